@@ -117,7 +117,9 @@ class ComparisonDialog(QDialog):
         self._pipelines = pipelines
         self._listed_plans: list[Plan] = []
         self._unticked_plans: list[Plan] = []
-        # numbers of all runs that were in the list since the dialog opened
+        # The pipelines of the list, and those of them that the user has
+        # unticked. Then the numbers of all runs that were in the list since the
+        # dialog opened.
         self._listed_runs: set[int] = set()
         # whether the table has columns of data and of labels; None before the
         # first time
@@ -134,8 +136,8 @@ class ComparisonDialog(QDialog):
         )
         self.add = named(QPushButton(), "comparison-add")
         self.plan = named(choice_box(()), "comparison-plan", tr("Plan"))
-        # The entries hold the file of a comparison; "" stands for the window's
-        # runs and plan.
+        # Each entry has the path of a comparison's file as its data; "" stands
+        # for the window's runs and plan. `files` has the comparisons by path.
         self.plan.addItem(tr("Finished runs and current plan"), "")
         for key, plan in pipelines.files.items():
             self.plan.addItem(tr("Plan: {title}").format(title=plan.title), key)
@@ -144,7 +146,8 @@ class ComparisonDialog(QDialog):
                 theme,
                 (),
                 "comparison-pipelines",
-                # what identifies a row: its pipeline, its data and its judge's labels
+                # What identifies a row: the position of its pipeline in the
+                # list, its data and its judge's labels.
                 lambda row: (row.position, row.plan.data, _label_column(row)),
             ),
             accessible_name=tr("Pipelines"),
@@ -163,8 +166,9 @@ class ComparisonDialog(QDialog):
         self._cancel = QPushButton(tr("Cancel"))
         self._lay_out()
         self._connect()
+        # A file that is not in the list has the index -1: the first entry then.
         self.plan.setCurrentIndex(max(0, self.plan.findData(file)))
-        self._begin()
+        self._begin()  # lists the pipelines of the chosen comparison
 
     def rows(self) -> tuple[Pipeline, ...]:
         """Return the ticked pipelines of the list, and those of the ticked methods, on all ticked data.
@@ -185,7 +189,7 @@ class ComparisonDialog(QDialog):
         return {key: key in ticked_runs for key in sorted(self._listed_runs)}
 
     def tick_data(self, offer: Offer) -> None:
-        """Tick an entry of the data; one that is not in the list yet is added at its end."""
+        """Tick an entry of the data, and scroll to it; one that is not in the list yet is added at its end."""
         keys = [
             self.data.item(row).data(Qt.ItemDataRole.UserRole)
             for row in range(self.data.count())
@@ -225,7 +229,9 @@ class ComparisonDialog(QDialog):
             (tr("Data"), self.data, self.add_data, 3),
             (tr("Labels"), self.labels, None, 2),
         ):
-            if ticks.count():  # data without several judges have no list of labels
+            # The list of labels is empty, and left out, unless several judges
+            # have labeled the data.
+            if ticks.count():
                 title = named(PlainLabel(text), role="title")
                 header = fill(QHBoxLayout(), (title, 1), spacing=12)
                 if tool is not None:
@@ -251,7 +257,7 @@ class ComparisonDialog(QDialog):
             widget.setFixedWidth(scaled(_LEFT_COLUMN_WIDTH))
         self._set_list_heights()
         self._work.setWordWrap(True)
-        self._work.setMinimumHeight(40)
+        self._work.setMinimumHeight(40)  # pixels
         lists = fill(QHBoxLayout(), left_column, (right_column, 1), spacing=16)
         buttons = fill(
             QHBoxLayout(), (self._work, 1), self._cancel, self._run, spacing=8
@@ -263,7 +269,7 @@ class ComparisonDialog(QDialog):
         self.resize(*_DIALOG_SIZE)
 
     def _set_list_heights(self) -> None:
-        """Give the lists of data and of labels the height of the longer one, up to a few rows."""
+        """Give the lists of data and of labels one height: that of the longer list, at most a few rows."""
         n_rows = max(2, self.data.count(), self.labels.count())
         for ticks in (self.data, self.labels):
             ticks.setFixedHeight(min(_VISIBLE_DATA_ROWS, n_rows) * 28 + 2)
@@ -305,8 +311,8 @@ class ComparisonDialog(QDialog):
     def _new_plans(self) -> list[Plan]:
         """Return the plans of the ticked methods, each with the chosen ranker, without those in the list.
 
-        A method that does not fit the ranker or the form is left out, and the
-        reason is shown.
+        A method that does not fit the ranker or the settings of the Select page
+        is left out, and the reason is shown.
         """
         plans = []
         for key in ticked(self.methods):
@@ -314,7 +320,8 @@ class ComparisonDialog(QDialog):
                 plans.append(self._pipelines.made(key, str(self.ranker.currentData())))
             except (PlanError, ParameterError) as error:
                 self._work.setText(str(error))
-        # The listed plans are distinct already, so the new ones follow after them.
+        # `distinct` drops repeated plans. The listed ones are distinct already,
+        # so what follows after them is new.
         return self._pipelines.distinct([*self._listed_plans, *plans])[
             len(self._listed_plans) :
         ]
@@ -322,7 +329,8 @@ class ComparisonDialog(QDialog):
     @Slot()
     def _update_add_button(self) -> None:
         """Show on the button how many pipelines it adds, and the name of the default ranker."""
-        # The ranker that each selector has by default (None chooses none), once each.
+        # The label of the model with which each selector ranks if no ranker is
+        # chosen (None), each label once.
         selectors = [
             entry for entry in map(method, ticked(self.methods)) if entry.selects
         ]
@@ -399,13 +407,16 @@ class ComparisonDialog(QDialog):
             )
             self.table.set_columns(columns)
         self.table.set_rows(pipelines)
-        # The plans that have to run; without any, the button only compares.
+        # `rows` are the ticked pipelines, and `plans` those that have to run,
+        # as no run of theirs is `there`. Without such plans, the button only
+        # compares.
         rows = self.rows()
         plans = [row.plan for row in rows if not row.there]
         self._run.setText(
             tr("&Run in the background") if plans or not rows else tr("&Compare")
         )
         self._run.setEnabled(bool(rows))
+        # a note if plans ignore pinned and banned features, else ""
         left_out = self._pipelines.left_out([row.plan for row in rows])
         self._work.setText(
             " ".join(filter(None, (self._work_text(rows, plans), left_out)))
@@ -422,6 +433,8 @@ class ComparisonDialog(QDialog):
             return tr("Nothing to compare: add a pipeline and select data.")
         if not plans:
             return tr("Every pipeline has a finished run, so nothing has to run.")
+        # `n_units` are the fits of all runs; `n_guessed` counts the plans whose
+        # time no finished run could tell.
         work = self._pipelines.work(plans)
         runs = trn("{n} run", "{n} runs", work.n_runs).format(n=work.n_runs)
         units = trn("{n:,} fit", "{n:,} fits", work.n_units).format(n=work.n_units)
@@ -467,7 +480,11 @@ class _Ticks(QListWidget):
 
 
 def tick_list(name: str, accessible_name: str, offers: Sequence[Offer]) -> QListWidget:
-    """Return a list of entries that the user ticks; each item keeps the key of its entry."""
+    """Return a list in which the user ticks entries; an item has the key of its entry as its data.
+
+    ``name`` is the object name of the widget, ``accessible_name`` its name for
+    screen readers, and ``offers`` are the entries.
+    """
     ticks = named(_Ticks(), name, accessible_name)
     for offer in offers:
         _tick_item(offer, ticks)
@@ -496,7 +513,9 @@ def _columns(
 ) -> list[Column]:
     """Return the columns of the list of pipelines.
 
-    Data and labels have a column only if several of them are ticked.
+    ``is_ticked`` returns whether a pipeline is ticked. Data have a column only
+    if several datasets are ticked (``several_data``), and labels only if labels
+    of several judges are (``several_labels``).
     """
     data = Column(
         "data",
@@ -549,7 +568,8 @@ _RUN_STATE_TEXTS = {
 def _state_text(row: Pipeline) -> str:
     """Return the state of a pipeline's run as a text.
 
-    A state without a text of its own, such as failed, means that it was interrupted.
+    A state that is not in ``_RUN_STATE_TEXTS``, such as failed, is described as
+    interrupted.
     """
     if row.state is None:
         return tr("not run")

@@ -70,6 +70,8 @@ class ComparisonRuns(Controller):
     ) -> None:
         super().__init__(parent)
         self._theme = theme
+        # Asks the user for data. It returns the chosen paths, and a sentence on
+        # chosen paths that are no data, or "".
         self._choose_data = choose_data
         self._models = models
         self._settings = settings
@@ -112,7 +114,7 @@ class ComparisonRuns(Controller):
             plans = dialog.plans()  # those that have to run
             if plans:
                 self.start(plans)
-            else:
+            else:  # all runs exist: the window shows them on the Compare page
                 self.composed.emit()
         dialog.deleteLater()
 
@@ -162,6 +164,7 @@ class ComparisonRuns(Controller):
         # Runs on the open data are queued; other data are opened one after the other.
         for key, group in groups.items():
             dataset = session.dataset
+            # `has_documents` is False if only the study's record of the data is open.
             if (
                 dataset is not None
                 and session.has_documents
@@ -204,6 +207,8 @@ class ComparisonRuns(Controller):
             these are its data, the run gets the open dataset, so that it is
             resumed.
             """
+            # `usual` takes over the convention of the data, and a selection of
+            # models that is possible on them.
             plans = [usual(plan, dataset) for plan in group]
             pipelines = Pipelines(self._models.session, self._models.runs, {})
             interrupted_runs = [
@@ -231,7 +236,7 @@ class ComparisonRuns(Controller):
         """Start the plans on a dataset, and resume interrupted runs of these plans."""
         session = self._models.session
         runs = self._models.runs
-        pipelines = Pipelines(session, runs, {})
+        pipelines = Pipelines(session, runs, {})  # {}: files are not needed here
         # A new run is shown only if no run is shown and its data are open.
         is_shown = dataset is session.dataset and runs.shown is None
         for plan in plans:
@@ -246,7 +251,11 @@ class ComparisonRuns(Controller):
                 runs.go_on(run, is_shown=False)
 
     def _methods(self) -> tuple[Offer, ...]:
-        """Return the entries of all methods, disabled where software is missing (``lacking``)."""
+        """Return the entries of all methods, for the list of methods in the dialog.
+
+        A method that cannot be used, as software is missing, is disabled.
+        """
+        # `lacking` is the reason why a method cannot be used, or "".
         return tuple(
             Offer(
                 entry.key,
@@ -285,9 +294,10 @@ class ComparisonRuns(Controller):
         )
 
     def _data(self, path: str, plan: Comparison | None) -> tuple[Offer, ...]:
-        """Return the open data, the data of a plan, the recently opened data and the sample.
+        """Return entries for the open data, the data of a plan, the recently opened data and the sample.
 
-        The data of the plan are ticked, or without a plan the open data.
+        ``path`` is the file of the plan. The data of the plan are ticked, or
+        without a plan the open data.
         """
         # Sources are the paths of data, or "sample". Studies and plans
         # (".toml") among the recently opened files are no data.

@@ -125,7 +125,7 @@ class CompareController(PageController):
 
     @Slot()
     def update(self) -> None:
-        """Show the changes since the last time."""
+        """Update the table of runs and the visible views after the changes since the last call."""
         if self._changed_keys:
             self._show_and_mark()
         for feeder in self._feeders:
@@ -165,27 +165,29 @@ class CompareController(PageController):
             record.key: self._row(record) for record in [*changed, *new[:_ROWS_AT_ONCE]]
         }
         self._changed_keys.clear()
+        # The other new rows follow in a later call of this method.
         if len(new) > _ROWS_AT_ONCE:
             self._paced_update.ask_later()
         self._show_ticks()
         rows = [
             rows_by_key[record.key] for record in records if record.key in rows_by_key
         ]
-        # A number covers the measures of the sealed test part of the open data;
-        # it names the data only if several datasets are sealed.
+        # `_covered` is a link that shows the results of the sealed test part of
+        # the open data. It names the data only if several datasets are sealed.
         datasets = {record.key: record.dataset for record in self._runs.records}
         measured = [row for row in rows if row.summary.means]
         is_on_open_data = any(
             datasets[row.key] is self._session.dataset for row in measured
         )
         self._covered.setVisible(self._session.sealed and is_on_open_data)
-        # Few datasets have many runs, so each is asked once.
+        # Many runs share few datasets. Whether a dataset is sealed is computed
+        # only once; the key of a dataset is its id.
+        datasets_by_id = {id(dataset): dataset for dataset in datasets.values()}
         is_sealed = {
-            id(dataset): self._session.is_sealed(dataset)
-            for dataset in {
-                id(dataset): dataset for dataset in datasets.values()
-            }.values()
+            data_id: self._session.is_sealed(dataset)
+            for data_id, dataset in datasets_by_id.items()
         }
+        # name of the sealed dataset, by the number of the run
         sealed = {
             row.key: datasets[row.key].name
             for row in measured
@@ -203,7 +205,7 @@ class CompareController(PageController):
 
     @Slot()
     def _note_choice(self) -> None:
-        """Renew the row of the shown run, which tells a model chosen by hand."""
+        """Make the row of the shown run again: it names the model that the user chose by hand."""
         if self._runs.shown is not None:
             self._changed_keys.add(self._runs.shown.key)
             if self.panel.isVisible():
@@ -246,6 +248,7 @@ class CompareController(PageController):
             plan = on_every_fold(record.plan)
             if plan not in plans:
                 plans.append(plan)
+                # `_name` gives the label to the new run.
                 self._labels.append(
                     (plan, replace(record.label, note="", hidden=False))
                 )
@@ -274,7 +277,11 @@ class CompareController(PageController):
 
     @Slot(int, object, int)
     def _inspect(self, key: int, values: tuple[float, ...], step: int) -> None:
-        """Show a run and inspect a model of it, as a click on its curve does."""
+        """Show a run and inspect a model of it, after a click on its curve.
+
+        ``key`` is the number of the run, ``values`` are those of the model on
+        the plan's axes, and ``step`` is its number of features or its round.
+        """
         if self._runs.shown is None or self._runs.shown.key != key:
             self._select(key)
         self._session.inspect(values, step)

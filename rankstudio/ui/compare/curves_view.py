@@ -70,6 +70,7 @@ class CurvesView(Panel):
         self.plot.placeholder = _EMPTY_TEXT
         # Only the selected run has a band, and names stand at the ends of the curves.
         self.plot.one_band = self.plot.names_at_ends = True
+        # the entry of the plot in the list of exports
         self.plot.shared = Shared(
             "curves", tr("Curves of the ticked runs"), compares=True
         )
@@ -79,7 +80,7 @@ class CurvesView(Panel):
         self.plot.confirmed.connect(self._confirm)
         self._offered_axes: tuple[str, ...] = ()
         self._costs_are_milliseconds = False
-        self.offer(None, shares=False, test=False)
+        self.offer(None, shares=False, test=False)  # no runs yet
 
     def offer(self, costs: RunCosts | None, *, shares: bool, test: bool) -> None:
         """Offer the quantities of the x axis, and the test part by k.
@@ -114,7 +115,7 @@ class CurvesView(Panel):
                 "seconds": tr("by time"),
             }
             self.by.set_options([(key, labels[key]) for key in offered])
-            self.by.select(chosen)
+            self.by.select(chosen)  # if it is still offered
 
     def show_curves(
         self,
@@ -138,9 +139,9 @@ class CurvesView(Panel):
         name : str
             Name of the measure.
         """
-        # The curves that exist: a run without the measure has none.
         x_key = str(self.by.value())
         self._n_runs = len(runs)
+        # The curves that exist: a run without the measure has none.
         run_curves = [
             (key, curve)
             for key, curve in zip(runs, curves, strict=True)
@@ -190,7 +191,9 @@ class CurvesView(Panel):
         """Mark the chosen and the inspected model of a run on its curves; emphasise its curve.
 
         ``key`` is the number of the run. A choice names a model by its values
-        on the plan's axes and its coordinate on the path. This emits no signal.
+        of the plan's parameters, and by its number of features or rounds. The
+        inspected model is marked only if it is not the chosen one. This emits
+        no signal.
         """
         self.plot.emphasise(key)
         self.plot.select(self._point(key, choice))
@@ -219,6 +222,7 @@ class CurvesView(Panel):
         """Return the caption for a quantity on the x axis: what the curves show, or what a click does."""
         if not self._points:
             return ""
+        # Only a run whose documents are open has a curve of the test part.
         if by == "test" and len(self._points) < self._n_runs:
             return tr("data open for {n} of {of} runs").format(
                 n=len(self._points), of=self._n_runs
@@ -301,6 +305,7 @@ def _point_note(plan: Plan, curve: RunCurve, point: int) -> str:
 
     ``point`` is the position of the point on the curve.
     """
+    # `unpaired` is the reason why the run is not compared with the reference.
     combination = combination_label(plan.axes, curve.values)
     return " · ".join(
         part

@@ -258,8 +258,10 @@ class DifferenceCells:
 
     def _role(self, row: Any) -> str:
         """Return why a run has no difference: it waits, is left out or is the reference; else ""."""
+        # The comparison of the run with its reference; its `found` is the
+        # paired test, once it is computed. A role without a text is shown as it
+        # is.
         run = self._compared(row.key)
-        # `found` is the paired test of the run, once it is computed.
         return (
             ""
             if run is None or run.found is not None
@@ -298,6 +300,7 @@ class DifferenceCells:
         Without a test, paint nothing, and return the area of the cell, in which
         the table then writes the cell's text.
         """
+        # The lowest and the highest difference in the group of the run.
         scale = self._scale(row.key)
         test = self._test(row)
         if scale is None or test is None:

@@ -76,7 +76,7 @@ class ComparisonScope:
 
     @property
     def changes(self) -> tuple[SignalInstance, ...]:
-        """Signals after which other runs may be compared, or by another measure."""
+        """Signals after which the compared runs, or the measure by which they are compared, may differ."""
         runs = self.runs
         session = self.session
         of_runs = runs.added, runs.ended, runs.shownChanged
@@ -84,11 +84,11 @@ class ComparisonScope:
         return (*of_runs, *of_measures, self.marks.changed, self.measured.changed)
 
     def finished(self) -> dict[int, RunResult]:
-        """Return the finished ticked runs, by their numbers, with the measures of the current settings."""
+        """Return the results of the finished ticked runs, by number, measured as the user has chosen now."""
         return self._complete_results(lambda record: self.measured.view(record).result)
 
-    def own(self) -> dict[int, RunResult]:
-        """Return the finished ticked runs, by their numbers, with the measures that the runs computed."""
+    def own_results(self) -> dict[int, RunResult]:
+        """Return the results of the finished ticked runs, by number, as the runs themselves were measured."""
         return self._complete_results(lambda record: record.result)
 
     def _complete_results(
@@ -157,7 +157,7 @@ class ComparisonScope:
         return {key: run for key, run in self.finished().items() if key in keys}
 
     def together(self) -> dict[int, RunResult]:
-        """Return the ticked runs that are done and belong to the group that is shown."""
+        """Return the results, by number, of the finished ticked runs of the shown group of comparable runs."""
         return self.members(self.group())
 
     def reference(self, group: RunGroup | None) -> int | None:
@@ -212,10 +212,12 @@ class PairedTests(Controller):
         self._session = scope.session
         self._runs = scope.runs
         self.groups: tuple[tuple[RunGroup, tuple[ComparedRun, ...]], ...] = ()
-        # Tests by run, reference and how both are measured.
+        # Finished tests by (run, reference, how both are measured).
         self._tests: dict[Pair, PairedComparison] = {}
-        # Each comparison is a job of its own: a path that the slider needs
-        # waits for one of them at most.
+        # Each test is a job of its own on the worker. Other jobs, such as the
+        # path of models that the slider needs, wait for one test at most.
+        # `_next_test` is called if the value of `_key` has changed after one of
+        # the signals `on`.
         self._test_demand = OnDemand(
             self,
             scope.worker,
@@ -231,12 +233,12 @@ class PairedTests(Controller):
 
     @property
     def titles(self) -> dict[int, str]:
-        """The names of the runs that are compared, by number."""
+        """The titles of the ticked runs in the shown group, by their numbers."""
         return self._scope.titles()
 
     @Slot()
     def update(self) -> None:
-        """Test the runs that are ticked now."""
+        """Have the missing tests of the ticked runs computed, and show those that are done."""
         self._test_demand.update()
 
     @property
@@ -289,6 +291,7 @@ class PairedTests(Controller):
                 key: self._tests.get(self._pair(key, reference, runs)) for key in runs
             }
             finished = {key: test for key, test in tests.items() if test is not None}
+            # A row for each run; one without a finished test has the role "waiting".
             rows = tuple(compared_runs(runs, reference, name, finished))
             tested.append((group, rows))
             waiting += [
@@ -305,6 +308,7 @@ class PairedTests(Controller):
         runs = self._scope.finished()
         pair = self._pair(key, reference, runs)
 
+        # Called with the result; the update asks for the next test.
         def keep(test: PairedComparison) -> None:
             self._tests[pair] = test
             self._test_demand.update()
@@ -362,6 +366,8 @@ class CurvesFeeder(Controller):
         self._session = scope.session
         self._runs = scope.runs
         self._view = view
+        # Calls `_compare` while the view is visible and the value of `_key` has
+        # changed, and carries out the computation that it returns.
         self._curves_demand = OnDemand(
             self,
             scope.worker,
@@ -386,18 +392,18 @@ class CurvesFeeder(Controller):
 
     @Slot()
     def update(self) -> None:
-        """Show the curves of the runs that are ticked now."""
+        """Have the curves of the ticked runs computed if anything that they depend on has changed."""
         self._curves_demand.update()
         if self._view.isVisible():
             self._mark()
 
     def _compared(self) -> tuple[int | None, dict[int, RunResult]]:
-        """Return the reference and the runs of the shown group."""
+        """Return the number of the reference (None without one) and the runs of the shown group by number."""
         group = self._scope.group()
         return self._scope.reference(group), self._scope.members(group)
 
-    def _by(self) -> tuple[By, Part]:
-        """Return the quantity on the x axis, and the part of the data that is measured."""
+    def _axis_and_part(self) -> tuple[By, Part]:
+        """Return the quantity on the x axis, and the part of the data that is measured, "test" or "vali"."""
         x_key = self._view.by.value()
         if x_key == "test":
             return "size", "test"
@@ -408,7 +414,8 @@ class CurvesFeeder(Controller):
 
         The curves are computed anew when this value differs from the one before.
         """
-        # `shares_differ`: whether runs learned from different shares of the queries.
+        # Runs that learned from different shares of the training queries make a
+        # learning curve.
         reference, runs = self._compared()
         plans = [run.plan for run in runs.values()]
         shares_differ = any(len(group) > 1 for group in learning_curves(plans))
@@ -427,7 +434,7 @@ class CurvesFeeder(Controller):
         # with other ids.
         measured = tuple((key, id(run)) for key, run in runs.items())
         labels = tuple((record.title, id(record.dataset)) for record in records)
-        return self._session.measure, reference, self._by(), measured, labels
+        return self._session.measure, reference, self._axis_and_part(), measured, labels
 
     def _compare(self) -> Computation | None:
         """Return the computation of the curves of the compared runs.
@@ -452,8 +459,15 @@ class CurvesFeeder(Controller):
         reference_position = (
             list(runs).index(reference) if reference is not None else None
         )
+        x_key, part = self._axis_and_part()  # the x axis, and "test" or "vali"
         compute_curves = partial(
-            run_curves, list(runs.values()), name, reference_position, data, *self._by()
+            run_curves,
+            list(runs.values()),
+            name,
+            reference_position,
+            data,
+            x_key,
+            part,
         )
         return computation(tr("Comparing the curves of runs"), show, compute_curves)
 
@@ -491,7 +505,8 @@ class ViewFeeder(Controller):
         self._views = views
         # The function that fills each view, by the key of the view. It shows
         # the contents at once and returns None, or returns their computation.
-        # The views of plug-ins, of one run or of the compared runs, come last.
+        # The views of plug-ins come last: `contributed` are views of one run,
+        # `comparisons` are views of the compared runs.
         self._compute: dict[str, Callable[[], Computation | None]] = {
             "folds": self._show_folds,
             "tests": self._show_tests,
@@ -508,9 +523,11 @@ class ViewFeeder(Controller):
                 for key, view in views.comparisons.items()
             },
         }
+        # All signals after which the content is out of date.
         of_plugins = (view.optionsChanged for view in views.comparisons.values())
         chosen = views.viewChosen, views.folds.scope.chosen, views.pareto.by.chosen
         signals = *chosen, *of_plugins, self._runs.removed, self._runs.labelled
+        # `_update_view` is called if the value of `_key` has changed.
         self._view_demand = OnDemand(
             self,
             scope.worker,
@@ -591,6 +608,7 @@ class ViewFeeder(Controller):
         if record is None:
             return ()
         measured = self._scope.measured.view(record)
+        # Folds that are measured anew are new objects, with other ids.
         folds = tuple(id(fold) for fold in measured.folds.values())
         return record.key, record.title, measured.plan.convention, folds
 
@@ -622,6 +640,7 @@ class ViewFeeder(Controller):
                 record.dataset,
                 sealed,
             )
+        # `together` are the results of the ticked runs in the shown group.
         if self._views.folds.scope.value() == ALL:
             self._views.folds.show_runs(
                 self._scope.together(), self._scope.titles(), self._session.measure
@@ -682,6 +701,7 @@ class ViewFeeder(Controller):
         titles = self._scope.titles()
         plans = [(key, titles[key], run.plan) for key, run in runs.items()]
         data = [self._runs.record(key).dataset for key in runs]
+        # Offers the costs that the features have, and returns the chosen x axis.
         x_key = self._views.pareto.offer(costs_of(list(runs.values())))
 
         def show(front: ParetoFront | None) -> None:
@@ -719,10 +739,12 @@ class ViewFeeder(Controller):
         If there are none, show the reason.
         """
         # Published values are compared with what a run measured itself, by its
-        # own convention, which is what `own` returns.
+        # own convention, which is what `own_results` returns.
         shown_keys = self._scope.together()
         runs_by_key = {
-            key: run for key, run in self._scope.own().items() if key in shown_keys
+            key: run
+            for key, run in self._scope.own_results().items()
+            if key in shown_keys
         }
         sealed = {
             key
@@ -742,9 +764,9 @@ class ViewFeeder(Controller):
         sealed = self._session.sealed
         open_data = self._session.dataset
         shown_keys = self._scope.together()
-        runs = self._scope.own() if self._session.has_documents else {}
+        runs = self._scope.own_results() if self._session.has_documents else {}
         runs = {key: run for key, run in runs.items() if key in shown_keys}
-        # Only open documents can be measured again.
+        # Only documents that are open can be measured by other conventions.
         with_data = {
             key: (run, self._runs.record(key).dataset) for key, run in runs.items()
         }
@@ -754,6 +776,7 @@ class ViewFeeder(Controller):
             if data is open_data
         }
         methods = {key: self._runs.record(key).title for key in on_open_data}
+        # The validation part is measured if the test part is sealed or missing.
         tested = (
             not sealed and open_data is not None and open_data.folds[0].test is not None
         )
@@ -773,6 +796,7 @@ class ViewFeeder(Controller):
         self._tests.update()
         titles = self._tests.titles
         reference = self._scope.marks.reference
+        # None stands for the best run.
         self._views.tests.set_runs(titles, reference if reference in titles else None)
         rows = self._tests.rows  # the reference is the first
         plan = self._runs.record(rows[0].key).plan if rows else None
@@ -790,7 +814,7 @@ class ViewFeeder(Controller):
 
     @Slot()
     def _forget(self) -> None:
-        """Update the view anew: in another study the same numbers belong to other runs."""
+        """Update the visible view in any case: in another study the same numbers belong to other runs."""
         self._view_demand.forget()
         self.update()
 

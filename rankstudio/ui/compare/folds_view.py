@@ -39,9 +39,10 @@ from rankstudio.ui.widgets.layout import fill, named
 def rows_of(
     table: RunTable, run: RunResult, data: FoldedDataset, sealed: bool
 ) -> RunTableRows | str:
-    """Compute the rows of a run's table, or return the reason why it has none.
+    """Compute the rows of a plug-in's table for a run, or return the reason why it has none.
 
-    It is called by the worker.
+    ``sealed`` says whether the test part of the data is sealed. Called on the
+    worker.
     """
     try:
         rows: RunTableRows = imported(table.compute)(run, data, sealed)
@@ -106,8 +107,9 @@ class FoldsView(View):
         self.table.chosen.connect(self._on_chosen)
 
     def show_run(self, name: str, plan: Plan, folds: Sequence[FoldResult]) -> None:
-        """Show the finished folds of a run called ``name``."""
-        # The plan and which parts of the data were measured decide on the columns.
+        """Show the finished folds of a run called ``name``: a row for each, with the mean and the deviation."""
+        # The plan and which parts of the data were measured decide on the
+        # columns: the test part, the validation part, left-out training data.
         rows = fold_rows(folds)
         tested, validated, left_out = (
             bool(rows and part) for part in _measures_by_part(rows)
@@ -127,6 +129,7 @@ class FoldsView(View):
             )
             self._set_columns(key, columns)
         self.table.set_rows(rows)
+        # a text on the rules by which the plan's convention measures
         rules = rules_text(plan.convention, plan.evaluated)
         self.set_caption(
             tr("{name} · {rules} · click a row to show its fold").format(
@@ -273,7 +276,11 @@ def _contributed_column(column: RunColumn) -> Column:
 
 
 def _measures_by_part(rows: Sequence[FoldRow]) -> tuple[Mapping[str, float], ...]:
-    """Return the first fold's measures on the test part, the validation part and left-out data."""
+    """Return the measures of the first fold on the test part, the validation part and left-out data.
+
+    Each is a mapping of measures by name; it is empty if the part was not
+    measured.
+    """
     return (
         (rows[0].test, rows[0].validation, rows[0].left_out) if rows else ({}, {}, {})
     )
@@ -284,8 +291,10 @@ def _columns_of_one_run(
 ) -> list[Column]:
     """Return the columns of one run: fold, selected values, size, and the measures of each part.
 
-    ``tested``, ``validated`` and ``left_out`` tell which parts were measured.
-    The last column is empty, and fills the width.
+    ``tested``, ``validated`` and ``left_out`` say whether the test part, the
+    validation part and left-out data of the training part were measured. Then
+    comes the best single feature, to compare the model with. The last column is
+    empty, and fills the width.
     """
     return [
         _FOLD_COLUMN,
@@ -362,6 +371,8 @@ def _left_out_column(name: str, plan: Plan) -> Column:
     Pairs of documents are left out in place of queries if the plan selects its
     models by such a measure.
     """
+    # `chosen_by` is the measure that selects the models, without the words
+    # "leave-query-out".
     tooltip = tr("Leave-query-out {name} of the training queries")
     if name == plan.chosen_by:
         tooltip = tr(
@@ -404,10 +415,12 @@ def _single_feature_column(name: str) -> Column:
 def _chosen_value_getter(
     number: int, axis: Axis
 ) -> Callable[[FoldRow], float | str | None]:
-    """Return a function that returns the selected value in a row: a number for a grid, else its label.
+    """Return a function that returns the value of a parameter that a row's fold has selected.
 
-    ``number`` is the position of the parameter among the axes of the plan. Rows
-    of the mean and the deviation have no values.
+    The value is a number if the parameter has a grid of numbers, and else its
+    label. ``number`` is the position of the parameter among the axes of the
+    plan. Rows of the mean and the deviation have no values: the function then
+    returns None.
     """
 
     def selected_value(row: FoldRow) -> float | str | None:
@@ -422,7 +435,10 @@ def _chosen_value_getter(
 def _columns_of_several_runs(
     runs: Sequence[tuple[int, str]], name: str
 ) -> list[Column]:
-    """Return the columns of several runs: the fold, and one measure of each run."""
+    """Return the columns of several runs: the fold, and the measure called ``name`` of each run.
+
+    ``runs`` has the number and the title of each run.
+    """
     return [
         _FOLD_COLUMN,
         *(_run_column(key, title, name) for key, title in runs),

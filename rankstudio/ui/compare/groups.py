@@ -136,7 +136,10 @@ def complete_results(measured: Mapping[int, MeasuredRun]) -> dict[int, RunResult
 
 
 def expected_run(record: RunRecord, plan: Plan) -> ExpectedRun:
-    """Return the properties that an unfinished run will share with comparable runs."""
+    """Return the properties of an unfinished run by which its group of comparable runs is found.
+
+    ``plan`` is the plan of the run with the measures in use.
+    """
     folds = plan.folds or tuple(fold.number for fold in record.dataset.folds)
     return ExpectedRun(plan, record.dataset.name, tuple(folds))
 
@@ -151,17 +154,20 @@ def _measured_group(
 ) -> RunGroup:
     """Return the group of finished comparable runs and of the unfinished runs that will join them.
 
-    ``joined`` has the numbers of these unfinished runs, ``records`` all runs by
-    number. The attributes of the result are explained in `RunGroup`.
+    ``group`` has the finished runs, ``joined`` the numbers of the unfinished
+    ones, and ``records`` all runs by number.
     """
     return RunGroup(
         data=group.key.data_name,
-        extent=group.extent,
+        extent=group.extent,  # such as "5 folds, 784 queries"
         keys=tuple(sorted([*group.runs, *joined])),
         measured=tuple(group.runs),
-        part=group.key.part,
+        part=group.key.part,  # the part of the data that was measured
+        # Two reasons, each "" if there is none: why the runs are not ranked at
+        # all, and why not with those of an earlier group on the same data.
         unranked=group.unranked,
         why_separate=group.why_separate,
+        # runs on some folds only, which a link repeats on all folds
         partial=tuple(
             key for key in group.runs if _lacks_folds(records[key], records.values())
         ),

@@ -35,7 +35,7 @@ class ConventionsView(View):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
         # measure and convention, on which the columns depend
-        self._shape: tuple[str, str] = ("", "")
+        self._columns_key: tuple[str, str] = ("", "")
         about = tr("Mean of the measure and rank of each run, by convention.")
         self.table = self.add_table(
             "conventions",
@@ -62,8 +62,9 @@ class ConventionsView(View):
         part : str
             Name of the part that was measured: "test" or "validation".
         """
-        if (name, current) != self._shape:  # what the columns depend on
-            self._shape = name, current
+        if (name, current) != self._columns_key:  # what the columns depend on
+            self._columns_key = name, current
+            # so that the new columns never show the old rows
             self.table.set_rows(())
             self.table.set_columns(_convention_columns(name, current))
         self.table.set_rows(rows)
@@ -76,8 +77,7 @@ def _caption(
     """Return the caption: the convention that reverses most pairs of runs compared with the current one."""
     if not rows:
         return ""
-    # Of each other convention the number of reversed pairs, and the number of
-    # all pairs.
+    # (number of reversed pairs, number of all pairs) for each other convention
     counts = {
         key: reversed_pairs(rows, current, key) for key in CONVENTIONS if key != current
     }
@@ -174,6 +174,7 @@ class PublishedView(View):
         super().__init__(theme)
         about = tr("Published results for the methods of the runs, next to ours.")
         label = tr("Published results")
+        # The text of the empty table, "" here, is set by `show_runs`.
         self.table = self.add_table("published", label, about, "", _row_identity, label)
         self.table.set_columns(_PUBLISHED_COLUMNS)
         self.body.addWidget(self.table)
@@ -186,9 +187,10 @@ class PublishedView(View):
     def show_runs(
         self, runs: Iterable[tuple[int, RunResult]], reason: str = ""
     ) -> None:
-        """Show the published values for finished runs.
+        """Show the published values for finished runs, which are pairs of number and result.
 
-        `reason` says why there are no runs to show.
+        `reason` says why there are no runs to show. Without a reason, an empty
+        table lists the datasets and methods that have published values.
         """
         self.table.placeholder = reason or known_datasets_text()
         rows = published_rows(runs)

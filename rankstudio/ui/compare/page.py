@@ -66,6 +66,7 @@ class ComparePage(CompareController):
         runs = self._runs
         for run in runs.records:
             title = tr("run {key} {title}").format(key=run.key, title=run.title)
+            # An entry has a kind, a title, an action, and the data as a detail.
             yield PaletteEntry(
                 tr("run"), title, partial(look_at, session, runs, run), run.dataset.name
             )

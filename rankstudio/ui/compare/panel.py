@@ -84,6 +84,7 @@ class ResultsPanel(Panel):
         self.tests = TestsView(theme)
         self.stability = StabilityView(theme)
         self.pareto = ParetoView(theme)
+        # Plug-ins contribute views of one run and comparisons of several runs.
         entries = run_views()
         contributed: dict[str, View] = {
             entry.key: imported(entry.view)(theme) for entry in entries
@@ -104,15 +105,17 @@ class ResultsPanel(Panel):
         }
         self._tabs = _views_of_tabs(entries)
         self._absent = {*contributed}  # keys of the views without content
-        if not printed_results():
+        if not printed_results():  # no plug-in has values from papers
             self._absent.add("published")
         self.conventions = ConventionsView(theme)
         self.published = PublishedView(theme)
-        self._key = ""
+        self._key = ""  # of the shown view
+        # The view that each tab shows when it is opened: the one shown last.
         self._last_keys = {
             tab: self._offered(parts)[0] for tab, parts in self._tabs.items()
         }
         keys = [key for parts in self._tabs.values() for key in parts]
+        # A view of the program is the attribute of its key, such as `self.folds`.
         self._views: dict[str, View] = {
             key: contributed[key] if key in contributed else getattr(self, key)
             for key in keys
@@ -126,6 +129,8 @@ class ResultsPanel(Panel):
         for view in self._views.values():
             self._stack.addWidget(view)
             view.captioned.connect(self._show_caption)
+        # Holds the tools of the views; `_place_tools` moves it below the header
+        # where the panel is narrow.
         self._view_tools = QWidget()
         self._tools_are_in_header = True
         self._add_tools()
@@ -156,7 +161,7 @@ class ResultsPanel(Panel):
 
     @Slot(object)
     def show_view(self, key: str) -> None:
-        """Show another view, in its tab."""
+        """Show the view of a key in its tab, with its tools and title, and report it by `viewChosen`."""
         # A tab has one or several views, its parts. Those with content are
         # offered, by buttons that are hidden for a single part.
         tab, all_parts = next(
@@ -195,7 +200,9 @@ class ResultsPanel(Panel):
         If the withdrawn view was the last one shown in its tab, the tab's first
         part replaces it.
         """
-        # `_absent` has the keys of the views without content.
+        # `_absent` has the keys of the views without content. It changes if it
+        # contains the key of a view that has content, or lacks that of one
+        # without.
         has_changed = is_there is (key in self._absent)
         if has_changed:
             self._absent ^= {key}  # adds the key, or removes it if it is in the set
@@ -210,7 +217,7 @@ class ResultsPanel(Panel):
 
     @Slot(object)
     def _show_tab(self, tab: str) -> None:
-        """Show the view of a tab that was shown last."""
+        """Open a tab, with the view that it showed last."""
         self.show_view(self._last_keys[tab])
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -235,7 +242,7 @@ class ResultsPanel(Panel):
             if has_room:
                 self.tools.insertWidget(0, self._view_tools)
                 self._view_tools.setContentsMargins(0, 0, 0, 0)
-            else:
+            else:  # a row of its own, with margins in pixels
                 self.body.insertWidget(
                     0, self._view_tools, 0, Qt.AlignmentFlag.AlignLeft
                 )

@@ -81,8 +81,8 @@ class TableDialog(SavingDialog):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__("table-dialog", tr("Export table"), folder, parent)
-        self._stem = stem
-        self._table: ResultTable | None = None
+        self._stem = stem  # suggested name of a saved file, without suffix
+        self._table: ResultTable | None = None  # until `show_table`
         self.measures = tick_list("table-measures", tr("Measures"), measures)
         self.others = named(
             QLineEdit(),
@@ -91,6 +91,7 @@ class TableDialog(SavingDialog):
             tr("Names of other measures, separated by commas"),
         )
         self.others.setPlaceholderText(tr("others: NDCG@20, P@3"))
+        # what the columns stand for, such as measures or datasets
         self.by = named(
             Segmented(_COLUMN_CHOICES, tr("columns"), wide=True),
             "table-columns",
@@ -123,6 +124,7 @@ class TableDialog(SavingDialog):
         self.shown = named(
             Segmented(options, tr("preview"), wide=True), "table-preview-kind"
         )
+        # the preview
         self.sheet = named(TableSheet(), "table-preview", tr("Preview of the table"))
         named(self.message, "table-message", role="muted")
         self.copy = named(QPushButton(tr("&Copy")), "table-copy")
@@ -135,11 +137,12 @@ class TableDialog(SavingDialog):
 
     @property
     def query(self) -> TableQuery:
-        """Measures, columns and tests of the table."""
+        """The measures, columns and tests of the table, as the options are chosen."""
         names = (*ticked(self.measures), *split_names(self.others.text()))
         return TableQuery(
             measures=names,
             by=str(self.by.value()),  # type: ignore[arg-type] # the choice offers the values of By only
+            # title of a row, or "" for the best one
             against=str(self.against.currentData() or ""),
             tested=self.marks.isChecked(),
             test=str(self.test.currentData()),  # type: ignore[arg-type] # and this one those of Test
@@ -147,7 +150,7 @@ class TableDialog(SavingDialog):
 
     @property
     def style_of_table(self) -> TableStyle:
-        """Digits and marks of the printed table."""
+        """Digits and marks of the printed table; no digits (None) for the usual number of them."""
         digits = str(self.digits.currentData())
         return TableStyle(
             digits=int(digits) if digits else None,
@@ -164,7 +167,10 @@ class TableDialog(SavingDialog):
     # The preview
 
     def show_table(self, table: ResultTable) -> None:
-        """Show a table, and offer its rows as the reference of the tests."""
+        """Show a table, and offer its rows as the reference of the tests.
+
+        The chosen reference stays if the new table has a row of its title.
+        """
         self._table = table
         # The first entry of the references is "best row", and stays.
         chosen = str(self.against.currentData() or "")
@@ -177,12 +183,13 @@ class TableDialog(SavingDialog):
                 self.against.removeItem(1)
             for title in titles:
                 self.against.addItem(title, title)
+            # A title that is not found has the index -1: the best row then.
             self.against.setCurrentIndex(max(0, self.against.findData(chosen)))
-        self.say("", "muted")
+        self.say("", "muted")  # clears the message
         self._show()
 
     def refuse(self, reason: str) -> None:
-        """Show the reason why there is no table instead of a table."""
+        """Show the reason why there is no table, in place of the table."""
         self._table = None
         self.sheet.clear()
         self._enable()
@@ -190,7 +197,7 @@ class TableDialog(SavingDialog):
 
     @Slot()
     def ask(self) -> None:
-        """Request the table of the chosen contents, or say why there is none."""
+        """Request the table of the chosen contents by the signal `asked`, or say why there is none."""
         try:
             # `measure` raises an error for a name that is no measure
             names = [measure(name).name for name in self.query.measures]
@@ -212,6 +219,7 @@ class TableDialog(SavingDialog):
         self._enable()
         if self._table is None:
             return
+        # `text` of a format makes the text of its file; None for a binary format.
         as_text = self.shown.value() == "text"
         form = self.chosen_format
         try:
@@ -340,7 +348,7 @@ class TableDialog(SavingDialog):
             spacing=12,
         )
         self.save.setDefault(True)
-        self.resize(1000, 600)
+        self.resize(1000, 600)  # pixels
 
     def _connect(self) -> None:
         """Connect the options and buttons of the dialog to their actions."""
@@ -439,6 +447,8 @@ class TableController(QObject):
         self._dialog_parent = over
         self._folder = Path.home()  # that of the last saved table, later
         self._query: TableQuery | None = None
+        # Calls `_make` when the value of `_key` has changed, and carries out
+        # the computation that it returns.
         self._table_demand = OnDemand(
             self,
             scope.worker,
@@ -460,8 +470,8 @@ class TableController(QObject):
     def open(self) -> None:
         """Open the dialog with the default table.
 
-        The suggested file is called after the datasets, such as "mq2008-table",
-        with "-" for characters that a file's name may not have.
+        The suggested file is called after the datasets of the ticked runs, such
+        as "mq2008-table". All characters but letters and digits become "-".
         """
         names = [run.data_name for run in self._scope.finished().values()]
         file_names = dict.fromkeys(
@@ -475,11 +485,11 @@ class TableController(QObject):
         dialog.finished.connect(self._end)
         self.dialog = dialog
         dialog.open()
-        dialog.ask()
+        dialog.ask()  # requests the first table
 
     @Slot(object)
     def _ask(self, query: TableQuery) -> None:
-        """Have the table of a query computed."""
+        """Have the table of a query (measures, columns and tests) computed."""
         self._query = query
         self._table_demand.forget()
         self._table_demand.update()
@@ -528,7 +538,7 @@ class TableController(QObject):
         )
         current = self._session.measure
         # Three measures are ticked at first: the shown one, and the first ones
-        # of the plans.
+        # of the plans. The shown one may be among the first three already.
         n_others = 3 if current in plan_measures[:3] else 2
         ticked_names = {current, *plan_measures[:n_others]}
         offered = dict.fromkeys((current, *plan_measures, *_PAPER_MEASURES))
@@ -545,7 +555,7 @@ class TableController(QObject):
 
 
 def table_of(request: ReportRequest, query: TableQuery) -> ResultTable:
-    """Return the table of runs.
+    """Compute the table of the runs of a request; ``query`` names its measures, columns and tests.
 
     It is called on the worker, because reading data and testing can take seconds.
     """

@@ -75,7 +75,8 @@ class ParetoView(View):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
         self._rows: list[ParetoRow] = []
-        # name of the measure, and "size" or the kind of cost
+        # What the columns depend on: the name of the measure, and the x axis,
+        # "size" or the kind of cost.
         self._columns_key = "", ""
         self.plot = named(
             ParetoPlot(theme, tr("validation measure"), tr("features")), "pareto-plot"
@@ -93,7 +94,8 @@ class ParetoView(View):
             lambda row: row.position,
             _FRONT_TITLE,
         )
-        # columns that a narrow table hides, the first one first
+        # columns that a narrow table hides, the first one first; the names of
+        # runs need a width of `names` pixels
         self.table.set_spare(("error",), ("combination",), ("note",), names=_NAME_WIDTH)
         self.sentence = named(PlainLabel(wraps=True), "pareto-sentence", role="caption")
         options = [("size", tr("by k")), ("cost", tr("by cost"))]
@@ -140,9 +142,12 @@ class ParetoView(View):
         self._clear()
 
     def _clear(self) -> None:
-        """Show no models, and no sentence on them."""
+        """Show no models, and no sentence on them.
+
+        The empty plot shows its placeholder, a text.
+        """
         self._rows = []
-        self.plot.set_spots((), None)
+        self.plot.set_spots((), None)  # no marks either
         self.table.set_rows(())
         self._place_table()
         self.sentence.setText("")
@@ -174,6 +179,8 @@ class ParetoView(View):
             self._clear()
             return
         self._rows = _front_rows(runs, front)
+        # The plot has all models, the table only those of the front (`optimal`
+        # has their positions).
         self.plot.set_spots([_spot(row) for row in self._rows], _front_marks(front))
         self.table.set_rows([self._rows[i] for i in front.optimal])
         self._place_table()
@@ -227,6 +234,8 @@ class ParetoView(View):
 
     def _position(self, key: int | None, choice: Choice) -> int | None:
         """Return the position of a run's model, named by a choice; None if the model is not shown."""
+        # A model is named by its run, its values of the plan's parameters, and
+        # its step: a number of features or rounds.
         model = key, choice.values, choice.x_value
         rows = (
             row
@@ -251,6 +260,7 @@ def _combination_text(plan: Plan, model: ParetoModel) -> str:
 
 def _spot(row: ParetoRow) -> Spot:
     """Return the point of a model in the plot: x is its size or its cost, y its mean measure."""
+    # In a plot by size, x is the size, and there is no cost to note.
     model = row.model
     cost = (
         tr("cost {cost}").format(cost=significant(model.x))
@@ -269,9 +279,10 @@ def _spot(row: ParetoRow) -> Spot:
 def _front_rows(
     runs: Sequence[tuple[int, str, Plan]], front: ParetoFront
 ) -> list[ParetoRow]:
-    """Return a row for every model.
+    """Return a row for every model of a front, with its run.
 
-    The best and the suggested model have a remark.
+    ``runs`` has the number, title and plan of each run, by the position that a
+    model has as its ``run``. The best and the suggested model have a remark.
     """
     # A model that is both is called the best: the later entry wins.
     notes = {front.suggested: tr(_rule_name(front)), front.best: tr("best")}
@@ -290,6 +301,7 @@ def _front_marks(front: ParetoFront) -> Marks:
         _cost_text(front, front.models[front.suggested]) if front.by != "size" else ""
     )
     return Marks(
+        # positions of models; `levels` is the least mean that is good enough
         front=front.optimal,
         best=front.best,
         suggested=front.suggested,
@@ -377,6 +389,7 @@ def _cost_sentence(front: ParetoFront, name: str) -> str:
 
     Good enough is a model that paired tests do not find significantly worse
     than the best one; without tests, one within a standard error of it.
+    ``name`` is that of the measure.
     """
     best = front.models[front.best]
     suggested = front.models[front.suggested]

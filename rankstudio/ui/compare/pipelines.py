@@ -88,11 +88,14 @@ class Pipelines:
     def listed(self, file: str) -> list[Plan]:
         """Return the plans of a file, or without a file those of comparable finished runs and the form's.
 
-        ``file`` is a path, or "" for none.
+        ``file`` is a path, or "" for none. The form is the Select page, with
+        the plan of the session.
         """
         if file:
+            # The user chooses data for these plans in the dialog.
             return list(self.files[file].plans(_NO_DATA))
         form = self._session.plan
+        # The open data may have another path in the plan of a run.
         fitting = [
             record.plan.changed(data=form.data)
             for record in self._runs.records
@@ -119,8 +122,10 @@ class Pipelines:
     def made(self, selector: str, ranker: str) -> Plan:
         """Return the plan of a method and a ranker, with the form's protocol, k, pins and bans.
 
-        All parameters of the form are taken over for the form's method, and
-        those of its ranker for the same pair of method and ranker.
+        ``selector`` is the key of the method, and ``ranker`` that of the
+        ranker. The form is the Select page, with the plan of the session. All
+        its parameters are taken over if it has the same method, and those of
+        its ranker if it has the same pair of method and ranker.
 
         Raises
         ------
@@ -155,7 +160,8 @@ class Pipelines:
     def left_out(self, plans: Sequence[Plan]) -> str:
         """Return a note that some of the plans ignore the features that the form pins or bans.
 
-        Their methods have no parameter for them. Return "" if all methods have one.
+        The form is the Select page. A method without a parameter for these
+        features ignores them. Return "" if all methods have one.
         """
         form = self._session.plan
         feature_parameters = (
@@ -173,8 +179,8 @@ class Pipelines:
     ) -> list[Pipeline]:
         """Return every pipeline on every dataset.
 
-        A method that only ranks by scores computed elsewhere (`given`) is
-        returned on the dataset of these scores only.
+        A method that learns nothing, as it ranks by scores computed elsewhere,
+        is returned on the dataset of these scores only.
 
         Parameters
         ----------
@@ -210,7 +216,8 @@ class Pipelines:
         form = self._session.plan
         if not label:
             return plan
-        # Scores that were computed elsewhere ("given") do not change with the label.
+        # A method that ranks by scores computed elsewhere does not change with
+        # the label, as it learns nothing.
         adapted = self._at(plan, form.data)
         return (
             adapted
@@ -219,10 +226,10 @@ class Pipelines:
         )
 
     def work(self, plans: Sequence[Plan]) -> Workload:
-        """Return the amount of work of plans, estimated from the finished runs.
+        """Return the amount of work of plans: runs, fits and seconds, estimated from the finished runs.
 
-        The size of the open data scales the estimate; other data are assumed to
-        have five folds.
+        The estimate is scaled by the size of the open data if the documents are
+        open. Data that are not open are assumed to have five folds.
         """
         dataset = self._session.dataset
         form_data = self._session.plan.data
@@ -291,16 +298,19 @@ class Pipelines:
         return self.interrupted(plan)
 
     def interrupted(self, plan: Plan) -> RunRecord | None:
-        """Return the run of a plan that can be resumed, of several the one with most progress.
+        """Return the interrupted run of a plan that can be resumed; None without one.
 
-        Return None without one.
+        Of several such runs, it is the one with most progress.
         """
         resumable_runs = (record for record in self._runs.records if record.can_go_on)
         records = (record for record in resumable_runs if self._is_run_of(record, plan))
         return max(records, key=lambda record: record.progress, default=None)
 
     def _fits(self, record: RunRecord) -> bool:
-        """Return whether a run is finished and comparable with the form's: same data, folds and measure."""
+        """Return whether a run is finished and comparable with a run of the session's plan.
+
+        It has the same data, folds and measure then.
+        """
         form = self._session.plan
         plan = record.plan
         is_done = record.state is RunState.DONE
@@ -314,7 +324,7 @@ class Pipelines:
         )
 
     def _is_run_of(self, record: RunRecord, plan: Plan) -> bool:
-        """Return whether a run has a plan.
+        """Return whether a run computes what a plan asks for.
 
         Reported measures may differ, as a run can be measured again; so may the
         path of the data, if both paths lead to the open data.
@@ -329,7 +339,10 @@ class Pipelines:
         ).agrees(plan)
 
     def _is_on(self, record: RunRecord, source: str) -> bool:
-        """Return whether a run is on some data, even if the open data have another path than in the run."""
+        """Return whether a run is on the data of a path, ``source``.
+
+        The open data may have another path in the plan of the run.
+        """
         is_open = (
             record.dataset is self._session.dataset
             and source == self._session.plan.data
@@ -337,7 +350,10 @@ class Pipelines:
         return is_open or record.plan.data == source
 
     def _at(self, plan: Plan, source: str) -> Plan:
-        """Return a plan on other data, without settings that refer to features, folds or labels."""
+        """Return a plan on the data of a path, without settings that refer to features, folds or labels.
+
+        A plan that is on these data already is returned as it is.
+        """
         if plan.data == source:
             return plan
         changes: dict[str, object] = {"data": source}
@@ -379,14 +395,17 @@ class Pipelines:
 
 
 def usual(plan: Plan, dataset: FoldedDataset | None) -> Plan:
-    """Return a plan with the convention of a dataset, and a selection that the dataset allows.
+    """Return a plan with the convention of a dataset, and a selection of models that it allows.
 
-    Without validation data and without left-out data, the criterion selects.
-    Without a dataset the plan is returned as it is.
+    Models are selected on validation data, or on left-out training data if the
+    plan says so. Without either, the method's own criterion selects them. The
+    convention tells how measures are computed. Without a dataset (None), the
+    plan is returned as it is.
     """
     if dataset is None:
         return plan
-    # Inner folds of the training part also serve as validation data.
+    # Inner folds of the training part (`inner` is their number) also serve as
+    # validation data.
     has_validation = plan.inner or all(fold.vali is not None for fold in dataset.folds)
     changes = {} if has_validation or plan.leaves_out else {"select_by": CRITERION}
     return plan.changed(convention=dataset.convention, **changes)

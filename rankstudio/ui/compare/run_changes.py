@@ -59,9 +59,11 @@ class RunChanges(Controller):
         self._runs.marked.connect(self._mark)
         self._runs.cleared.connect(self._forget)
         self._runs.choiceKept.connect(self._store_choice)
-        # A choice is kept once it has not changed for a moment.
+        # A timer: the choice of a model is kept once it has not changed for a
+        # moment.
         self._settled = single_shot(_SETTLED_MILLISECONDS, self.keep_choice, self)
         models.session.choiceChanged.connect(self._settled.start)
+        # Another change withdraws the offer to undo a removal.
         self._undo.indexChanged.connect(self._withdraw)
 
     @Slot(object)
@@ -91,7 +93,9 @@ class RunChanges(Controller):
             )
             if not Question.ask(self._window, tr("Remove run"), text, tr("&Remove")):
                 return False
-        self._undo.push(_Removal(self._models.session, self._runs, record))
+        self._undo.push(
+            _Removal(self._models.session, self._runs, record)
+        )  # removes it
         self._say_removed(tr("Run {key} is removed.").format(key=record.key), 1)
         return True
 
@@ -125,6 +129,7 @@ class RunChanges(Controller):
             label = replace(
                 record.label, name="" if text == record.plan.title else text
             )
+        # A read-only study refuses. A pushed command is done at once.
         if label != record.label and not self._is_refused(record, _LABEL_REFUSED):
             self._undo.push(_Relabelling(self._relabel, record, label, description))
 
@@ -169,7 +174,10 @@ class RunChanges(Controller):
 
     @Slot(object)
     def _store_named(self, record: RunRecord) -> None:
-        """Store the labels and choice that were made before the run was stored."""
+        """Store the label and the choice of a model that the user made before a run was stored.
+
+        Called when the study has begun to store the run.
+        """
         if record.label != RunLabel():
             self._store_label(record)
         if record.choice != NOTHING_CHOSEN:
@@ -177,7 +185,10 @@ class RunChanges(Controller):
 
     @Slot()
     def keep_choice(self) -> None:
-        """Keep the choice of a model in the shown run, soon after it is made: the process may be killed."""
+        """Copy the choice of a model to the record of the shown run, by which the study stores it.
+
+        Called soon after a choice, as the process may be killed.
+        """
         self._settled.stop()
         leave(self._models.session, self._runs)
 
@@ -185,7 +196,7 @@ class RunChanges(Controller):
     def _store_choice(self, record: RunRecord) -> None:
         """Store which model of a run is chosen, unless no study, or a read-only one, has the run."""
         study = self._models.study_store.study
-        key = record.stored
+        key = record.stored  # of the run in the study; None if it is not there
         choice = record.choice
         if study is not None and key is not None and not study.read_only:
             text = tr("Storing the choice of run {key}").format(key=record.key)
@@ -205,7 +216,7 @@ class RunChanges(Controller):
     def _mark(self, record: RunRecord, removed: bool) -> None:
         """Store in the study whether a run is removed; its results stay there in either case."""
         study = self._models.study_store.study
-        key = record.stored
+        key = record.stored  # of the run in the study; None if it is not there
         if study is not None and key is not None:
             text = tr("{removed} run {key}").format(
                 removed=tr("Removing") if removed else tr("Restoring"), key=record.key
@@ -251,14 +262,18 @@ class _Relabelling(LastingChange):
         self._relabel = relabel
         self._record = record
         self._description = description
-        # A command with a label of ``before`` repeats a change that is in
-        # effect, so its first redo does nothing.
+        # A command with a label of ``before`` stands for a change that is in
+        # effect already. The undo stack calls redo when a command is pushed:
+        # this first redo does nothing then.
         self._label_before = record.label if before is None else before
         self._label_after = label
         self._is_done = before is not None
 
     def again(self) -> _Relabelling:
-        """Return the same change as a new command, which is already done."""
+        """Return the same change as a new command, which is already done.
+
+        Pushed on the undo stack, it changes nothing until it is undone.
+        """
         return _Relabelling(
             self._relabel,
             self._record,

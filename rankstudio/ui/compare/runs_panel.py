@@ -175,6 +175,7 @@ def run_row(record: RunRecord, measured: MeasuredRun, choice: Choice) -> RunRow:
     ``measured`` has the results by the measures and the convention in use.
     """
     folds = tuple(measured.folds.values())
+    # A row has what is shown of a run, as numbers and texts.
     return RunRow(
         key=record.key,
         plan=record.plan,
@@ -198,7 +199,11 @@ def run_row(record: RunRecord, measured: MeasuredRun, choice: Choice) -> RunRow:
 def _run_notes(
     record: RunRecord, plan: Plan, folds: tuple[FoldResult, ...]
 ) -> Iterator[str]:
-    """Yield warnings on the results: notes of the method, on folds, and on queries shorter than cut-offs."""
+    """Yield warnings on the results of a run, as sentences.
+
+    They are the notes of the method, notes on folds, and one on queries with
+    fewer documents than the cut-off of a measure.
+    """
     yield from (note.what for note in (*record.notes, *fold_notes(plan, folds)))
     short = short_query_note(record.dataset.query_sizes, plan.convention, plan.measures)
     if short:
@@ -238,6 +243,7 @@ def _best_means(
             means = {
                 row.key: mean for row in members if (mean := row.mean(name)) is not None
             }
+            # None if all means are equal, so that no run is better
             best_mean = best_of_several(means.values(), name)
             if best_mean is not None:
                 best_means |= dict.fromkeys(((key, name) for key in means), best_mean)
@@ -428,7 +434,8 @@ class RunsPanel(Panel):
         if name != self._measure:
             self._column_choices.pop(name, None)
             self._measure_to_reveal = name
-        # A run alone in its group has nothing to be compared with.
+        # A run alone in its group has nothing to be compared with. Without any
+        # groups, all runs are compared.
         groups = [group for group in self._groups if len(group.measured) > 1]
         tested_keys = {key for group in groups for key in group.measured}
         self._compared = {
@@ -454,9 +461,9 @@ class RunsPanel(Panel):
         return next((group for group in self._groups if key in group.keys), None)
 
     def mark(self, key: int | None) -> None:
-        """Mark a run as shown, and scroll to a newly marked run; emits no signal.
+        """Mark a run as shown, by its number, and scroll to a newly marked run; emits no signal.
 
-        A folded group is unfolded for a run that was not marked before.
+        None marks no run. The folded group of a newly marked run is unfolded.
         """
         is_new = key != self._marked_key
         self._marked_key = key
@@ -537,9 +544,10 @@ class RunsPanel(Panel):
         return all_rows
 
     def _by_mean(self, group: RunGroup, members: Sequence[RunRow]) -> list[RunRow]:
-        """Return the runs of a group.
+        """Return the rows of a group in the order of the list.
 
-        In a ranked group, the runs with the best means come first.
+        In a ranked group, the runs with the best means of the current measure
+        come first, unless the user groups runs by method.
         """
         if not group.is_ranked or self._groups_by_method:
             return list(members)
@@ -578,6 +586,7 @@ class RunsPanel(Panel):
             if sentence
             else f"{extent} · {runs_text}"
         )
+        # A link that runs the plans of runs on some folds on all folds.
         link, link_hint = _link_to_every_fold(group)
         return Heading(
             group.identity,
@@ -610,6 +619,8 @@ class RunsPanel(Panel):
             if not group.unranked:
                 return "", ""
             return tr("not ranked: {reason}").format(reason=group.unranked), ""
+        # The comparisons of the group's runs with their reference; `found` is a
+        # paired test, None for the reference and for runs that wait.
         compared = [
             self._compared[key] for key in group.measured if key in self._compared
         ]
@@ -637,6 +648,7 @@ class RunsPanel(Panel):
 
         Return {} without tests.
         """
+        # `found` is the paired test of a run, or None.
         tests = [
             self._compared[key].found for key in group.measured if key in self._compared
         ]
@@ -667,6 +679,7 @@ class RunsPanel(Panel):
         measures = measures or ["MAP", "NDCG@10"]
         if self._measure in measures:
             measures.insert(0, measures.pop(measures.index(self._measure)))
+        # measures by which the plans select their models
         choosers = (
             row.plan.chosen_by
             for row in rows
@@ -694,7 +707,7 @@ class RunsPanel(Panel):
         The column of the first measure and those before it do not scroll sideways.
         """
         if key != self._columns_key:
-            self._columns_key = key
+            self._columns_key = key  # which `_columns` reads
             measures, *_ = key
             self.table.set_columns(
                 [column for column in self._columns() if self._is_shown(column)]
@@ -703,6 +716,7 @@ class RunsPanel(Panel):
 
     def _scroll_to_measure(self) -> None:
         """Bring the column of the measure that was chosen last into view, scrolling sideways only."""
+        # `_measure_to_reveal` is "" if no measure was chosen since the last call.
         keys = [column.key for column in self.table.rows_model.columns]
         if self._measure_to_reveal in keys and self.isVisible():
             # scrollTo needs a row, too: the one at the top, or 0 if there is none (-1)
@@ -743,6 +757,8 @@ class RunsPanel(Panel):
 
         Columns without content, such as tests before there are any, are left out.
         """
+        # The properties that determine the columns; `_` are the columns that
+        # the user shows or hides, which the caller considers.
         (
             measures,
             chooser,
@@ -778,12 +794,12 @@ class RunsPanel(Panel):
         )
 
     def _optional_keys(self) -> set[str]:
-        """Return the keys of the columns that are shown only at the user's request."""
+        """Return the keys of the columns that are hidden unless the user shows them."""
         measures, *_ = self._columns_key
         return {*measures[1:], "deviation", "over_single", "chosen_on"}
 
     def _is_best(self, row: RunRow, name: str) -> bool:
-        """Return whether a finished run has the best mean of its group."""
+        """Return whether a finished run has the best mean of its group by the measure called ``name``."""
         mean = row.mean(name)
         return mean is not None and self._best_means.get((row.key, name)) == mean
 
@@ -806,6 +822,7 @@ class RunsPanel(Panel):
         actions = [
             RowAction(text, partial(self._edit, key)) for key, text in editable_columns
         ]
+        # each action with whether it is possible, its icon, text and signal
         for is_offered, icon, text, signal in (
             (row.state in _ACTIVE, "stop", tr("Stop"), self.cancelRequested),
             (row.can_go_on, "run", tr("Resume"), self.goOnRequested),
@@ -913,6 +930,7 @@ def _link_to_every_fold(group: RunGroup) -> tuple[str, str]:
 
     Return "" for no link.
     """
+    # `partial` are the runs on some folds whose plan has no run on all folds.
     if not group.partial:
         return "", ""
     n_runs = len(group.partial)
@@ -986,7 +1004,10 @@ def label_columns(keys: Collection[str]) -> list[Column]:
 
 
 def settings_column(differences: Callable[[RunRow], str | None]) -> Column:
-    """Return the column of the parameters in which runs of a method differ; ``differences`` gives its text."""
+    """Return the column of the parameters in which runs of a method differ.
+
+    ``differences`` returns the text of a row's cell, or None for an empty cell.
+    """
     tooltip = tr("Only parameters in which the runs of a method differ")
     return Column(
         "parameters",
@@ -1004,7 +1025,11 @@ def measure_column(
     is_best: Callable[[RunRow, str], bool],
     is_ranked: Callable[[RunRow], bool],
 ) -> Column:
-    """Return the column of a measure's mean: bold for the best run, muted for runs that are not ranked."""
+    """Return the column of a measure's mean over the folds.
+
+    It is bold where ``is_best`` holds for a row and the measure's name, and
+    muted unless ``is_ranked`` holds for the row.
+    """
     return Column(
         name,
         name,
@@ -1171,7 +1196,9 @@ def _status_text(row: RunRow) -> ProgressCell | str:
     if row.state == "paused":
         return ProgressCell(row.progress, folds or tr("paused"))
     if row.state == "unfinished":
+        # The rest of the message is the reason, which the tooltip has.
         return row.message.partition(" · ")[0]
+    # The duration of a finished run is 0 if it is not known.
     if row.is_done:
         return (
             f"✓ {duration(row.seconds)}" if row.seconds else f"✓ {_STATE_NAMES['done']}"

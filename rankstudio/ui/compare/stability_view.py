@@ -67,6 +67,8 @@ class StabilityView(View):
                 "Values of the map: share of common features, or similarity corrected for chance"
             ),
         )
+        # A map with the folds on both axes; the value of each cell is written
+        # in it. The colors go from a similarity of 0 to one of 1.
         self.plot = HeatMapPlot(
             theme,
             tr("similarity"),
@@ -143,8 +145,10 @@ class StabilityView(View):
         super().resizeEvent(event)
         has_room = self.width() >= scaled(_MIN_WIDTH_WITH_MAP)
         self.plot.setVisible(has_room)
-        # In the panel's header, which shows the tools of the shown view alone.
+        # The choice of the index is in the panel's header, which has the tools
+        # of the shown view only.
         self.index.setVisible(has_room and not self.isHidden())
+        # A third of the view, within limits.
         self._index_area.setFixedWidth(
             scaled(min(_INDEX_WIDTH, max(_LEAST_INDEX_WIDTH, self.width() // 3)))
         )
@@ -208,7 +212,7 @@ class StabilityView(View):
             found=_index_value(stability, index)
         )
         self.plot.note = f"{self.plot.axes.title}, {mean}"
-        # the first fold at the bottom
+        # The first row of a map is at the top; reversed, fold 1 is at the bottom.
         self.plot.set_values(values[::-1], folds[::-1], folds)
         self.plot.select(None)
 
@@ -235,6 +239,7 @@ def _index_facts(stability: SelectionStability) -> list[Fact]:
     value, _, low, high = indices.nogueira
     k = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}"
     interval = f"{correlation_text(low)} … {correlation_text(high)}"
+    # `times` counts the folds that selected a feature.
     n_everywhere = sum(
         feature.times == len(stability.folds) for feature in stability.features
     )
@@ -282,7 +287,8 @@ _FEATURE_COLUMNS = (
 def _stability_columns(folds: Sequence[int]) -> list[Column]:
     """Return the columns: the feature, the number of folds that select it, and its rank in each fold.
 
-    Many folds have no columns of their own. The number is drawn as a bar, too.
+    Where there are too many folds for a column each, the columns of ranks are
+    left out. The number of folds is drawn as a bar, too.
     """
     times = Column(
         "times",

@@ -78,17 +78,19 @@ class TestsView(View):
     def show_rows(
         self, rows: Sequence[ComparedRun], name: str, plan: Plan | None
     ) -> None:
-        """Show the tests of runs by a measure.
+        """Show the tests of runs by the measure called ``name``.
 
-        The first row is the reference, and `plan` is its plan.
+        The first row is the reference, and `plan` is its plan; None without
+        rows.
         """
         if name != self._measure:
             self._measure = name
             self.table.set_columns(_columns_for_measure(name))
         # The reference alone is no comparison.
         self.table.set_rows(rows if len(rows) > 1 else ())
-        # The column "differs" contains the reasons why runs are left out: with
-        # such runs it is hidden last.
+        # A narrow table hides columns, one group after the other. The column
+        # "differs" contains the reasons why runs are left out: with such runs
+        # it is hidden last.
         some_are_left_out = any(row.role == "left out" for row in self.table.rows())
         # False sorts before True, so the group with "differs" comes last.
         hidden_first = sorted(
@@ -126,7 +128,8 @@ class TestsView(View):
     def _caption_for(self, rows: Sequence[ComparedRun], plan: Plan | None) -> str:
         """Return the caption of the tests: the measure, the reference, and how many tests are missing.
 
-        The first row is the reference, and ``plan`` its plan.
+        The first row is the reference, and ``plan`` its plan. A waiting row has
+        no test (``found``) yet.
         """
         tests = [row.found for row in rows if row.found is not None]
         n_waiting = sum(row.role == "waiting" for row in rows)
@@ -145,7 +148,7 @@ class TestsView(View):
                 "{measure}, {over}, against run {key} · {waiting} comparisons left …",
                 n_waiting,
             )
-        extent = paired_over(plan, tests[0].n)
+        extent = paired_over(plan, tests[0].n)  # such as "784 queries"
         return text.format(
             measure=self._measure, over=extent, key=rows[0].key, waiting=n_waiting
         )
@@ -176,7 +179,7 @@ def _is_significant(row: ComparedRun) -> bool:
 
 
 def _name_with_differences(row: ComparedRun) -> str:
-    """Return the method of a run and, below, the settings in which it differs."""
+    """Return the method of a run and, on a second line, the settings in which it differs."""
     return f"{row.method}\n{row.differs}" if row.differs else row.method
 
 
@@ -228,6 +231,7 @@ def _corrected_p_column(
     """
 
     def hint(row: ComparedRun) -> str:
+        """Return the uncorrected p-value, or "" for a run without a test (``found``)."""
         if row.found is None or getattr(row, key) is None:
             return ""
         return tr("{p} uncorrected").format(p=p_text(getattr(row.found, raw_key)))

@@ -55,7 +55,9 @@ class View(QWidget):
         super().__init__()
         self._theme = theme
         self._caption = ""
+        # widgets of the view that the panel shows in its header
         self.tools: tuple[QWidget, ...] = ()
+        # a message above the contents
         self.hint = named(Notice(theme), "view-hint")
         bar = fill(QVBoxLayout(), self.hint, margins=(8, 0, 8, 8))
         self.body = fill(QVBoxLayout(self), bar, margins=(0, 0, 0, 0), spacing=0)
@@ -69,7 +71,8 @@ class View(QWidget):
     ) -> Segmented:
         """Add a choice to the panel's header, and return it.
 
-        Options are pairs of value and label.
+        ``options`` are pairs of value and label. ``name`` is the name for
+        screen readers, and ``object_name`` that of the widget.
         """
         choice = named(Segmented(options, name), object_name, tip=tooltip)
         self.tools = (*self.tools, choice)
@@ -84,7 +87,7 @@ class View(QWidget):
         identity: Callable[[Any], Hashable],
         accessible_name: str,
     ) -> TableView:
-        """Return a table without columns that can be exported.
+        """Return a table that can be exported; it has no columns yet.
 
         Parameters
         ----------
@@ -131,7 +134,10 @@ class ContributedView(View):
         raise NotImplementedError
 
     def look_at(self, record: RunRecord | None, measure: str) -> Computation | None:
-        """Show the shown run at once, or return the computation of the contents."""
+        """Show the contents for the shown run at once and return None, or return their computation.
+
+        ``measure`` is the name of the measure in use.
+        """
         raise NotImplementedError
 
 
@@ -177,7 +183,7 @@ class ContributedComparison(View):
         return compared.reference is not None and len(compared.runs) > 1
 
     def compare(self, compared: ComparedRuns) -> Computation | None:
-        """Show a comparison at once, or return the computation of the contents."""
+        """Show the comparison of runs at once and return None, or return its computation."""
         raise NotImplementedError
 
 

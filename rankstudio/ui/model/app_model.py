@@ -146,7 +146,7 @@ def _state_text(record: RunRecord, fold: int | None) -> str:
             )
         case RunState.RUNNING:
             started = tr("Run {run} is in progress: {done} of {n} fits are done.")
-            # The number of fits is 0 until the run has told it.
+            # The number of fits is 0 until the run has announced it.
             return started if record.n_units else tr("Run {run} is starting …")
         case RunState.FAILED:
             return tr("Run {run} failed before this fold was finished.")
@@ -237,7 +237,7 @@ class Models(QObject):
         # Preparing is loading and compiling what runs need. It is announced
         # when it begins; its end is looked for whenever a worker has no more
         # tasks.
-        self._compiling = False
+        self._compiling = False  # whether a preparation is announced, and not over
         self.preparing.connect(self._note_preparation)
         idle_memory = IdleMemory(lambda: self.n_busy, self)
         for worker in (self.task_worker, self.run_worker):
@@ -283,7 +283,8 @@ class Models(QObject):
             Called with the records whose recorded data are this dataset; with
             an empty list if that cannot be found out.
         """
-        # What the study says of the data of runs; None for runs whose data are open.
+        # `recorded` are the name and checksums of a run's data in the study;
+        # None for a run whose data are open.
         candidates = tuple(
             {record.recorded for record in records if record.recorded is not None}
         )
@@ -305,7 +306,7 @@ class Models(QObject):
         )
 
     def warm_up(self) -> None:
-        """Load and compile what runs need, in the background."""
+        """Load and compile what runs need, in the background, on the worker of the runs."""
         callback = self._prepared  # called in the end, even after a failure
         # A job without a slot would first load the BLAS libraries; `warm_up`
         # itself loads them, while it holds off garbage collection.

@@ -30,7 +30,8 @@ def asked_for(ids: Ints, names: Sequence[str], typed: str) -> list[int]:
     words = typed.split()
     if len(names) <= MOST_LISTED or not words:
         return []
-    # The id may be the first word, as in "25 BM25", or the last, as in "feature 25".
+    # Few features have no others beyond the first ones. The id may be the first
+    # word, as in "25 BM25", or the last, as in "feature 25".
     numbers = {int(word) for word in (words[0], words[-1]) if word.isdecimal()}
     columns = [
         int(column)

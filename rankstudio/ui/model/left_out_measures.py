@@ -96,8 +96,10 @@ class LeftOutMeasures(QObject):
         self._measured = measured
         self._current = current
         self._fold_cache = fold_cache
-        # Whether the user asks for the measures, and for those of all combinations.
-        self._asked = self._measures_all = False
+        # Whether the user asks for the measures, and whether the paths of all
+        # combinations are measured, as the heat map needs.
+        self._is_asked = False
+        self._measures_all = False
         # By the steps of a path, then by how it is measured. The keys are weak:
         # an entry goes with the last reference to its path.
         self._measured_by_steps: WeakKeyDictionary[
@@ -109,12 +111,12 @@ class LeftOutMeasures(QObject):
         self._shown_states: list[_Measured] = []  # measurements of the shown paths
         # the path that is being measured, with its measurement
         self._working: tuple[PathResult, _Measured] | None = None
-        self._work = BackgroundSimulation(
+        self._background_work = BackgroundSimulation(
             worker, tr("Measuring left-out queries"), "left_out", self
         )
-        self._work.grew.connect(self._grow)
-        self._work.changed.connect(self._follow)
-        self._work.failed.connect(self._fail)
+        self._background_work.grew.connect(self._grow)
+        self._background_work.changed.connect(self._follow)
+        self._background_work.failed.connect(self._fail)
         # Other data or runs make the values useless; other changes may show
         # other paths.
         for signal in (session.datasetChanged, runs.removed, runs.cleared):
@@ -149,12 +151,12 @@ class LeftOutMeasures(QObject):
     @property
     def asked(self) -> bool:
         """Whether the user wants to see the left-out measures."""
-        return self._asked
+        return self._is_asked
 
     @property
     def shown(self) -> bool:
         """Whether left-out measures are to be drawn."""
-        return self.possible and (self._asked or self.brought)
+        return self.possible and (self._is_asked or self.brought)
 
     @property
     def waiting(self) -> bool:
@@ -191,8 +193,9 @@ class LeftOutMeasures(QObject):
         """
         if not self._measured_by_steps or not self.shown:
             return {}
-        # A path may be measured in several ways; the one that is shown now counts.
-        state = self._measured_by_steps.get(path.steps, {}).get(self._measures)
+        # A path may be measured in several ways, by conventions and measures;
+        # the one in use counts.
+        state = self._measured_by_steps.get(path.steps, {}).get(self._way_of_measuring)
         if state is None or (complete and not state.whole):
             return {}
         return state.values
@@ -200,7 +203,7 @@ class LeftOutMeasures(QObject):
     @Slot()
     def toggle(self) -> None:
         """Show the left-out measures, or hide them again."""
-        self._asked = not self._asked
+        self._is_asked = not self._is_asked
         self._failed.clear()
         self.go_on()
 
@@ -217,15 +220,20 @@ class LeftOutMeasures(QObject):
         Only one path is measured at a time. Its end calls this method again,
         until every shown path is measured.
         """
-        # No path is measured while a run works, which that would slow down.
-        requests = {} if self._runs.busy or not self.shown else dict(self._wanted())
+        # No path is measured while a run works, which that would slow down, or
+        # while left-out measures are not drawn (`shown`). A path has a state:
+        # its values so far.
+        requests = (
+            {} if self._runs.busy or not self.shown else dict(self._wanted_paths())
+        )
         states = {path: self._measured_of(path) for path in requests}
         self._shown_states = list(states.values())
         if self._working is not None:
             _, measured = self._working
             if measured not in self._shown_states:
                 self._working = None
-                self._work.stop()
+                self._background_work.stop()
+        # Paths of which not every step is measured (`whole`), in their order.
         missing = [
             path
             for path, state in states.items()
@@ -248,6 +256,7 @@ class LeftOutMeasures(QObject):
         while len(self._measured_by_steps) > _MAX_MEASURED_PATHS:
             del self._measured_by_steps[next(iter(self._measured_by_steps))]
         self._working = path, measured
+        # `_names` are the measures; `n_done` steps of the path are measured already.
         arguments = (
             request,
             path,
@@ -255,22 +264,22 @@ class LeftOutMeasures(QObject):
             self._session.convention,
             measured.n_done,
         )
-        self._work.start(lambda: self._fold_cache.left_out(*arguments))
+        self._background_work.start(lambda: self._fold_cache.left_out(*arguments))
 
     @property
     def _names(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*OFFERED, self._session.measure)))
 
     @property
-    def _measures(self) -> _Wanted:
+    def _way_of_measuring(self) -> _Wanted:
         return self._session.convention, self._names
 
     def _measured_of(self, path: PathResult) -> _Measured:
         """Return the measurement of a path by the shown measures, an empty one if nothing is measured yet."""
         states = self._measured_by_steps.setdefault(path.steps, {})
-        return states.setdefault(self._measures, _Measured(len(path.steps)))
+        return states.setdefault(self._way_of_measuring, _Measured(len(path.steps)))
 
-    def _wanted(self) -> Iterator[tuple[PathResult, PathWanted]]:
+    def _wanted_paths(self) -> Iterator[tuple[PathResult, PathWanted]]:
         """Yield each shown path that the run did not measure by the shown measure, with its request."""
         name = left_out_name(self._session.measure)
         for plan, fold, path in self._paths():
@@ -293,7 +302,7 @@ class LeftOutMeasures(QObject):
         record = view.record
         chosen = None  # number of the chosen combination of the run
         # None while all folds are shown
-        number = view.fold.number if view.fold is not None else None
+        shown_number = view.fold.number if view.fold is not None else None
         if model is not None:
             if record is None or model.live:
                 yield model.plan, model.fold, model.path
@@ -308,7 +317,9 @@ class LeftOutMeasures(QObject):
         # The chosen combination comes first on every fold, then all others if
         # they are wanted. Paths that the run has not finished yet are skipped.
         paths = self._measured.view(record).paths
-        folds = [fold for fold in record.dataset.folds if number in (None, fold.number)]
+        folds = [
+            fold for fold in record.dataset.folds if shown_number in (None, fold.number)
+        ]
         first = [] if chosen is None else [(fold, chosen) for fold in folds]
         n_combinations = len(record.combinations) if self._measures_all else 0
         pairs = [(fold, index) for fold in folds for index in range(n_combinations)]
@@ -334,7 +345,7 @@ class LeftOutMeasures(QObject):
     @Slot()
     def _follow(self) -> None:
         """Go on with the next path when one is done."""
-        if self._work.state is SimulationState.DONE:
+        if self._background_work.state is SimulationState.DONE:
             self._working = None
             self.go_on()
 

@@ -56,6 +56,7 @@ class ListedRun:
 
         ``result`` is the run's own result, or the same measured by other measures.
         """
+        # `stored` is the run's key in its study; `recorded` the record of its data.
         return cls(
             record.key,
             result,
@@ -110,7 +111,10 @@ def request_of(models: Models, settings: ReportSettings) -> ReportRequest:
 
 
 def source_of(request: ReportRequest) -> ReportSource:
-    """Collect the runs that a report and its figures are made of."""
+    """Collect the runs that a report and its figures are made of, with a title and the settings.
+
+    Called on the worker, as it reads the study from the disk.
+    """
     from rankstudio.engine.analysis.reported_runs import ReportSource  # noqa: PLC0415 - on the worker only
 
     # A window without a study still has runs, which get a general title.
@@ -142,7 +146,7 @@ def _reported_run(run: ListedRun, study: Study | None) -> ReportedRun:
     """Return a listed run with its recorded data and its evidence, as reports need it.
 
     The record of the data has their name and checksums, not the documents.
-    Evidence is what abilities computed for a run and stored in its study.
+    Evidence is what plug-ins computed for a run and stored in its study.
     """
     from rankstudio.engine.analysis.reported_runs import ReportedRun  # noqa: PLC0415 - on the worker only
 
@@ -157,7 +161,8 @@ def _reported_run(run: ListedRun, study: Study | None) -> ReportedRun:
     # replaced by the path at which they can be opened here.
     plan = run.result.plan
     result = replace(run.result, plan=plan.changed(data=recorded.opened_by(plan)))
-    # While the data of the run are not open, its dataset has no documents.
+    # `recorded` of a listed run is None if its data are open; otherwise its
+    # dataset has no documents.
     data = run.dataset if run.recorded is None else None
     evidence: tuple[tuple[int, bytes], ...] = ()
     if study is not None and run.stored is not None:

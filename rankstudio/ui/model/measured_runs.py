@@ -129,16 +129,17 @@ class MeasuredRuns(QObject):
         self._runs = runs
         self._worker = worker
         self._study_store = study_store
-        # runs whose cross-fitted values this window has stored
-        self._fitted: set[RunRecord] = set()
+        # runs whose cross-fitted values (measures on queries that the choice of
+        # the model has not used) this window has stored
+        self._runs_with_stored_fits: set[RunRecord] = set()
         # Measured runs by the run itself (another study has other runs of the
         # same numbers) and by how it was measured, with the run's state at that
         # time.
         self._measured_by_record: dict[
             tuple[RunRecord, Measurement], tuple[_State, MeasuredRun]
         ] = {}
-        self._asked: dict[RunRecord, _Request] = {}  # requests without an answer yet
-        self._engine: Remeasurement | None = None
+        self._requests: dict[RunRecord, _Request] = {}  # requests without an answer yet
+        self._engine: Remeasurement | None = None  # measures runs, made when needed
         self.rankings = RunRankings(runs, worker, self._prepare, self)
         runs.removed.connect(self._forget)
         runs.cleared.connect(self._forget_all)
@@ -169,11 +170,11 @@ class MeasuredRuns(QObject):
         if measured_state == state:
             return measured
         if not has_documents:
-            return self._keep(key, state, _without_test_part(record))
+            return self._store(key, state, _without_test_part(record))
         # Request missing values: first of this run, then of all others.
         if self._is_new(record, measurement):
             other_runs = (other for other in self._runs.records if other is not record)
-            self._ask([record, *other_runs])
+            self._request_measures([record, *other_runs])
         # Until they arrive: the values of an earlier state of the run, without
         # a result.
         return MeasuredRun(
@@ -198,11 +199,11 @@ class MeasuredRuns(QObject):
         *,
         sealed: bool,
     ) -> dict[int, dict[str, float]]:
-        """Return the mean measure of runs by every convention; to be called on the worker only.
+        """Return the mean of a measure of runs by every convention; to be called on the worker only.
 
         Parameters
         ----------
-        runs : mapping
+        runs : mapping of int to (RunResult, FoldedDataset)
             The result and the data of each run, by the number of the run.
         name : str
             The name of the measure.
@@ -228,13 +229,12 @@ class MeasuredRuns(QObject):
     def _is_new(self, record: RunRecord, measurement: Measurement) -> bool:
         """Return whether a run can and must be measured, and is neither measured nor requested yet."""
         state = _state_of_record(record)
-        request = self._asked.get(record)
+        request = self._requests.get(record)
         # By the measures of its own plan, a run is measured already.
         if measurement.plan(record.plan) is record.plan and not measurement.sealed:
             return False
-        # The state is a revision, the numbers of paths, folds and baselines,
-        # and whether there is a result. Something of that must exist to be
-        # measured.
+        # After its revision, the state has the numbers of paths, folds and
+        # baselines, and whether there is a result. One of these must not be 0.
         _, *extent = state
         is_measurable = record.dataset.folds[0].train.n_documents > 0 and any(extent)
         measured_state, _ = self._measured_by_record.get(
@@ -247,7 +247,7 @@ class MeasuredRuns(QObject):
         )
         return is_measurable and measured_state != state and not is_requested
 
-    def _ask(self, records: Sequence[RunRecord]) -> None:
+    def _request_measures(self, records: Sequence[RunRecord]) -> None:
         """Have the worker measure those of the runs that are not measured yet, in this order."""
         # One request for each run that is not measured, with copies of its
         # results so far, as the run may change them while the worker measures.
@@ -266,7 +266,7 @@ class MeasuredRuns(QObject):
                 requests.append(
                     _Request(record, measurement, _state_of_record(record), run)
                 )
-        self._asked.update((request.record, request) for request in requests)
+        self._requests.update((request.record, request) for request in requests)
 
         def end(outcome: Outcome) -> None:
             if outcome.ending is Ending.FAILED:
@@ -280,14 +280,14 @@ class MeasuredRuns(QObject):
                 tr("Measuring run {key} by {measure}").format(
                     key=keys, measure=self._session.measure
                 ),
-                lambda cancelled: self._work(requests, cancelled),
+                lambda cancelled: self._measure_requested(requests, cancelled),
                 on_message=self._take,
                 on_end=end,
                 slot=f"measures of run {keys}",
             )
         )
 
-    def _work(
+    def _measure_requested(
         self, requests: Sequence[_Request], cancelled: CancelFlag
     ) -> Iterator[_Answers]:
         """Measure runs on the worker; yield the answers together, or in groups if measuring takes long.
@@ -304,7 +304,7 @@ class MeasuredRuns(QObject):
                 return
             # A later request for the same run, by another measure, has replaced
             # this one.
-            if self._asked.get(request.record) is not request:
+            if self._requests.get(request.record) is not request:
                 continue
             try:
                 answers.append(
@@ -335,11 +335,11 @@ class MeasuredRuns(QObject):
         accepted = [
             (request, measured_run)
             for request, measured_run in answers
-            if self._asked.get(request.record) is request
+            if self._requests.get(request.record) is request
         ]
         for request, measured_run in accepted:
-            del self._asked[request.record]
-            self._keep(
+            del self._requests[request.record]
+            self._store(
                 (request.record, request.measurement), request.state, measured_run
             )
             self._store_fitted(request, measured_run)
@@ -370,7 +370,7 @@ class MeasuredRuns(QObject):
         if (
             run_result.has_cross_fitted
             or not is_own_convention
-            or record in self._fitted
+            or record in self._runs_with_stored_fits
         ):
             return
         # The study stores them together, so every fold needs all measures of the plan.
@@ -381,7 +381,7 @@ class MeasuredRuns(QObject):
         ):
             return
         # The values are written in the background.
-        self._fitted.add(record)
+        self._runs_with_stored_fits.add(record)
         text = tr("Storing the cross-fitted values")
         self._study_store.note(
             partial(study.save_cross_fitted, record.stored, result.folds)
@@ -390,14 +390,17 @@ class MeasuredRuns(QObject):
             text, self._study_store.write_notes, on_error=self.failed.emit
         )
 
-    def _keep(
+    def _store(
         self, key: tuple[RunRecord, Measurement], state: _State, measured: MeasuredRun
     ) -> MeasuredRun:
-        """Keep a measured run and return it; the runs that were kept first are dropped if there are many."""
+        """Store a measured run in memory and return it; the oldest ones are dropped if there are many.
+
+        ``key`` is the run and how it was measured, and ``state`` the number of
+        its results at that time.
+        """
         limit = max(_MAX_MEASURED_RUNS, 2 * len(self._runs.records))
         while len(self._measured_by_record) >= limit:
             del self._measured_by_record[next(iter(self._measured_by_record))]
-        # by the run and how it was measured, with how many results the run had then
         self._measured_by_record[key] = state, measured
         return measured
 
@@ -408,7 +411,7 @@ class MeasuredRuns(QObject):
 
         A path is the sequence of models of one fold and one combination of parameters.
         """
-        # The folds of the run that are finished.
+        # The folds of the run that are finished, by number (n).
         engine = self._remeasurement()
         parts = {fold.number: fold for fold in dataset.folds}
         plan = run.plan
@@ -434,6 +437,7 @@ class MeasuredRuns(QObject):
             for n, baseline in run.baselines.items()
         }
         new_plan = measurement.plan(plan)  # names the measures in use
+        # None as long as the run has no result
         result = run.result and _with_folds(run.result, new_plan, folds)
         return MeasuredRun(new_plan, paths, folds, baselines, result)
 
@@ -445,6 +449,7 @@ class MeasuredRuns(QObject):
         requests find them.
         """
         measurement = self._session.measurement(result.plan, dataset)
+        # The user can choose one of these measures, and one of these conventions.
         variants = [replace(measurement, measure=name) for name in OFFERED]
         variants += [replace(measurement, convention=key) for key in CONVENTIONS]
 
@@ -469,17 +474,17 @@ class MeasuredRuns(QObject):
             for (record, measurement), cached in self._measured_by_record.items()
             if record.key != key
         }
-        self._asked = {
+        self._requests = {
             record: request
-            for record, request in self._asked.items()
+            for record, request in self._requests.items()
             if record.key != key
         }
 
     @Slot()
     def _forget_all(self) -> None:
         self._measured_by_record.clear()
-        self._asked.clear()
-        self._fitted.clear()
+        self._requests.clear()
+        self._runs_with_stored_fits.clear()
 
 
 _State = tuple[int, int, int, int, bool]
@@ -525,6 +530,7 @@ def _without_test_part(record: RunRecord) -> MeasuredRun:
 def _with_folds(
     result: RunResult, plan: Plan, folds: Mapping[int, FoldResult]
 ) -> RunResult:
+    """Return a result with another plan and with other results of its folds, by their numbers."""
     return replace(
         result,
         plan=plan,
@@ -559,7 +565,8 @@ class RunRankings(QObject):
         self._worker = worker
         self._rank_models = rank_models
         self._begun: set[int] = set()  # numbers of runs whose ranking has begun
-        self._rest: Iterator[None] | None = None  # of the ranking of a run
+        # the work that remains of the ranking of a run
+        self._rest: Iterator[None] | None = None
         self._job: Job | None = None
         # Ranking begins once no run has changed for a while.
         self._quiet = single_shot(_QUIET_MILLISECONDS, self.go_on, self)

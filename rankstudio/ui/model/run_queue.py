@@ -139,6 +139,9 @@ class Runs(QObject):
         super().__init__(parent)
         self._worker = worker
         self._study_store = study_store
+        # The usual function that carries out a run, and one that returns
+        # another such function, for the processes or the cluster that the user
+        # chose.
         self._runner = runner
         self._other_runner = other_runner
         # Listed runs by number, and the jobs of those that have not ended.
@@ -146,8 +149,8 @@ class Runs(QObject):
         self._jobs: dict[int, Job] = {}
         self._begun: set[int] = set()  # keys of runs whose turn has come
         self._shown: RunRecord | None = None
-        self._last_key = 0
-        self.n_kept = 0
+        self._last_key = 0  # number of the run that was queued last
+        self.n_kept = 0  # times that the study has stored something with a run
 
     @property
     def records(self) -> tuple[RunRecord, ...]:
@@ -434,7 +437,7 @@ class Runs(QObject):
         # The endings of a job ("done", "cancelled", "failed") are states of a run, too.
         record.state = RunState(outcome.ending.value)
         record.stopping = False
-        record.pack()
+        record.pack()  # the steps of unfinished paths
         record.failure = outcome.text
         self._jobs.pop(record.key, None)
         self._begun.discard(record.key)

@@ -225,6 +225,7 @@ class RunRecord:
         events = self.growing.get((fold, combination))
         if not events:  # the run may have ended, and packed its unfinished paths
             return self.unfinished_paths.get((fold, combination))
+        # An event has one step, with its value of each measure by name.
         names = events[0].validation
         values = {
             name: np.array([event.validation[name] for event in events])
@@ -271,7 +272,10 @@ class RunRecord:
 
     @property
     def remark(self) -> str:
-        """Remark on the state of the run: why it failed, how much of it is done, or its origin."""
+        """Remark on the state of the run: why it failed, how much of it is done, or its origin.
+
+        The origin of a stored run is the time and the version of its computation.
+        """
         if self.state is RunState.UNFINISHED:
             return " · ".join(
                 part for part in (self.units_text, self.origin, self.why_not_on) if part
@@ -303,6 +307,7 @@ class RunRecord:
         """Share of the work that is done, 0 to 1."""
         if self.state is RunState.DONE:
             return 1.0
+        # The expected steps of all units; 0 until the run has announced its units.
         total = self.n_units * self.steps_per_unit
         # Steps of units that are not done: those at work (`growing`), and those
         # that were interrupted (`unfinished_paths`).

@@ -242,20 +242,21 @@ class CurrentModel(QObject):
         self._measured = measured
         self._worker = worker
         self._fold_cache = fold_cache
-        # The path computed last, the path that is wanted, and the job that computes it.
-        self._live: LivePath | None = None
-        self._asked: PathWanted | None = None
+        # The live path, which is computed when the slider moves or a feature is
+        # pinned: the last one computed, the one requested last, and its job.
+        self._live_path: LivePath | None = None
+        self._requested: PathWanted | None = None
         self._failure = ""  # the sentence on a path that could not be computed
         self._job: Job | None = None
         # `_probe` computes paths of inspected models. `_shown` is what the
-        # pages show; `_test` has the test measures of its model, or `_untested`
-        # says why not.
+        # pages show. Either `_test_measures` has the test measures of its
+        # model, or `_untested_reason` says why there are none.
         self._probe = _Probe(
             worker, fold_cache, self._show_inspection, self.failed.emit
         )
         self._shown = Shown(None, None, session.plan, None)
-        self._test: dict[str, float] = {}
-        self._untested = ""
+        self._test_measures: dict[str, float] = {}
+        self._untested_reason = ""
         # The model may be another one after each of these changes.
         for signal in (
             session.datasetChanged,
@@ -285,9 +286,12 @@ class CurrentModel(QObject):
     def by_protocol(self) -> SelectedModel | None:
         """The model that the shown run chose on this fold by validation; None without such a model."""
         view_without_model = replace(self._shown, model=None, inspection=None)
+        # NOTHING_CHOSEN stands for the values and the step that validation chose.
         chosen = self._chosen_by_validation(view_without_model)
         return (
-            None if chosen is None else self._of_run(view_without_model, NOTHING_CHOSEN)
+            None
+            if chosen is None
+            else self._model_of_run(view_without_model, NOTHING_CHOSEN)
         )
 
     @property
@@ -368,17 +372,19 @@ class CurrentModel(QObject):
     @property
     def test(self) -> dict[str, float]:
         """The current model's measures on the test part; empty until they are computed."""
-        return self._test
+        return self._test_measures
 
     @property
     def untested(self) -> str:
         """Why the current model cannot be tested, as a sentence; "" if it can be tested."""
-        return self._untested
+        return self._untested_reason
 
     @property
     def values(self) -> tuple[Any, ...]:
         """Values of the slider on the shown plan's axes: the chosen values, else the middle of each axis."""
-        return self._values(self._shown) or _middle_values(self._shown.plan.axes)
+        return self._values_on_axes(self._shown) or _middle_values(
+            self._shown.plan.axes
+        )
 
     @property
     def inspected_values(self) -> tuple[Any, ...]:
@@ -400,26 +406,27 @@ class CurrentModel(QObject):
 
     @Slot()
     def refresh(self) -> None:
-        """Find the shown model anew; have its path computed if no run has the path."""
-        # `view` has no model yet: it is that of the shown run, or of the form's plan.
+        """Find the model to show, after a change; have its path computed if no run has the path."""
+        # `view` has no model yet. Its plan is that of the shown run, or without
+        # one that of the form. `watched` is the shown fold, None for all folds.
         session = self._session
-        record = self._record()
+        record = self._run_on_open_data()
         plan = record.plan if record is not None else session.plan
         view = Shown(session.dataset, record, plan, fold=session.watched)
         # The model of the run is shown unless the form has other settings by now.
         model = self._from_run(view)
-        request = self._wanted(view)
+        request = self._wanted_path(view)  # None if no path can be computed
         if request is None or (model is not None and not self._is_edited(view)):
-            self._forget_live()
-            self._set(replace(view, model=model))
+            self._forget_live()  # no path is computed for the slider
+            self._show_view(replace(view, model=model))
             return
         # Otherwise the model is on a live path, computed for the settings in the form.
-        self._ask(request)
-        live_view = self._from_live(view)
+        self._request(request)
+        live_view = self._view_of_live_path(view)
         # The previous view stays until the new path is computed, so that
         # nothing flickers; see `Shown.continues`.
         if live_view is not None or not self._shown.continues(view, request.plan):
-            self._set(live_view or view)
+            self._show_view(live_view or view)
 
     @Slot()
     def _inspect(self) -> None:
@@ -429,7 +436,7 @@ class CurrentModel(QObject):
         view = self._shown
         request = None
         if values is not None and _are_on_axes(view.plan.axes, values):
-            request = self._wanted_inspection(view, values)
+            request = self._wanted_inspected_path(view, values)
         self._probe.ask(request)  # with None, it stops computing
         self._show_inspection()
 
@@ -470,14 +477,14 @@ class CurrentModel(QObject):
                 live,
                 position=path_position(live.path, choice.x_value, live.position, ""),
             )
-        request = self._wanted_inspection(view, choice.values)
+        request = self._wanted_inspected_path(view, choice.values)
         return (
-            self._of_run(view, choice)
+            self._model_of_run(view, choice)
             if request is None
             else self._probe.model(request, choice.x_value)
         )
 
-    def _wanted_inspection(
+    def _wanted_inspected_path(
         self, view: Shown, values: tuple[Any, ...]
     ) -> PathWanted | None:
         """Return a request for the path at inspected values.
@@ -498,9 +505,11 @@ class CurrentModel(QObject):
             return None
         if record.combination_of(values) is not None:
             return None
-        return PathWanted(self._session.measurement(plan).plan(plan), view.fold, values)
+        # the plan with the measures and the convention in use
+        measured_plan = self._session.measurement(plan).plan(plan)
+        return PathWanted(measured_plan, view.fold, values)
 
-    def _record(self) -> RunRecord | None:
+    def _run_on_open_data(self) -> RunRecord | None:
         """Return the shown run if it belongs to the open data; None for a run on other data."""
         record = self._runs.shown
         return (
@@ -509,7 +518,7 @@ class CurrentModel(QObject):
             else None
         )
 
-    def _values(
+    def _values_on_axes(
         self, view: Shown, choice: Choice | None = None
     ) -> tuple[Any, ...] | None:
         """Return the values of a choice on the shown plan's axes, else the values that validation chose.
@@ -518,6 +527,7 @@ class CurrentModel(QObject):
         axes, as those of another plan, do not count; None is returned if
         neither do.
         """
+        # The values and the position of the step that validation chose.
         chosen = self._chosen_by_validation(view)
         validated_values = None if chosen is None else chosen[0]
         choice = self._session.choice if choice is None else choice
@@ -589,14 +599,14 @@ class CurrentModel(QObject):
             return False
         return path_plan(plan) != path_plan(view.plan)
 
-    def _wanted(self, view: Shown) -> PathWanted | None:
+    def _wanted_path(self, view: Shown) -> PathWanted | None:
         """Return a request for the path that the slider, a pin or a ban asks for.
 
         Return None if the path cannot be computed.
         """
         plan = self._live_plan(view)
         fold = view.fold
-        values = self._values(view)
+        values = self._values_on_axes(view)
         if plan is None or fold is None or not plan.live:
             return None
         # Without a run, a path is computed once the user moves the slider, or
@@ -610,20 +620,22 @@ class CurrentModel(QObject):
             values = values or _middle_values(plan.axes)
         if values is None:
             return None
-        return PathWanted(self._session.measurement(plan).plan(plan), fold, values)
+        # the plan with the measures and the convention in use
+        measured_plan = self._session.measurement(plan).plan(plan)
+        return PathWanted(measured_plan, fold, values)
 
     def _from_run(self, view: Shown) -> SelectedModel | None:
         """Return the chosen model; None if the shown run does not have its path."""
-        return self._of_run(view, self._session.choice)
+        return self._model_of_run(view, self._session.choice)
 
-    def _of_run(self, view: Shown, choice: Choice) -> SelectedModel | None:
+    def _model_of_run(self, view: Shown, choice: Choice) -> SelectedModel | None:
         """Return the model that a choice means in the shown run; None if the run does not have its path."""
-        # The combination of parameters that the choice means, if the run has
-        # it; it is the position of these values among the combinations of the
-        # plan.
+        # The position, among the combinations of the plan, of the values that
+        # the choice means. Without chosen values, these are those that
+        # validation chose.
         record = view.record
         fold = view.fold
-        values = self._values(view, choice)
+        values = self._values_on_axes(view, choice)
         combination = (
             record.combination_of(values)
             if record is not None and values is not None
@@ -650,15 +662,15 @@ class CurrentModel(QObject):
         )
         return SelectedModel(combination, values, measured.plan, fold, path, position)
 
-    def _from_live(self, view: Shown) -> Shown | None:
+    def _view_of_live_path(self, view: Shown) -> Shown | None:
         """Return the view with the path computed last, even if the slider has moved to another λ since.
 
-        None if that path has another fold or plan than the requested one. The
-        model is at the chosen coordinate of the path, else the best one of the
-        path.
+        Return None if that path has another fold or plan than the requested
+        one. The model of the view is at the chosen coordinate of the path, a
+        number of features or a round, or else the best one of the path.
         """
-        live = self._live
-        request = self._asked
+        live = self._live_path
+        request = self._requested
         if live is None or request is None:
             return None
         live_request = live.wanted
@@ -679,12 +691,12 @@ class CurrentModel(QObject):
         )
         return replace(view, model=model, edited=self._is_edited(view))
 
-    def _ask(self, request: PathWanted) -> None:
+    def _request(self, request: PathWanted) -> None:
         """Have a path computed in the background, unless it is the one that was requested last.
 
         A job for the previous path is abandoned if it is slow or out of date.
         """
-        previous = self._asked
+        previous = self._requested
         if previous and (previous.fold, previous.values, previous.plan) == (
             request.fold,
             request.values,
@@ -692,9 +704,9 @@ class CurrentModel(QObject):
         ):
             return
         if previous and self._job:
-            # A path that takes seconds is abandoned as soon as another one is
-            # asked for; a quick one of the same fold and plan is shown on the
-            # way.
+            # A path on more documents than a shard has takes seconds, and is
+            # abandoned as soon as another one is asked for. A quick path of the
+            # same fold and plan is shown on the way.
             is_slow = request.fold.train.n_documents > DOCUMENTS
             if (
                 is_slow
@@ -703,7 +715,7 @@ class CurrentModel(QObject):
             ):
                 self._job.abandon()
         self._recover()  # the failure of the previous path is out of date
-        self._asked = request
+        self._requested = request
         label = combination_label(request.plan.axes, request.values)
         text = (
             tr("Computing the path for {at}").format(at=label)
@@ -711,11 +723,13 @@ class CurrentModel(QObject):
             else tr("Computing the path")
         )
 
+        # `work` is called on the worker; `_take` gets the path, and `end` the
+        # end of the job.
         def work(cancelled: CancelFlag) -> Iterator[LivePath]:
             yield self._fold_cache.path(request, cancelled)
 
         def end(outcome: Outcome) -> None:
-            if self._asked is request:  # else the job is that of a later request
+            if self._requested is request:  # else the job is that of a later request
                 self._job = None
             self._end(outcome)
 
@@ -724,13 +738,14 @@ class CurrentModel(QObject):
         )
 
     def _take(self, live: LivePath) -> None:
-        if self._asked is not None:  # else it is late: by now something else is shown
-            self._live = live
+        # Without a request, the path is late: by now something else is shown.
+        if self._requested is not None:
+            self._live_path = live
             self.refresh()
 
     def _end(self, outcome: Outcome) -> None:
         if outcome.ending is Ending.FAILED:
-            self._set(replace(self._shown, model=None, edited=False))
+            self._show_view(replace(self._shown, model=None, edited=False))
             self._failure = outcome.text
             self.failed.emit(outcome.text)
 
@@ -742,41 +757,43 @@ class CurrentModel(QObject):
             self.recovered.emit(failure)
 
     def _forget_live(self) -> None:
+        """Forget the live path and its failure, and stop computing another one."""
         self._recover()
-        self._asked = self._live = None
+        self._requested = self._live_path = None
         if self._job is not None:
             self._job.abandon()
             self._job = None
 
-    def _set(self, view: Shown) -> None:
+    def _show_view(self, view: Shown) -> None:
         """Show another view with the test measures of its model; have unknown measures computed.
 
         Emit `changed` and `tested`, and `tested` once more when measures arrive.
         """
         # The run has test measures of its chosen models. Other models can be
-        # tested only with their documents open; else `_untested` says why not.
+        # tested only with their documents open; else `_untested_reason` says
+        # why not.
         self._shown = self._with_inspection(view)
         model = view.model
-        self._test = self._known_test()
-        self._untested = (
-            "" if model is None or self._test else self._why_untested(model)
+        self._test_measures = self._known_test()
+        self._untested_reason = (
+            "" if model is None or self._test_measures else self._why_untested(model)
         )
         # While the user seals the test part, no test measure is shown, even if
         # it is known.
         if self._session.sealed and (model is None or model.fold.test is not None):
-            self._test = {}
-            self._untested = SEALED
+            self._test_measures = {}
+            self._untested_reason = SEALED
         # Otherwise they are computed, and shown if the model is still the one in view.
         if (
             model is not None
             and model.fold.test is not None
-            and not self._test
-            and not self._untested
+            and not self._test_measures
+            and not self._untested_reason
         ):
 
             def handle(measures: dict[str, float]) -> None:
                 if self._shown.model is model:
-                    self._test = measures
+                    self._test_measures = measures
                     self.tested.emit()
 
             self._worker.task(
@@ -833,10 +850,11 @@ class _Probe:
     ) -> None:
         self._worker = worker
         self._fold_cache = fold_cache
-        self._arrived = arrived
-        self._failed = failed
-        # The path that is wanted, the last one that was computed, and its job.
-        self._wanted: PathWanted | None = None
+        self._arrived = arrived  # called when a path is computed
+        self._failed = failed  # called with a sentence on a failure
+        # The path that is wanted, the last one that was computed, and the job
+        # that computes a path.
+        self._wanted_path: PathWanted | None = None
         self._path: LivePath | None = None
         self._job: Job | None = None
 
@@ -861,8 +879,8 @@ class _Probe:
         # The same path is asked for only once.
         if (
             request is not None
-            and self._wanted is not None
-            and _is_same(self._wanted, request)
+            and self._wanted_path is not None
+            and _is_same(self._wanted_path, request)
         ):
             return
         # A job for another path is abandoned. The last computed path stays
@@ -871,15 +889,16 @@ class _Probe:
         if self._job is not None:
             self._job.abandon()
             self._job = None
-        self._wanted = request
+        self._wanted_path = request
         if request is None:
             self._path = None
             return
-        # Compute the path in the background.
+        # Compute the path in the background; `_take` gets it.
         text = tr("Computing the path for {at}").format(
             at=combination_label(request.plan.axes, request.values)
         )
 
+        # called on the worker
         def work(cancelled: CancelFlag) -> Iterator[LivePath]:
             yield self._fold_cache.path(request, cancelled)
 
@@ -894,7 +913,7 @@ class _Probe:
         )
 
     def _take(self, path: LivePath) -> None:
-        if self._wanted is not None and _is_same(path.wanted, self._wanted):
+        if self._wanted_path is not None and _is_same(path.wanted, self._wanted_path):
             self._path = path
             self._arrived()
 
@@ -918,10 +937,8 @@ def _have_same_axes(plan: Plan, other: Plan) -> bool:
     """
     names = [axis.name for axis in plan.axes]
     other_names = [axis.name for axis in other.axes]
-    return (plan.method, plan.ranker) == (
-        other.method,
-        other.ranker,
-    ) and names == other_names
+    has_same_method = (plan.method, plan.ranker) == (other.method, other.ranker)
+    return has_same_method and names == other_names
 
 
 def _middle_values(axes: Sequence[Axis]) -> tuple[Any, ...]:
@@ -939,13 +956,15 @@ def _are_on_axes(axes: Sequence[Axis], values: tuple[Any, ...]) -> bool:
 def path_position(
     path: PathResult, step: int | None, best: int | None, select_by: str
 ) -> int:
-    """Return the position of a step on a path.
+    """Return the position of a step on a path, from 0.
 
-    On a path of iterations only the last step can be selected, so this is
-    always the last position. Otherwise it is the position of the step whose
-    coordinate is nearest to ``step``, if that is not None; else ``best``, if
-    that is not None; else the position with the best value of the measure
-    ``select_by``, or of the criterion if that was not measured.
+    On a path of iterations, only the last step is a model: the position is the
+    last one. On any other path, the first of these rules that applies counts:
+
+    - ``step``, a number of features or a round: the step nearest to it;
+    - ``best``, a position: this one;
+    - else the step with the best value of the measure ``select_by``, or with
+      the least criterion if that measure was not computed.
     """
     if path.step_kind is StepKind.ITERATIONS:
         return len(path.steps) - 1

@@ -117,13 +117,14 @@ class Session(QObject):
         self._dataset: FoldedDataset | None = None
         self._state = SessionState(Plan(data=SAMPLE))
         self._inspection: Choice | None = None
-        self._fold: int | None = None
+        self._fold: int | None = None  # number of the shown fold; None for all
         # How runs are measured: the measure, the convention that the user
         # picked (None follows the plan), and whether the measure also chooses
         # the models.
         self._measure = self.plan.measures[0]
         self._convention: str | None = None
         self._chooses = False
+        # when test parts were sealed and unsealed
         self._seal_marks: tuple[SealMark, ...] = ()
         # how the open data were read and divided
         self._reading = reading(self.plan)
@@ -238,7 +239,10 @@ class Session(QObject):
         plan: Plan | None = None,
         choice: Choice = NOTHING_CHOSEN,
     ) -> None:
-        """Work on other data from now on.
+        """Work on other data from now on, on their first fold.
+
+        Changes of the plan can no longer be undone. All signals on data, plan,
+        fold and models are emitted.
 
         Parameters
         ----------
@@ -283,7 +287,8 @@ class Session(QObject):
                 plan = plan if plan.leaves_out else plan.changed(select_by=CRITERION)
             elif plan.select_by == CRITERION:  # set by data without validation parts
                 plan = plan.changed(select_by=plan.measures[0])
-        # The data replace the former ones with the choice made for them.
+        # The data replace the former ones with the choice made for them. A plan
+        # without a convention takes over that of the data.
         plan = plan.resolved(dataset.convention)
         self._dataset = dataset
         before = self.plan
@@ -326,7 +331,7 @@ class Session(QObject):
         self._dataset = dataset
         if plan is not None:
             self._reading = reading(plan)
-        # The shown fold may be gone; None stands for all folds.
+        # If the shown fold is gone, the first one is shown; None stands for all folds.
         numbers = [fold.number for fold in dataset.folds]
         if self._fold is not None and self._fold not in numbers:
             self._fold = numbers[0]
@@ -398,6 +403,8 @@ class Session(QObject):
         validation chose), and ``step`` its coordinate on the path (None for the
         best).
         """
+        # Consecutive changes of the series "slider" are undone together, those
+        # of the series "" one by one.
         choice = Choice(values, step)
         self._do(
             replace(self._state, choice=choice),
@@ -469,6 +476,7 @@ class Session(QObject):
             (ids for ids in feature_groups_of(self.plan).values() if feature in ids),
             (feature,),
         )
+        # whether the feature or its group is pinned (banned) already
         present = any(i in parameters[name] for i in members)
         # Its group is removed from both sets, and the feature is added to one
         # of them unless the group was there. One member suffices to pin or ban
@@ -510,7 +518,10 @@ class Session(QObject):
             self.end_inspection()
 
     def _put(self, state: SessionState) -> None:
-        """Make a state the present one; called by undo commands and :meth:`restore_choice` only."""
+        """Make a state, a plan and a choice, the present one, and emit the signals of what has changed.
+
+        Called by undo commands and :meth:`restore_choice` only.
+        """
         # Another plan or choice ends the inspection of a model.
         before = self._state
         self._state = state
@@ -531,7 +542,8 @@ class Session(QObject):
         picked with it. If the picked convention is dropped, each run is
         measured by its own convention again, so `measureChanged` is emitted.
         """
-        # None follows the plan, so a picked convention equal to the plan's is needless.
+        # `_convention` is the picked one; None follows the plan, so that one
+        # equal to the plan's is needless.
         if self._convention == self.plan.convention:
             self._convention = None
         has_changed = self._convention != picked

@@ -95,9 +95,10 @@ class StudyStore:
         self._closed = threading.Condition(self._lock)
         self._study: Study | None = None
         self._open: list[Study] = []  # with those that are about to be closed
-        # so that no study is closed between a note's removal and its writing
+        # Functions that write what the window requested, not yet called. The
+        # lock is held from the removal of such a note until it is written, so
+        # that no study is closed in between.
         self._writing = threading.Lock()
-        # functions that write what the window requested, not yet called
         self._notes: deque[Callable[[], None]] = deque()
 
     @property
@@ -206,7 +207,7 @@ class StudyStore:
         StoreError
             If the file cannot be written; then the previous file stays in use.
         """
-        study = self._study or self._make()
+        study = self._study or self._make()  # a window may have no study yet
         previous_path = study.path
         study.save_as(path)
         if self.is_own(previous_path) and previous_path != study.path:
@@ -255,7 +256,13 @@ class StudyStore:
         return study
 
     def _make(self) -> Study:
-        """Create a study named after the present time, and store runs in it from now on."""
+        """Create a study named after the present time, and store runs in it from now on.
+
+        Raises
+        ------
+        StoreError
+            If the folder or the file cannot be created.
+        """
         from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - it brings numba
 
         try:
@@ -340,6 +347,7 @@ def _read_run(
         dataset_key,
         recorded.without_documents(validated=is_validated, tested=is_tested),
     )
+    # `finished` is the time at which the run ended, or None.
     time_text = _local_time_text(summary.finished or summary.created)
     why_not_on = _reason_not_resumable(summary.versions, plan.sources)
     if not why_not_on and study.read_only:
@@ -398,6 +406,7 @@ def _reason_not_resumable(
     for entry in entries:
         if entry.lacking:  # a sentence on the software that is not installed
             return entry.lacking
+    # `versions` returns the installed version of each software, by name.
     for name, number in versions(entries).items():
         if recorded.get(name) != number:
             software = "RankStudio" if name == "rankstudio" else name

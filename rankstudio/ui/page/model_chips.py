@@ -33,6 +33,8 @@ def model_words(plan: Plan, choice: Choice, other: Choice = NOTHING_CHOSEN) -> s
 
     It is "k = 7", or "λ = 2³, k = 7" if ``other`` has another λ.
     """
+    # A choice has a value for each axis of its plan (a parameter with several
+    # values), and an `x_value`: a number of features or a round.
     axes = plan.axes
     values = choice.values
     label = ""
@@ -112,8 +114,8 @@ class ChooseButtons(QObject):
     def show(self) -> None:
         """Update the buttons: show them while another model than the chosen one is inspected."""
         # `inspected_choice` is None if the inspected model is the chosen one.
-        # While all folds are shown, the view has no models, so the choices are
-        # named.
+        # While all folds are shown, the view has no models (`model` and
+        # `inspection` are None), so the choices are named.
         view = self._current.shown
         choice = self._current.inspected_choice
         text = ""
@@ -177,7 +179,8 @@ class ChoiceChip(QObject):
         if not self._current.is_by_hand:
             self._chip.say("", {})  # hides the chip
             return
-        # The model of the protocol is the one that validation chose.
+        # The model of the protocol is the one that validation chose; None if it
+        # is not known. `as_choice` returns the values and the size of a model.
         protocol = self._current.by_protocol
         chosen = choice if view.model is None else as_choice(view.model)
         usual = as_choice(protocol)
@@ -238,7 +241,8 @@ class FormChip(QObject):
         if record is None or record.plan.agrees(form):
             self._chip.say("", {})  # hides the chip
             return
-        # If both have the same title, the text calls the form "changed" instead.
+        # The form is the plan of the Select page. If it has the title of the
+        # run, the text calls it "changed" instead.
         has_same_title = form.title == record.plan.title
         buttons = {tr("take the run's settings"): self._take_settings}
         if self._run_of_form() is not None:

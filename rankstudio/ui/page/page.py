@@ -112,7 +112,8 @@ class Page(QWidget):
         self._left_open: list[str] = []
         lines = [line for line in (head, (content, 1), foot) if line is not None]
         fill(QVBoxLayout(self), *lines, margins=(GAP, GAP, GAP, GAP), spacing=GAP)
-        # A controller belongs to the page that contains its first panel.
+        # Controllers of all pages are passed in; a controller belongs to the
+        # page that contains its first panel.
         self._controllers = [
             candidate
             for candidate in controllers
@@ -203,7 +204,11 @@ class Page(QWidget):
         self._maximized_panel = None
 
     def pop_out(self, panel: Panel) -> None:
-        """Give a panel a window of its own; the remaining panels share its space."""
+        """Give a panel a window of its own; the remaining panels share its space.
+
+        The window has the position and size that it had last. When it is
+        closed, the panel comes back.
+        """
         if panel in self._windows or not self.isAncestorOf(panel):
             return
         self.restore_panels()
@@ -211,6 +216,7 @@ class Page(QWidget):
         splitter = panel.parentWidget()
         assert isinstance(splitter, Splitter)
         stand_in = QWidget()
+        # The sizes of the splitters, to be restored when the panel is back.
         sizes = {
             each_splitter: each_splitter.sizes() for each_splitter in self._splitters
         }
@@ -310,6 +316,7 @@ class Page(QWidget):
         Stored sizes of a splitter stay if it was never on the screen, so that
         it was not laid out, or if one of its parts is hidden.
         """
+        # None removes a stored setting.
         for table in self._tables:
             settings.set(
                 f"columns/{table.objectName()}", table.widths.as_text() or None
@@ -416,7 +423,7 @@ class Splitter(QSplitter):
     ) -> None:
         super().__init__(orientation)
         self.seen = False  # whether it has been on the screen
-        self.setObjectName(name)
+        self.setObjectName(name)  # under which its sizes are stored
         self.setHandleWidth(GAP)
         self.setChildrenCollapsible(False)
         # a part is a widget, its share of additional space, and its initial size

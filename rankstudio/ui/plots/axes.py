@@ -37,7 +37,9 @@ Ticks = list[tuple[float, str]]
 def _size_ticks(x_range: tuple[float, float], width: float) -> Ticks:
     """Return the ticks of a logarithmic axis of sizes: as many as have room for their numbers.
 
-    A tick is a pair of a size and its text. The axis is ``width`` pixels wide.
+    Sizes are whole numbers from 1. A tick is a pair of a size and its text.
+    ``x_range`` has the sizes at both ends of the axis, which is ``width``
+    pixels wide.
     """
     low, high = (log10(end) for end in x_range)
     # An earlier candidate takes the room of a later one: powers of ten first,
@@ -63,9 +65,9 @@ class Axes:
     Attributes
     ----------
     title : str
-        What the y axis measures, at the top left.
+        Name of the quantity of the y axis, at the top left.
     x_label : str
-        What the x axis measures, below it.
+        Name of the quantity of the x axis, below it.
     integer_x : bool
         Whether x counts something.
     x_air : float
@@ -76,10 +78,10 @@ class Axes:
     log_y : bool
         Whether equal heights are equal ratios.
     short : str
-        What stands for the title where there is no room for it.
+        A shorter title, for a plot without room for the title; "" for none.
     grid : tuple of float
-        Values of the parameter on the x axis, ascending, where the ticks are;
-        empty where x is no parameter.
+        Values of the parameter on the x axis, ascending, which have the ticks;
+        empty if x is no parameter.
     log_sizes : bool
         Whether x counts something from 1, and equal widths are equal ratios.
     """
@@ -101,7 +103,12 @@ class Axes:
         return self.log_sizes or (bool(self.grid) and min(self.grid) > 0)
 
     def y_ticks(self, y_range: tuple[float, float], height: float) -> Ticks:
-        """Return positions and texts of the ticks that fit into a height in pixels; none without a y axis."""
+        """Return the value and the text of each tick that fits into a height in pixels; none without a y axis.
+
+        ``y_range`` has the values at both ends of the axis.
+        """
+        # The last argument of `nice_ticks` and `log_ticks` is the number of
+        # ticks that have room.
         if not self.show_y:
             return []
         if self.log_y:
@@ -115,7 +122,10 @@ class Axes:
         return list(zip(values, tick_labels(values), strict=True))
 
     def x_ticks(self, x_range: tuple[float, float], width: float) -> Ticks:
-        """Return positions and texts of the ticks that fit into a width in pixels."""
+        """Return the value and the text of each tick that fits into a width in pixels; none without an x axis.
+
+        ``x_range`` has the values at both ends of the axis.
+        """
         if not self.show_x:
             return []
         # values of a parameter, such as λ, are written as powers
@@ -134,7 +144,8 @@ class Axes:
             return _size_ticks(x_range, width)
         count = max(2.0, width / scaled(_X_SPACING))
         if self.integer_x:
-            # x_air is a share of the range before it was widened at both ends.
+            # The range was widened by the share `x_air` at each end. These
+            # margins have no ticks, so the range before is computed again.
             air = (x_range[1] - x_range[0]) * self.x_air / (1 + 2 * self.x_air)
             return [
                 (t, f"{t:.0f}")
@@ -151,12 +162,12 @@ class Axes:
         Parameters
         ----------
         size : QSizeF
-            Of the whole drawing, in logical pixels.
+            Size of the whole drawing, in logical pixels.
         x_range, y_range : tuple of float
-            The data to show.
+            Values at both ends of the axes.
         """
-        # The ticks of y need the height to be laid out; their texts then tell
-        # how much of the width remains.
+        # The height decides on the ticks of y. The width of their texts then
+        # decides how much of the width remains. AIR are a few pixels.
         top = scaled(TITLE_HEIGHT) if self.title else AIR
         bottom = scaled(TICK_HEIGHT) + (scaled(LABEL_HEIGHT) if self.x_label else 0)
         height = max(1.0, size.height() - top - bottom)
@@ -178,7 +189,7 @@ class Axes:
 
 
 def _tick_texts(values: list[float]) -> list[str]:
-    """Return texts without trailing zeros: 0, 0.25, 0.5, 0.75, 1."""
+    """Return the texts of ticks, without trailing zeros: 0, 0.25, 0.5, 0.75, 1."""
     labels = tick_labels(values)
     return [t.rstrip("0").rstrip(".") if "." in t else t for t in labels]
 
@@ -226,14 +237,15 @@ def draw_axes(
 
 
 def title_box(frame: Frame) -> QRectF:
-    """Return where the title of a drawing stands."""
+    """Return the box of the title of a drawing, above the plot area."""
     return QRectF(0, 0, frame.outer.width(), scaled(_LINE_HEIGHT))
 
 
 def shown_title(axes: Axes, frame: Frame, reserved_width: float) -> str:
     """Return the title as it is drawn: in its short form if it has no room, cut if that has none either.
 
-    Beside the title, ``reserved_width`` pixels are taken.
+    The title is above the plot. In its line, ``reserved_width`` pixels at the
+    right are for another text.
     """
     metrics = QFontMetrics(font(SMALL))
     available_width = int(frame.outer.width() - reserved_width)
@@ -296,7 +308,7 @@ def _draw_ticks(axes: Axes, painter: QPainter, frame: Frame, colors: Colors) -> 
     area = frame.area
     painter.setFont(font(TINY))
     for value, text in axes.y_ticks(frame.y_range, area.height()):
-        y = round(frame.y_px(value))
+        y = round(frame.y_px(value))  # a whole pixel, so that the line is sharp
         hairline(
             painter,
             colors.q("line_soft"),
@@ -311,7 +323,7 @@ def _draw_ticks(axes: Axes, painter: QPainter, frame: Frame, colors: Colors) -> 
     hairline(painter, colors.q("line"), area.bottomLeft(), area.bottomRight())
     painter.setPen(colors.q("muted"))
     for value, text in axes.x_ticks(frame.x_range, area.width()):
-        # the text is centered below its tick, in a box of 80 pixels
+        # the text is centered 4 pixels below its tick, in a box 80 pixels wide
         box = QRectF(
             frame.x_px(value) - 40, area.bottom() + 4, 80, scaled(_LINE_HEIGHT)
         )

@@ -23,11 +23,11 @@ from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import BELOW, SMALL, TINY, font
 from rankstudio.ui.style.theme import Theme
 
-_LEAST_WIDTH = 21.0  # pixels of a bar with the gap to the next one
-_WIDEST = 44.0
-_BAR_SHARE_OF_ROW = 0.72  # of that width
+_MIN_COLUMN_WIDTH = 21.0  # pixels of a bar with the gap to the next one
+_MAX_COLUMN_WIDTH = 44.0
+_BAR_SHARE = 0.72  # of that width
 _GAP = 10.0  # pixels between the title and the count
-_SCALE = 56.0  # pixels left of the bars, for the numbers of their axis
+_SCALE_WIDTH = 56.0  # pixels left of the bars, for the numbers of their axis
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class BarsPlot(Plot):
         self.show_anew()
 
     def select(self, bar_id: Hashable | None) -> None:
-        """Outline a bar."""
+        """Outline the bar of an id; None removes the outline."""
         self._outlined_id = bar_id
         self.mark_dirty()
 
@@ -114,7 +114,7 @@ class BarsPlot(Plot):
         )
 
     def beside_title(self, frame: Frame) -> float:
-        """Return the width of the count at the right of the title."""
+        """Return the width in pixels of the count of shown bars, at the right of the title."""
         text = self.count_text(frame)
         return (
             QFontMetricsF(font(SMALL)).horizontalAdvance(text) + _GAP if text else 0.0
@@ -133,7 +133,8 @@ class BarsPlot(Plot):
             (metrics.horizontalAdvance(str(bar.id)) for bar in self.bars[:60]),
             default=0.0,
         )
-        count = max(1, int(available_width // max(_LEAST_WIDTH, widest + 7)))
+        # 7 pixels are between two ids
+        count = max(1, int(available_width // max(_MIN_COLUMN_WIDTH, widest + 7)))
         bars = self.bars[:count]
         if len(self.bars) > count and self.winner not in [bar.id for bar in bars]:
             # The winner takes the last place, unless it has no score and
@@ -143,46 +144,54 @@ class BarsPlot(Plot):
         return bars
 
     def slots(self, frame: Frame, bars: Sequence[Bar]) -> list[QRectF]:
-        """Return the rectangles of bars: above the line of zero, or below it for negative values."""
+        """Return the rectangle of each bar: above the line of zero, or below it for a negative value."""
+        # Each bar is in the middle of a column of the plot area.
         area = frame.area
-        step = min(_WIDEST, area.width() / max(1, len(bars)))
+        column_width = min(_MAX_COLUMN_WIDTH, area.width() / max(1, len(bars)))
         zero = frame.y_px(0.0)
         rects = []
         for i, bar in enumerate(bars):
             # at least 1.5 pixels high, so that a value near 0 is visible
             height = max(1.5, abs(frame.y_px(bar.value) - zero))
-            left_edge = area.left() + i * step + step * (1 - _BAR_SHARE_OF_ROW) / 2
+            gap = column_width * (1 - _BAR_SHARE)
+            left_edge = area.left() + i * column_width + gap / 2
             top = zero - height if bar.value >= 0 else zero
             rects.append(
-                QRectF(round(left_edge), top, round(step * _BAR_SHARE_OF_ROW), height)
+                QRectF(
+                    round(left_edge),
+                    top,
+                    round(column_width * _BAR_SHARE),
+                    height,
+                )
             )
         return rects
 
     # Plot
 
     def frame_for(self, size: QSizeF) -> Frame:
-        """Show zero and the values of the bars that fit, with room for the numbers of their axis."""
+        """Lay out a drawing of a size: y shows zero and the values of the bars that fit into it."""
         # Bars share the width evenly, so x has no range of its own.
         values = [0.0, *(bar.value for bar in self.shown(self._room(size.width())))]
         low = min(values)
         high = max(values)
         upper_end = high if high > low else low + 1.0
         frame = self.axes.frame(size, x_range=(0.0, 1.0), y_range=(low, upper_end))
-        # numbers of many digits take more
-        frame.area.setLeft(max(_SCALE, frame.area.left()))
+        # The numbers of the y axis get the same width each time; only numbers
+        # of many digits get more.
+        frame.area.setLeft(max(_SCALE_WIDTH, frame.area.left()))
         return frame
 
     @staticmethod
     def _room(width: float) -> float:
-        """Return the width that the bars have in a plot of some width."""
-        return max(1.0, width - _SCALE - 2 * AIR)
+        """Return the width that the bars have in a plot of ``width`` pixels."""
+        return max(1.0, width - _SCALE_WIDTH - 2 * AIR)
 
     def is_empty(self) -> bool:
         """Return whether there are no candidates."""
         return not self.bars
 
     def figure(self) -> RowsFigure:
-        """Return the candidates of a step, the best first."""
+        """Return the bars as a figure for print, the best first, with the winner emphasised."""
         # A printed figure has room for some bars, and says so in its title.
         bars = self.bars[:MOST_BARS]
         title = self.axes.title
@@ -198,6 +207,7 @@ class BarsPlot(Plot):
             title=title,
             caption="",
             axis=FigureAxis(self.axes.title),
+            # a name with the id, unless the name contains it
             rows=tuple(
                 f"{bar.name} ({bar.id})" if str(bar.id) not in bar.name else bar.name
                 for bar in bars
@@ -210,14 +220,17 @@ class BarsPlot(Plot):
         )
 
     def numbers(self) -> Numbers:
-        """Return all candidates, best first: id, name, value."""
+        """Return a table of all candidates, the best first: column names, and rows of id, name and value."""
         return ["id", "name", self.axes.title or "value"], [
             [str(b.id), b.name, b.value] for b in self.bars
         ]
 
     def readout(self, number: int) -> list[Line]:
-        """Return the lines of the box on a bar, by its number: name, value, and how far it is behind."""
-        first = self.shown()[0]
+        """Return the lines of the box on a bar: name, value, id, and how far it is behind the longest one.
+
+        ``number`` is the position of the bar among those that are shown.
+        """
+        first = self.shown()[0]  # the bars are sorted by value
         bar = self.shown()[number]
         lines = [
             Line(bar.name, f"{bar.value:.4g}", bold=True),
@@ -235,13 +248,15 @@ class BarsPlot(Plot):
         return bar_id if isinstance(bar_id, int) else 0
 
     def pick(self, number: int) -> None:
-        """Pick a bar, by its number."""
+        """Emit `picked` with the id of a bar; ``number`` is its position among the shown bars."""
         self.picked.emit(self.shown()[number].id)
 
     def step(self, right: int, down: int) -> bool:
         """Move along the bars by an arrow key to the right or left; begin at the first bar.
 
-        Return whether there was something to do: keys up and down do nothing.
+        ``right`` is 1 or -1, and ``down`` is 0 for such a key. Emit `picked`
+        with the id of the new bar. Return whether the key has an effect: keys
+        up and down have none.
         """
         ids = [bar.id for bar in self.shown()]
         if down or not ids:
@@ -258,8 +273,8 @@ class BarsPlot(Plot):
         bars_and_ids = frame.area.adjusted(0, -4, 0, 22)
         if not bars or not bars_and_ids.contains(point):
             return None
-        step = min(_WIDEST, frame.area.width() / len(bars))
-        number = int((point.x() - frame.area.left()) // step)
+        column_width = min(_MAX_COLUMN_WIDTH, frame.area.width() / len(bars))
+        number = int((point.x() - frame.area.left()) // column_width)
         return number if 0 <= number < len(bars) else None
 
     def summary(self) -> str:
@@ -267,6 +282,8 @@ class BarsPlot(Plot):
 
         A pinned feature may win without the longest bar, or without a bar.
         """
+        # The bars are sorted, so the first one that is not the winner is the
+        # best other one.
         winner = next((bar for bar in self.bars if bar.id == self.winner), self.bars[0])
         other = next((bar for bar in self.bars if bar is not winner), None)
         parts = [f"{winner.name} {winner.value:.4g}"]
@@ -284,7 +301,11 @@ class BarsPlot(Plot):
         return describe([self.axes.title, ", ".join(parts)])
 
     def _draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw the bars, their ids below, and how many of them are shown."""
+        """Draw the bars, their ids below, and how many of them are shown.
+
+        The winner has the accent color, and the bar that was clicked last an
+        outline.
+        """
         bars = self.shown(frame.area.width())
         if self.is_empty():
             return
@@ -301,9 +322,11 @@ class BarsPlot(Plot):
             if bar.id == self._outlined_id:
                 painter.setPen(colors.q("text"))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
+                # 2.5 pixels around the bar
                 painter.drawRoundedRect(rect.adjusted(-2.5, -2.5, 2.5, 2.5), 4, 4)
             painter.setFont(font(TINY, bold=is_winner))
             painter.setPen(colors.q("text" if is_winner else "muted"))
+            # the id, centered below the bar
             box = QRectF(rect.center().x() - 30, frame.area.bottom() + 4, 60, 16)
             painter.drawText(box, BELOW, str(bar.id))
         # The line of zero, and above the plot how many candidates are shown.

@@ -75,6 +75,8 @@ def save_figure(
 ) -> None:
     """Write a figure to a file, in the format of the file's suffix.
 
+    ``dpi`` is the resolution of a format made of pixels.
+
     Raises
     ------
     OutputError
@@ -94,7 +96,7 @@ def save_figure(
 
 
 def figure_image(figure: Figure, style: FigureStyle, dpi: float) -> QImage:
-    """Return a figure as a picture.
+    """Return a figure for print as a picture, with ``dpi`` dots per inch.
 
     Raises
     ------
@@ -133,7 +135,8 @@ class _TitleTerm(TermLabel):
 
     def __init__(self, plot: Plot) -> None:
         super().__init__()
-        # The text is that of the title, so that the underline is below the term.
+        # This label has the text of the title, so that its underline is below
+        # the term; the text itself is drawn by the plot.
         self._plot = plot
         self.setParent(plot)
         self.setTextFormat(Qt.TextFormat.PlainText)
@@ -141,7 +144,7 @@ class _TitleTerm(TermLabel):
         self.show()
 
     def paintEvent(self, _: QPaintEvent) -> None:
-        """Draw the underline alone."""
+        """Draw only the underline of the term, as the plot draws the text of the title."""
         self.underline()
 
     def changeEvent(self, event: QEvent) -> None:
@@ -206,19 +209,21 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self.under_mouse: Any = None
         self.about_feature: Callable[[int], Sequence[Line]] = lambda _: ()
         self._hovered_feature = 0  # id of the feature under the mouse, 0 for none
-        self._box_position = QPointF()
+        self._box_position = QPointF()  # where the box of values was shown last
         self.setCentralItem(None)  # layers fill the whole view
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setMinimumSize(120, 72)
+        self.setMinimumSize(120, 72)  # pixels
         self.setAccessibleName(axes.title)
-        self.box = ValueBox(theme, self)
+        self.box = ValueBox(theme, self)  # shows values at the mouse
+        # the underline of a glossary term in the title, if it has one
         self._term: _TitleTerm | None = None
         self._layers: list[Layer] = []
         self._axes_tooltip = ""  # texts of the axes that have no room
         self._focus_shown = False
         self._pressed: QPointF | None = None  # where the left button went down
         self._painted: Frame | None = None  # the frame of a painting in progress
+        # After it, the plot is drawn with all contents set in the meantime.
         self._timer = single_shot(FRAME_MS, self._ask_turn, self)
         # Below and above the layers of all subclasses: axes, and the ring of the focus.
         self.add_layer(self._draw_axes, -10.0, clipped=False)
@@ -268,7 +273,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         """Prepare the drawing of contents that were set since the last redraw."""
 
     def hit_test(self, point: QPointF) -> Any:
-        """Return the target at a pixel, None for nothing."""
+        """Return the target at a pixel of the plot, such as a bar; None without one."""
         return None
 
     def readout(self, target: Any) -> list[Line]:
@@ -294,12 +299,13 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
 
         The point is None after the mouse has left the plot; then the box disappears.
         """
+        # `hit_test` returns what is at a point, or None.
         target = None if point is None else self.hit_test(point)
         if target != self.under_mouse:
             self.under_mouse = target  # which the layers highlight
             self.redraw()
         if target is None or point is None:
-            self.box.silence()
+            self.box.silence()  # hides it
             self._set_hovered_feature(0)
         else:
             self.say(target, point)
@@ -315,13 +321,18 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         readout = self.readout(target)
         self._box_position = point
         feature_lines = self.about_feature(feature) if feature else ()
-        lines = [*readout, *feature_lines[: max(1, self.box.room_for() - len(readout))]]
+        n_free_lines = self.box.room_for() - len(readout)
+        lines = [*readout, *feature_lines[: max(1, n_free_lines)]]
+        # The last argument are pixels that the box should not cover.
         self.box.say(lines, point, self.kept_in_sight(target))
         self._set_hovered_feature(feature)
 
     @Slot()
     def say_again(self) -> None:
-        """Show the box again, as `about_feature` may return more about the feature under the mouse by now."""
+        """Show the box of values again, if the mouse is on a feature.
+
+        `about_feature` may return more about the feature by now.
+        """
         if self._hovered_feature and self.under_mouse is not None and self.box.lines():
             self.say(self.under_mouse, self._box_position)
 
@@ -331,7 +342,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             self.pointed.emit(feature)
 
     def click(self, point: QPointF) -> None:
-        """Pick the target at a pixel."""
+        """Pick the target at a pixel, such as a bar, after a click; do nothing without one."""
         target = self.hit_test(point)
         if target is not None:
             self.pick(target)
@@ -351,9 +362,9 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self.confirmed.emit()
 
     def step(self, right: int, down: int) -> bool:
-        """Move the choice by an arrow key.
+        """Move to the next target by an arrow key; ``right`` and ``down`` are 1, 0 or -1.
 
-        Return whether this kind of plot uses the key.
+        Return whether this kind of plot uses the key; by default it does not.
         """
         return False
 
@@ -363,7 +374,11 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     # Drawing
 
     def link_title(self, term: str, word: str = "") -> None:
-        """Underline a term of the glossary in the title, with the parameters of `TermLabel.set_term`."""
+        """Underline a term of the glossary in the title of the plot, and link it to its entry.
+
+        ``term`` is the entry; ``word`` is the part of the title that is
+        underlined, "" for the whole title.
+        """
         if self._term is None:
             self._term = _TitleTerm(self)
         self._term.set_term(term, word)
@@ -382,7 +397,11 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             self._term.resize(self._term.sizeHint().width(), self._term.height())
 
     def add_layer(self, draw: Draw, z: float, *, clipped: bool = True) -> None:
-        """Add a layer to the plot, with the parameters of `Layer`."""
+        """Add a layer that is drawn by a function.
+
+        Layers with a greater ``z`` lie above. A clipped layer is cut off at the
+        edges of the plot area.
+        """
         layer = Layer(self.theme, self.frame, draw, z, clipped)
         self._layers.append(layer)
         self.addItem(layer)
@@ -417,7 +436,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         # Neither the timer nor a later turn of the event loop has to redraw any more.
         self._timer.stop()
         turns().drop(self.flush)
-        self.refresh()
+        self.refresh()  # what a kind of plot computes from its contents
         self.place_term()
         self.setAccessibleDescription("" if self.is_empty() else self.summary())
         self.redraw()
@@ -429,12 +448,16 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
 
     @Slot()
     def _on_theme(self) -> None:
-        """Take on another theme, unless Qt has deleted the plot: the connection outlives closed windows."""
+        """Draw the plot in the colors of another theme.
+
+        Do nothing if Qt has deleted the plot, as the signal of the theme
+        outlives closed windows.
+        """
         if isValid(self):
             self.restyle()
 
     def restyle(self) -> None:
-        """Take on the theme's present colors."""
+        """Draw the plot in the present colors of the theme."""
         self.setBackground(self.theme.colors.panel)
         self.box.update()
         self.redraw()
@@ -442,7 +465,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     def _draw_axes(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw title, axes and grid; the tooltip of the plot has in full the texts that are cut."""
         placeholder = self.placeholder if self.is_empty() else None
-        beside_width = self.beside_title(frame)
+        beside_width = self.beside_title(frame)  # pixels of the text beside the title
         draw_axes(self.axes, painter, frame, colors, beside_width, placeholder)
         tooltip = "\n".join(cut_texts(self.axes, frame, beside_width, placeholder))
         if tooltip != self._axes_tooltip:
@@ -465,7 +488,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             self.flush()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Compute the frame once for all layers, as each would otherwise lay out the ticks again."""
+        """Paint the plot; its frame is computed once, so that not each layer lays out the ticks again."""
         self._painted = self.frame()
         try:
             super().paintEvent(event)
@@ -473,7 +496,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             self._painted = None
 
     def sizeHint(self) -> QSize:
-        """Return a fixed size: that of QGraphicsView depends on the present size."""
+        """Return a fixed size, as the size hint of QGraphicsView depends on the present size."""
         return QSize(320, 200)
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
@@ -486,7 +509,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             self.place_term()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Remember where a click may have begun."""
+        """Remember where a click may have begun: where the left button went down."""
         self._pressed = (
             event.position() if event.button() == Qt.MouseButton.LeftButton else None
         )
@@ -507,7 +530,10 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             self.click(event.position())
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Choose the model at the mouse, in a plot of models (``confirms``)."""
+        """Choose the model at the mouse in a plot of models; other plots ignore a double click.
+
+        ``confirms`` says whether it is a plot of models.
+        """
         if not self.confirms:
             super().mouseDoubleClickEvent(event)
             return
@@ -529,11 +555,15 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self.hover(None)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move with the arrow keys, confirm with Enter, and leave other keys to the window."""
+        """Move with the arrow keys, confirm with Enter, and leave other keys to the window.
+
+        Enter confirms the model that was picked last, in a plot of models.
+        """
         if self.confirms and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.confirmed.emit()
             event.accept()
             return
+        # steps to the right and down; None for a key that is no arrow
         move = ARROWS.get(event.key())
         event.setAccepted(move is not None and self.step(*move))
 
@@ -583,7 +613,7 @@ class PlotMenu(QMenu):
         self.addAction(tr("Save as PNG, SVG, PDF or CSV…")).triggered.connect(
             self.save_as
         )
-        plot.add_actions(self)
+        plot.add_actions(self)  # those of its kind of plot
         for action in self.actions():
             action.setEnabled(not plot.is_empty())
 
@@ -603,7 +633,10 @@ class PlotMenu(QMenu):
 
     @Slot()
     def save_as(self) -> None:
-        """Ask where to, and save; a failure is the plot's `failed` signal."""
+        """Ask for a file, and save the plot there; the plot reports a failure by its signal `failed`.
+
+        The suggested name is the title of the plot, as a picture (.png).
+        """
         # Characters of the title that may not be in a file's name become "-".
         suggested = (
             "".join(c if c.isalnum() else "-" for c in self._plot.axes.title).strip("-")
@@ -619,9 +652,10 @@ class PlotMenu(QMenu):
 
 
 def plot_writer(plot: Plot, path: str | Path) -> Callable[[], None]:
-    """Return a function that writes the present figure of a plot, in the format of the suffix, on any thread.
+    """Return a function that writes the present figure of a plot to a file, in the format of the suffix.
 
-    That function raises the errors of :func:`save_figure`.
+    The function can be called on any thread. It raises OutputError if the
+    suffix is unknown or the file cannot be written.
     """
     plot.flush()
     return partial(save_figure, plot.figure(), path, style_of("page"))

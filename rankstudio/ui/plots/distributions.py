@@ -30,15 +30,18 @@ from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import BELOW, SMALL, TINY, font
 from rankstudio.ui.style.theme import Theme
 
-_LINE = 16.0
-_SWATCH = 16.0
-_BETWEEN = 12.0
-_NARROW = 10.0, 8.0  # swatch and gap where the legend would take too many lines
+_LINE_HEIGHT = 16.0
+_SWATCH_WIDTH = 16.0
+_ENTRY_GAP = 12.0
+_NARROW_SWATCH_AND_GAP = (
+    10.0,
+    8.0,
+)  # swatch and gap where the legend would take too many lines
 _AIR = 6.0
-_MOST_LEGEND = 0.4  # of the height of a plot
+_MAX_LEGEND_SHARE = 0.4  # of the height of a plot
 _ZERO_BAR = 34.0  # pixels of a class's bar of zeros, with its share above
 _MOST_ZEROS = 0.5  # share of the plot's width that these bars may take
-_ZEROS = float("-inf")  # the target of `hit_test` over these bars
+_OVER_ZEROS = float("-inf")  # the target of `hit_test` over these bars
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +98,8 @@ class DensityPlot(Plot):
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the range of the values, and from zero to a little over the highest density."""
-        # Values are in ascending order. A single value gets a range around it.
+        # The values `xs` of a density are in ascending order. A single value
+        # gets a range around it. Above the highest density are 6 % of air.
         filled = [d for d in self.densities if d.xs.size]
         low = min(float(d.xs[0]) for d in filled)
         high = max(float(d.xs[-1]) for d in filled)
@@ -113,14 +117,15 @@ class DensityPlot(Plot):
         return replace(frame, area=frame.area.adjusted(left_edge, top, 0, 0))
 
     def _legend_height(self, size: QSizeF) -> float:
-        """Return the height of the legend.
+        """Return the height of the legend in pixels, in a drawing of ``size``.
 
-        Return 0 where it would leave the curves too little, and is not drawn.
+        Return 0 if it would leave the curves too little height; it is not drawn
+        then.
         """
         area = super().frame_for(size).area
         _, _, n_lines = self.legend_spots(area.size())
-        height = n_lines * _LINE + _AIR
-        return height if height <= _MOST_LEGEND * area.height() else 0.0
+        height = n_lines * _LINE_HEIGHT + _AIR
+        return height if height <= _MAX_LEGEND_SHARE * area.height() else 0.0
 
     def legend_spots(self, room: QSizeF) -> tuple[float, list[tuple[float, int]], int]:
         """Lay out the legend, with narrow swatches and gaps where it would take too many lines.
@@ -130,8 +135,11 @@ class DensityPlot(Plot):
         of each entry (pixel and line), and the number of lines.
         """
         metrics = QFontMetricsF(font(SMALL))
-        layout: tuple[float, list[tuple[float, int]], int] = _SWATCH, [], 1
-        for swatch, gap in ((_SWATCH, _BETWEEN), _NARROW):
+        # Widths of a swatch and of the gap between entries, in pixels: first
+        # the usual ones; the narrow ones if the legend takes too much of the
+        # height.
+        layout: tuple[float, list[tuple[float, int]], int] = _SWATCH_WIDTH, [], 1
+        for swatch, gap in ((_SWATCH_WIDTH, _ENTRY_GAP), _NARROW_SWATCH_AND_GAP):
             widths = [
                 swatch + 6 + metrics.horizontalAdvance(density.label)
                 for density in self.densities
@@ -139,7 +147,7 @@ class DensityPlot(Plot):
             spots = flow(widths, room.width(), gap)
             n_lines = spots[-1][1] + 1 if spots else 1
             layout = swatch, spots, n_lines
-            if n_lines * _LINE + _AIR <= _MOST_LEGEND * room.height():
+            if n_lines * _LINE_HEIGHT + _AIR <= _MAX_LEGEND_SHARE * room.height():
                 break
         return layout
 
@@ -147,19 +155,19 @@ class DensityPlot(Plot):
         return [d for d in self.densities if not np.isnan(d.zeros)]
 
     def _zeros_width(self, width: float) -> float:
-        """Return the width that the bars of zeros take at the left of a plot.
+        """Return the width that the bars of zeros take at the left of a plot of ``width`` pixels.
 
-        Return 0 where no class has one.
+        Return 0 if no class has such a bar.
         """
         n = len(self._with_zeros())
-        return min(n * _ZERO_BAR + _BETWEEN, _MOST_ZEROS * width) if n else 0.0
+        return min(n * _ZERO_BAR + _ENTRY_GAP, _MOST_ZEROS * width) if n else 0.0
 
     def is_empty(self) -> bool:
         """Return whether there is no density."""
         return not any(d.xs.size for d in self.densities)
 
     def summary(self) -> str:
-        """Return in words where each class has most of its values, and how many of them are 0.
+        """Return in words where each relevance class has most of its values, and how many of them are 0.
 
         The latter is said of classes whose zeros have a bar of their own.
         """
@@ -181,15 +189,15 @@ class DensityPlot(Plot):
         )
 
     def figure(self) -> CurvesFigure:
-        """Return the density of each class as an area of a figure.
+        """Return the density of each relevance class as an area of a figure for print.
 
-        The label includes the share of zeros, if the density leaves them out
-        (it is NaN if not). The title is the feature's name.
+        The label includes the share of zeros, if the density leaves them out.
+        The title is the feature's name.
         """
         series = []
         for number, density in enumerate(self.densities):
             label = density.label
-            if not isnan(density.zeros):
+            if not isnan(density.zeros):  # NaN if the density includes the zeros
                 label = tr("{label} ({zeros:.0f} % are 0)").format(
                     label=label, zeros=100 * density.zeros
                 )
@@ -230,7 +238,7 @@ class DensityPlot(Plot):
         return ["class", "value", "density"], rows
 
     def hit_test(self, point: QPointF) -> float | None:
-        """Return the value at a pixel; minus infinity over the bars of zeros, None beside both."""
+        """Return the value at a pixel; minus infinity over the bars of zeros, None beside curves and bars."""
         frame = self.frame()
         if self.is_empty():
             return None
@@ -238,7 +246,7 @@ class DensityPlot(Plot):
         strip = self._zeros_width(frame.outer.width())
         curves_and_bars = frame.area.adjusted(-strip, 0, 0, 0)
         if strip and curves_and_bars.contains(point) and point.x() < frame.area.left():
-            return _ZEROS
+            return _OVER_ZEROS
         return frame.x_at(point.x()) if frame.area.contains(point) else None
 
     def readout(self, x: float) -> list[Line]:
@@ -247,7 +255,8 @@ class DensityPlot(Plot):
         `x` is what :meth:`hit_test` returns: a value, or minus infinity over
         these bars.
         """
-        if x == _ZEROS:
+        # A share that is NaN is unknown, as the density includes the zeros.
+        if x == _OVER_ZEROS:
             line_styles = [
                 palettes.category(self.theme.colors, i)
                 for i in range(len(self.densities))
@@ -280,6 +289,7 @@ class DensityPlot(Plot):
         drawn = [(i, d) for i, d in enumerate(self.densities) if d.xs.size]
         painter.setPen(Qt.PenStyle.NoPen)
         for i, density in drawn:
+            # a light filling of the class's color
             color = palettes.category(colors, i).color
             color.setAlphaF(0.18 if colors.dark else 0.15)
             painter.setBrush(color)
@@ -294,23 +304,24 @@ class DensityPlot(Plot):
             draw_line(painter, *frame.pixels(density.xs, density.ys))
 
     def _draw_zeros(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw the share of zeros of each class as a bar.
+        """Draw the share of zeros of each relevance class as a bar, for classes whose curve leaves zeros out.
 
         The full height stands for the whole class.
         """
+        # A share that is NaN has no bar.
         drawn = [(i, d) for i, d in enumerate(self.densities) if not np.isnan(d.zeros)]
         if not drawn:
             return
         # The bars stand in a strip at the left of the curves.
         strip = self._zeros_width(frame.outer.width())
         area = frame.area
-        bar_width = (strip - _BETWEEN) / len(drawn)
+        bar_width = (strip - _ENTRY_GAP) / len(drawn)
         left_edge = area.left() - strip
         painter.setFont(font(TINY))
         for position, (i, density) in enumerate(drawn):
             line_style = palettes.category(colors, i)
             # above the bar, a line has room for the text of its share
-            height = density.zeros * (area.height() - _LINE)
+            height = density.zeros * (area.height() - _LINE_HEIGHT)
             bar = QRectF(
                 left_edge + position * bar_width + 2,
                 area.bottom() - height,
@@ -325,22 +336,28 @@ class DensityPlot(Plot):
             text = percent(density.zeros)
             if painter.fontMetrics().horizontalAdvance(text) <= bar_width:
                 painter.setPen(colors.q("text"))
-                above = QRectF(bar.center().x() - 30, bar.top() - _LINE, 60, _LINE)
+                above = QRectF(
+                    bar.center().x() - 30, bar.top() - _LINE_HEIGHT, 60, _LINE_HEIGHT
+                )
                 painter.drawText(above, Qt.AlignmentFlag.AlignCenter, text)
         hairline(
             painter,
             colors.q("line"),
             QPointF(left_edge, area.bottom()),
-            QPointF(left_edge + strip - _BETWEEN, area.bottom()),
+            QPointF(left_edge + strip - _ENTRY_GAP, area.bottom()),
         )
+        # the title of the strip, below the line on which the bars stand
         painter.setPen(colors.q("muted"))
-        below = QRectF(left_edge - 10, area.bottom() + 4, strip - _BETWEEN + 20, 16)
+        below = QRectF(left_edge - 10, area.bottom() + 4, strip - _ENTRY_GAP + 20, 16)
         painter.drawText(below, BELOW, tr("zeros"))
 
     def _draw_legend(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw the legend above the curves: the swatch and the label of each class."""
         if self.is_empty() or not self._legend_height(frame.outer.size()):
             return
+        # The legend begins above the bars of zeros, which stand in a strip at
+        # the left of the curves. It has room in the plot area of a plot without
+        # legend and bars.
         strip = self._zeros_width(frame.outer.width())
         swatch, spots, rows = self.legend_spots(
             super().frame_for(frame.outer.size()).area.size()
@@ -351,7 +368,7 @@ class DensityPlot(Plot):
         ):
             # the middle of the line; the last line is the one above the curves
             left_edge = frame.area.left() - strip + x
-            y = frame.area.top() - _AIR - (rows - row - 0.5) * _LINE
+            y = frame.area.top() - _AIR - (rows - row - 0.5) * _LINE_HEIGHT
             box = QRectF(left_edge, y - 9, frame.outer.right() - left_edge, 18)
             line_style = palettes.category(colors, i)
             draw_entry(
@@ -360,7 +377,8 @@ class DensityPlot(Plot):
 
     def _draw_cursor(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw a line at the mouse's value, unless the mouse is over the bars of zeros."""
-        if self.under_mouse is not None and self.under_mouse != _ZEROS:
+        if self.under_mouse is not None and self.under_mouse != _OVER_ZEROS:
+            # the middle of a pixel, so that the line is sharp
             x = round(frame.x_px(self.under_mouse)) + 0.5
             painter.setPen(pen(colors.q("muted", 0.75), 1.0))
             painter.drawLine(
@@ -411,7 +429,8 @@ class HistogramPlot(Plot):
             # Bins begin at multiples of their width.
             low = int(values.min())
             high = int(values.max())
-            self.width_of_bins = width = -(-(high - low + 1) // MOST_BINS)  # rounded up
+            # -(-a // b) is a / b rounded up.
+            self.width_of_bins = width = -(-(high - low + 1) // MOST_BINS)
             first = low // width * width
             self.counts = np.bincount((values - first) // width)
             self.starts = first + width * np.arange(self.counts.size)
@@ -450,13 +469,12 @@ class HistogramPlot(Plot):
         # is drawn from 0 to 10.
         shift = 0.5 if self.width_of_bins == 1 else 0.0
         low = float(self.starts[0]) - shift
-        return (low, low + self.width_of_bins * self.starts.size), (
-            0.0,
-            float(self.counts.max()) * 1.05,
-        )
+        x_range = low, low + self.width_of_bins * self.starts.size
+        return x_range, (0.0, float(self.counts.max()) * 1.05)
 
     def figure(self) -> CurvesFigure:
-        """Return the histogram as a figure, with a bar in the middle of each bin."""
+        """Return the histogram as a figure for print, with a bar in the middle of each bin."""
+        # from the first number of a bin to its middle
         half = (self.width_of_bins - 1) / 2
         x = tuple(float(start) + half for start in self.starts)
         y = floats(self.counts)
@@ -470,7 +488,7 @@ class HistogramPlot(Plot):
         )
 
     def numbers(self) -> Numbers:
-        """Return first and last number of each bin, and how often they occur."""
+        """Return the bins as a table: the first and last number of each bin, and its count."""
         last = self.starts + self.width_of_bins - 1
         rows = zip(
             self.starts.tolist(), last.tolist(), self.counts.tolist(), strict=True
@@ -479,7 +497,7 @@ class HistogramPlot(Plot):
 
     def bars(self, frame: Frame) -> list[QRectF]:
         """Return the rectangles of the bins, with a gap between them; a count is at least 1.5 pixels high."""
-        (x0, _), _y = self.ranges()
+        (x0, _), _y = self.ranges()  # x at the left edge of the first bin
         rects = []
         for i, count in enumerate(self.counts.tolist()):
             left = frame.x_px(x0 + i * self.width_of_bins)
@@ -489,6 +507,7 @@ class HistogramPlot(Plot):
                 if count
                 else frame.area.bottom()
             )
+            # 1 pixel of gap at each side; the bar is at least 1 pixel wide
             rects.append(
                 QRectF(
                     QPointF(left + 1, top),
@@ -498,7 +517,7 @@ class HistogramPlot(Plot):
         return rects
 
     def hit_test(self, point: QPointF) -> int | None:
-        """Return the number of the bin at a pixel."""
+        """Return the position of the bin at a pixel; None beside the bins."""
         if self.is_empty() or not self.frame().area.contains(point):
             return None
         (x0, _), _y = self.ranges()

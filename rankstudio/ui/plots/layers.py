@@ -100,9 +100,10 @@ class Frame:
     ) -> tuple[int, int] | None:
         """Return the point that is nearest to a pixel, as the number of its curve and its index on the curve.
 
-        A curve is a pair of the x and the y of its points. Of equally near
-        points the last curve's is returned; None where every point is farther
-        away than `reach` pixels. A point that is NaN is infinitely far.
+        A curve is a pair of arrays, the x and the y of its points. Of equally
+        near points, that of the last curve is returned. Return None if every
+        point is farther than `reach` pixels away. A point that is NaN is
+        infinitely far.
         """
         nearest_point = None
         for number, (xs, ys) in enumerate(curves):
@@ -125,13 +126,14 @@ class Frame:
 
 
 def padded(low: float, high: float, share: float = 0.06) -> tuple[float, float]:
-    """Return a range widened by a share at both ends.
+    """Return a range widened by a share of it at both ends.
 
-    A range of equal values is widened by 5 % of them.
+    If both ends are equal, it is widened by 5 % of their value, or by 0.5 if
+    they are 0. Without finite ends, the range is from 0 to 1.
     """
     if not (np.isfinite(low) and np.isfinite(high)):
         return 0.0, 1.0
-    # Ends that differ by rounding only count as equal; 0 has no percentage.
+    # Ends that differ by rounding only count as equal.
     if high - low <= EQUAL * max(abs(low), abs(high)):
         air = max(abs(low), abs(high)) * 0.05 or 0.5
         return low - air, high + air
@@ -163,9 +165,11 @@ def readable_range(values: Floats, keep: Floats) -> tuple[float, float]:
         return 0.0, 1.0
     low = float(finite.min())
     high = float(finite.max())
-    # The core is the range from the 5 % to the 95 % quantile; more than half
-    # its height is not added at an end.
+    # The core is the range from the 5 % to the 95 % quantile. If the values
+    # reach over more than twice the core, at most half the core is added at
+    # each end of it.
     ordered = np.sort(finite)  # numpy's own quantiles import 40 ms of modules
+    # positions of the quantiles among the ordered values, between two of them
     ranks = np.array([0.05, 0.95]) * (ordered.size - 1)
     core_low, core_high = np.interp(ranks, np.arange(ordered.size), ordered).tolist()
     core_size = core_high - core_low
@@ -213,23 +217,23 @@ class Layer(QGraphicsItem):
     ) -> None:
         super().__init__()
         self._theme = theme
-        self._frame = frame
+        self._frame = frame  # returns the current map from data to pixels
         self._draw = draw
-        self._clipped = clipped
+        self._clipped = clipped  # whether the layer ends at the plot area
         self._bounds = QRectF()
         self._has_failed = False
-        self.setZValue(z)
-        # The mouse is the plot's.
+        self.setZValue(z)  # a layer with a greater z lies above
+        # The plot itself handles the mouse.
         self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
 
     def fit(self, outer: QRectF) -> None:
-        """Take on the size of the drawing."""
+        """Give the layer the size of the whole drawing, in pixels."""
         if outer != self._bounds:
             self.prepareGeometryChange()
             self._bounds = QRectF(outer)
 
     def boundingRect(self) -> QRectF:
-        """Return the whole drawing."""
+        """Return the rectangle of the whole drawing, in which the layer may draw."""
         return self._bounds
 
     def paint(
@@ -244,6 +248,7 @@ class Layer(QGraphicsItem):
         message. It is therefore passed to ``sys.excepthook``, once, and the
         layer stays blank from then on.
         """
+        # `option` and `widget` are arguments of Qt that are not needed.
         if self._has_failed:
             return
         try:
@@ -253,7 +258,7 @@ class Layer(QGraphicsItem):
             sys.excepthook(*sys.exc_info())
 
     def _render(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw the layer, cut off outside of the plot area if it is to be."""
+        """Draw the layer; a clipped one ends a few pixels outside of the plot area (`SPILL`)."""
         painter.save()
         try:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -314,6 +319,7 @@ def draw_line(painter: QPainter, px: Floats, py: Floats) -> None:
     for gap_before, gap_after in pairwise([-1, *gaps, px.size]):
         xs = px[gap_before + 1 : gap_after]
         ys = py[gap_before + 1 : gap_after]
+        # points of a piece: all of them if the line is drawn as a whole
         step = _PIECE if solid and is_wide and xs.size > _SHORT else max(1, xs.size)
         for first in range(0, xs.size - 1, step):
             piece = slice(max(0, first - 1), first + step + 1)

@@ -157,7 +157,7 @@ class ParetoPlot(Plot):
         self.show_anew()
 
     def select(self, position: int | None) -> None:
-        """Draw a ring around the current choice; None removes the ring."""
+        """Draw a ring around the chosen model, by its position; None removes the ring."""
         self.chosen = position
         self.mark_dirty()
 
@@ -173,9 +173,10 @@ class ParetoPlot(Plot):
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the range of the sizes, and a range of worths that contains the front and its levels."""
+        # A level is the least worth that is not clearly worse than the best.
         # The front and its levels are in sight in any case; of other models, a
         # few extreme worths may be cut off.
-        xs, ys = self.places
+        xs, ys = self.sizes_and_worths
         smallest = float(xs.min())
         greatest = float(xs.max())
         front_values: list[float] = []
@@ -190,13 +191,13 @@ class ParetoPlot(Plot):
                 smallest / _LOG_MARGIN_FACTOR,
                 greatest * _LOG_MARGIN_FACTOR,
             ), y_range
-        # 4 % of the range, or of 1 if all sizes are equal
+        # half a feature; for costs 4 % of the range, or of 1 if all are equal
         margin = 0.5 if self.axes.integer_x else 0.04 * (float(np.ptp(xs)) or 1.0)
         return (smallest - margin, greatest + margin), y_range
 
     @property
-    def places(self) -> tuple[Floats, Floats]:
-        """Sizes and worths of all models."""
+    def sizes_and_worths(self) -> tuple[Floats, Floats]:
+        """Sizes and worths of all models, two arrays of shape (n_models,)."""
         return np.array([s.x for s in self.spots], float), np.array(
             [s.y for s in self.spots], float
         )
@@ -206,7 +207,10 @@ class ParetoPlot(Plot):
         return not self.spots
 
     def figure(self) -> CurvesFigure:
-        """Return the models by size and worth, with the Pareto front, the best and the suggested model."""
+        """Return the plot as a figure for print: the Pareto front, the models of each run, and two marks.
+
+        The marks are at the best and at the suggested model.
+        """
         spots = self.spots
         marks = self.marks
         series = []
@@ -277,7 +281,10 @@ class ParetoPlot(Plot):
         ]
 
     def readout(self, position: int) -> list[Line]:
-        """Return the lines of the box on a marker: its worth ± the standard error, and the best for comparison."""
+        """Return the lines of the box on a model: its worth ± the standard error, and the best for comparison.
+
+        ``position`` is that of the model among the spots.
+        """
         spot = self.spots[position]
         error = "" if isnan(spot.error) else f" ± {spot.error:.4f}"
         lines = [Line(spot.title, f"{spot.y:.4f}{error}", bold=True), Line(spot.note)]
@@ -294,7 +301,11 @@ class ParetoPlot(Plot):
         return lines
 
     def kept_in_sight(self, target: int) -> Pixels | None:
-        """Return the pixels of a marker and of the best model's marker, which its box should not hide."""
+        """Return the pixels of a model and of the best model, which the box of values should not hide.
+
+        ``target`` is the position of the first model; the result is two arrays,
+        x and y.
+        """
         best = self.marks.best if self.marks is not None else target
         # one marker if the target is the best
         spots = [self.spots[i] for i in {target, best}]
@@ -304,19 +315,22 @@ class ParetoPlot(Plot):
         )
 
     def pick(self, position: int) -> None:
-        """Pick a marker."""
+        """Emit `picked` with the position of a model."""
         self.picked.emit(position)
 
     def step(self, right: int, down: int) -> bool:
         """Move along the front by an arrow key to the right or left; begin at the suggested model, or the best.
 
-        Return whether there was something to do: keys up and down do nothing.
+        ``right`` is 1 or -1, and ``down`` is 0 for such a key. Emit `picked`
+        with the position of the new model. Return whether the key has an
+        effect: keys up and down have none.
         """
         if self.marks is None or down:
             return False
         front = self.marks.front
         suggested = self.marks.suggested
         start = suggested if suggested in front else self.marks.best
+        # the start of the move: the inspected model, else the chosen one
         ringed = self.chosen if self.inspected is None else self.inspected
         index = front.index(ringed) + right if ringed in front else front.index(start)
         self.picked.emit(front[max(0, min(len(front) - 1, index))])
@@ -331,9 +345,10 @@ class ParetoPlot(Plot):
         if not self.spots:
             return None
         # Distances in pixels from every spot, shape (number of spots,).
-        px, py = self.frame().pixels(*self.places)
+        px, py = self.frame().pixels(*self.sizes_and_worths)
         distances = np.hypot(px - point.x(), py - point.y())
         front = list(self.marks.front) if self.marks else []
+        # spots of the front count from half the distance of a hit
         nearby = [i for i in front if distances[i] <= _HIT_DISTANCE / 2]
         best = (
             min(nearby, key=lambda i: distances[i])
@@ -384,6 +399,7 @@ def draw_pareto_front(
     spots = plot.spots
     if marks is None:
         return
+    # Some rules, such as a budget, have no band.
     if len(marks.front) > 1 and marks.rule in _BAND_NAMES:
         _draw_band(
             painter,
@@ -451,7 +467,7 @@ def draw_spots(
     """
     # Models behind the front come first, and are faded except the one under the mouse.
     front = plot.marks.front if plot.marks else ()
-    points = frame.points(*plot.places)
+    points = frame.points(*plot.sizes_and_worths)
     painter.setPen(Qt.PenStyle.NoPen)
     last_brush: tuple[int, float] | None = None
     background = (i for i in range(len(points)) if i not in front)
@@ -479,7 +495,7 @@ def draw_marks(
     marks = plot.marks
     if marks is None:
         return
-    points = frame.points(*plot.places)
+    points = frame.points(*plot.sizes_and_worths)
     painter.setBrush(Qt.BrushStyle.NoBrush)
     thin_rings = (
         (plot.chosen, (), _RING_RADIUS - 2.5),
@@ -499,6 +515,7 @@ def draw_marks(
     for i, (_, role, width) in named.items():
         painter.setPen(pen(colors.q(role), width))
         painter.drawEllipse(points[i], _RING_RADIUS, _RING_RADIUS)
+    # the boxes of the rings, which names should not cover
     occupied = [
         QRectF(
             points[i].x() - _RING_RADIUS,
@@ -522,7 +539,8 @@ def draw_marks(
 def _suggested_names(plot: ParetoPlot, marks: Marks) -> tuple[str, ...]:
     """Return the texts for the suggested model, the longest first.
 
-    The last is "3 features" or the cost.
+    The last is its size, such as "3 features", or the cost if models are
+    compared by cost. A longer text needs a rule that has a band.
     """
     if marks.cost:
         at_length = tr("{cost}, the cheapest in the band").format(cost=marks.cost)
@@ -556,7 +574,9 @@ def draw_band_name(
         _BAND_NAMES | _BAND_NAMES_OVER_FOLDS if plot.over_folds else _BAND_NAMES
     )
     names = names_of_rules[plot.marks.rule]
+    # 30 pixels are for the small box before the name
     available_width = frame.outer.width() - title_width - 30
+    # The first name that has room; a longer one comes before a shorter one.
     text = next(
         (
             name
@@ -590,10 +610,17 @@ def _best_name_box(
     names, which the box should not cover.
     """
     xs, ys = _drawn_pixels(plot, frame)
+    # A name may reach 12 pixels above the plot area, and 8 beyond its right edge.
     room = frame.area.adjusted(0, -12, 8, 0)
 
     def cost(candidate: tuple[QRectF, str]) -> tuple[bool, int, int]:
-        """Return whether the box leaves the plot, then how many boxes and how many drawn points it hides."""
+        """Return whether the box leaves the plot, then how many boxes and how many drawn points it hides.
+
+        A candidate is a box and its text. ``xs`` and ``ys`` are the pixels
+        of the drawn points, ``room`` is the plot, and ``occupied`` are the
+        boxes of other names; all of them belong to the function around it.
+        """
+        # A point within 3 pixels of the box counts as hidden.
         box, _ = candidate
         dx = np.abs(xs - box.center().x())
         dy = np.abs(ys - box.center().y())
@@ -620,8 +647,9 @@ def _drawn_pixels(plot: ParetoPlot, frame: Frame) -> tuple[Floats, Floats]:
     These are two arrays of one length, x and y. A box that covers few of them
     hides little of the plot.
     """
-    xs, ys = frame.pixels(*plot.places)
+    xs, ys = frame.pixels(*plot.sizes_and_worths)
     front = list(plot.marks.front) if plot.marks is not None else []
+    # Each level part ends at the size of the front's next model.
     step_ends = [*xs[front[1:]], frame.area.right()]
     # A level part is a horizontal line: left end, right end, height.
     level_parts = list(zip(xs[front], step_ends, ys[front], strict=True))
@@ -630,6 +658,7 @@ def _drawn_pixels(plot: ParetoPlot, frame: Frame) -> tuple[Floats, Floats]:
         level_parts += [
             (a.x(), b.x(), a.y()) for a, b in zip(edge[::2], edge[1::2], strict=True)
         ]
+    # Points at equal distances stand for a line.
     for left_end, right_end, y in level_parts:
         sample_xs = np.arange(left_end, right_end, _SAMPLE_SPACING)
         xs = np.append(xs, sample_xs)
@@ -645,7 +674,7 @@ def _drawn_pixels(plot: ParetoPlot, frame: Frame) -> tuple[Floats, Floats]:
 
 
 def _shifted_inside(box: QRectF, room: QRectF) -> QRectF:
-    """Return a box, moved sideways as far as it takes to lie inside the plot."""
+    """Return a box that is moved sideways until it lies inside ``room``."""
     shifted_box = QRectF(box)
     shifted_box.moveRight(min(shifted_box.right(), room.right()))
     shifted_box.moveLeft(max(shifted_box.left(), room.left()))
@@ -673,8 +702,8 @@ def around(point: QPointF, size: QSizeF) -> list[QRectF]:
         _RING_RADIUS + 20,
         _RING_RADIUS + 32,
     ):
-        # Centered, with an end near the point, and beside the point: each below
-        # and above.
+        # Centered, with an end near the point (6 pixels beyond it), and beside
+        # the point: each below and above.
         left_edges = (x - w / 2, x - 6, x - w + 6, x + gap, x - gap - w)
         boxes += [
             QRectF(left_edge, top, w, h)

@@ -62,7 +62,7 @@ class ValueBox(QWidget):
         super().__init__(parent)
         self._plot = parent
         self._theme = theme
-        self._lines: tuple[Line, ...] = ()
+        self._lines: tuple[Line, ...] = ()  # the shown lines
         # A box under the mouse would otherwise get the mouse moves instead of
         # the plot, hide, and come back.
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -74,11 +74,11 @@ class ValueBox(QWidget):
         return self._lines
 
     def room_for(self) -> int:
-        """Return how many lines fit into the plot."""
+        """Return how many lines a box in the plot has room for."""
         return max(2, (self._room().height() - 2 * _PAD + 4) // _LINE)
 
     def fits(self, lines: Sequence[Line], anchor: QPointF) -> bool:
-        """Return whether a box with these lines can leave a point uncovered."""
+        """Return whether a box with these lines has a place in the plot where it does not cover a point."""
         _, covers_anchor = self._place(self._size_for(lines), anchor, obstacles=None)
         return not covers_anchor
 
@@ -108,6 +108,7 @@ class ValueBox(QWidget):
             self.hide()
             return
         self.resize(self._size_for(lines))
+        # the upper left corner of the box
         spot, covers_anchor = self._place(self.size(), anchor, obstacles)
         if covers_anchor and dispensable:
             self.silence()
@@ -136,6 +137,7 @@ class ValueBox(QWidget):
             widths.append(
                 text_width + value_width + (swatch_width if line.color else 0)
             )
+        # `_room` is the part of the plot in which the box may be
         width = min(max(widths) + 2 * _PAD + 2, max(1, self._room().width()))
         return QSize(width, len(lines) * _LINE + 2 * _PAD - 4)
 
@@ -169,8 +171,8 @@ class ValueBox(QWidget):
         y = point.y()
         w = size.width()
         h = size.height()
-        # Right and left of the anchor: below it, above it, beside it, and near
-        # the plot's bottom and top.
+        # Right and left of the anchor, some pixels away: below it, above it,
+        # beside it, and near the plot's bottom and top.
         tops = (y + 12, y - 12 - h, y - h // 2, room.bottom() - h - 44, room.top() + 6)
         corners = [
             (left_edge, top) for left_edge in (x + 14, x - 14 - w) for top in tops
@@ -195,6 +197,7 @@ class ValueBox(QWidget):
             box = QRect(spot, size)
             return not room.contains(box) or box.adjusted(-6, -6, 6, 6).contains(point)
 
+        # What is least for the best spot: the earlier numbers count first.
         def cost(spot: QPoint) -> tuple[bool, int, int]:
             n_hidden = (
                 0 if obstacles is None else _count_inside(QRect(spot, size), *obstacles)
@@ -205,7 +208,7 @@ class ValueBox(QWidget):
         return best, covers(best)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the card and its lines."""
+        """Draw the card, almost opaque and with round corners, and its lines of text."""
         colors = self._theme.colors
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -226,6 +229,7 @@ class ValueBox(QWidget):
         colors = self._theme.colors
         painter.setFont(font(SMALL, line.bold))
         if line.color is not None:
+            # a piece of the curve's line, 12 pixels long
             swatch = QPen(line.color, 2.5 if line.bold else 2.0)
             swatch.setCapStyle(Qt.PenCapStyle.FlatCap)
             if line.dash:

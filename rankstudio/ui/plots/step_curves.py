@@ -33,11 +33,11 @@ BEHIND = -1
 _LEAST_HEIGHT = 62  # pixels: three panels stand below each other in the smallest window
 _LOW = 130  # a plot of fewer pixels has no room for the text of its x axis
 _REACH = 18.0  # pixels from the mouse to a point that it hits
-_NAMES = 0.34  # most of the plot's width that names take
+_MAX_NAMES_SHARE = 0.34  # most of the plot's width that names take
 _GAP = 6.0  # pixels between the curves and their names
-_POINT = 4.0  # radius of a point in pixels
+_POINT_RADIUS = 4.0  # radius of a point in pixels
 _AIR = 0.03  # share of the x range that is added at each end
-_LINE = 15  # pixels from one name to the next
+_NAME_HEIGHT = 15  # pixels from one name to the next
 _BAND_OPACITY = 0.14
 _BAND_OPACITY_DARK = 0.22
 Point = tuple[int, int]  # position of a curve, and of a point on it
@@ -116,11 +116,12 @@ class StepCurvesPlot(Plot):
         # Returns the id of the feature at a step of the curve with a key; the
         # owner of the plot sets it. 0 is no feature.
         self.feature_at: Callable[[int, int], int] = lambda key, step: 0
-        self._limits = limits
+        self._limits = limits  # range of the y axis; None for that of the curves
         self._x_label = x_label
         self._marked_key: int | None = None  # of the highlighted curve
         super().__init__(theme, Axes(title, x_label, integer_x=True, x_air=_AIR))
         self.setMinimumHeight(_LEAST_HEIGHT)
+        # The numbers order the layers: a greater one lies above.
         self.add_layer(self._draw_marks, -1.0)
         self.add_layer(self._draw_bands, -0.5)
         self.add_layer(self._draw_curves, 0.0)
@@ -138,8 +139,9 @@ class StepCurvesPlot(Plot):
         ----------
         curves : sequence of StepCurve
         level : Level, optional
+            A level to compare the curves with, drawn as a horizontal line.
         step : int, optional
-            The chosen step, where a line stands.
+            The chosen step, drawn as a vertical line.
         """
         self.curves = tuple(sorted(curves, key=lambda curve: curve.number != BEHIND))
         self.level = level
@@ -147,7 +149,7 @@ class StepCurvesPlot(Plot):
         self.show_anew()
 
     def mark(self, key: int | None) -> None:
-        """Highlight a curve."""
+        """Highlight the curve of a key; None highlights none."""
         if key != self._marked_key:
             self._marked_key = key
             self.mark_dirty()
@@ -165,6 +167,7 @@ class StepCurvesPlot(Plot):
         if self._limits is not None:
             low, high = self._limits
             return (1 - air, last + air), (low, high + (high - low) * 0.03)
+        # `ends` are the values of a curve with the ends of their intervals.
         values = np.concatenate([curve.ends for curve in self.curves])
         values = values[np.isfinite(values)]
         low, high = (
@@ -175,7 +178,7 @@ class StepCurvesPlot(Plot):
         return (1 - air, last + air), (low - y_air, high + y_air)
 
     def frame_for(self, size: QSizeF) -> Frame:
-        """Leave room for the names at the right."""
+        """Lay out a drawing of a size, with room for the names of curves at the right."""
         names_width = self._names_width(size.width())
         frame = self.axes.frame(
             QSizeF(size.width() - names_width, size.height()), *self.ranges()
@@ -183,7 +186,7 @@ class StepCurvesPlot(Plot):
         return replace(frame, outer=QRectF(QPointF(0, 0), size))
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
-        """Leave the text of the x axis out of a low plot, so that the curves have more room."""
+        """Show the text of the x axis, or leave it out of a low plot so that the curves have more room."""
         super().resizeEvent(event)
         label = self._x_label if self.height() >= scaled(_LOW) else ""
         # the constructor of the plot passes no event
@@ -202,14 +205,14 @@ class StepCurvesPlot(Plot):
             if curve.number != BEHIND and curve.label
         ]
         widest = max((metrics.horizontalAdvance(name) for name in names), default=0.0)
-        return min(widest + _GAP, width * _NAMES) if widest else 0.0
+        return min(widest + _GAP, width * _MAX_NAMES_SHARE) if widest else 0.0
 
     def numbers(self) -> Numbers:
-        """Return a row for each point."""
+        """Return the points as a table: column names, and a row for each point."""
         return self.figure().table()
 
     def figure(self) -> CurvesFigure:
-        """Return the curves as a figure; gray curves have no names in the legend, only in the table."""
+        """Return the plot as a figure for print; gray curves have names in its table, not in its legend."""
         x = FigureAxis(self._x_label, whole=True)
         low, high = self._limits or (None, None)
         series = tuple(
@@ -217,6 +220,7 @@ class StepCurvesPlot(Plot):
                 "" if curve.number == BEHIND else curve.label,
                 floats(curve.x),
                 floats(curve.y),
+                # `filled` says which points are filled; None for a line
                 kind="line" if curve.filled is None else "points",
                 low=() if curve.low is None else floats(curve.low),
                 high=() if curve.high is None else floats(curve.high),
@@ -250,9 +254,10 @@ class StepCurvesPlot(Plot):
         return describe([self.axes.title, *sentences])
 
     def hit_test(self, point: QPointF) -> Point | None:
-        """Return the nearest point in reach, of equally near ones a named curve's.
+        """Return the nearest point to a pixel; None if all points are too far away.
 
-        Return None without one.
+        Of equally near points, that of a named curve is preferred to that of a
+        gray one.
         """
         return self.frame().nearest(
             [(curve.x, curve.y) for curve in self.curves], point, _REACH
@@ -279,21 +284,23 @@ class StepCurvesPlot(Plot):
         return [Line(label, value, color, bold=True)]  # a low plot has no room for more
 
     def feature_of(self, target: Point) -> int:
-        """Return the id of the feature of a point."""
+        """Return the id of the feature at the step of a point; 0 for none."""
         curve_index, point_index = target
         curve = self.curves[curve_index]
         return self.feature_at(curve.key, int(curve.x[point_index]))
 
     def pick(self, target: Point) -> None:
-        """Pick the curve and the step of a point."""
+        """Emit `picked` with the key of a point's curve and its step."""
         curve_index, point_index = target
         curve = self.curves[curve_index]
         self.picked.emit(curve.key, int(curve.x[point_index]))
 
     def step(self, right: int, down: int) -> bool:
-        """Move along a curve, or to the next named curve.
+        """Move along a curve by an arrow key, or to the next named curve; begin at the first named one.
 
-        Begin at the first named one.
+        ``right`` and ``down`` are 1, 0 or -1. The new point is highlighted as
+        if the mouse were on it. Gray curves have no names. Return whether there
+        is a named curve.
         """
         named = [i for i, curve in enumerate(self.curves) if curve.number != BEHIND]
         if not named:
@@ -362,7 +369,8 @@ class StepCurvesPlot(Plot):
 
     def _draw_curves(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw the curves, gray ones first, and the point under the mouse."""
-        hovered_curve, hovered_point = self.under_mouse or (-1, 0)  # -1: no curve
+        # positions of the curve under the mouse and of the point on it; -1: no curve
+        hovered_curve, hovered_point = self.under_mouse or (-1, 0)
         for curve_index, curve in enumerate(self.curves):
             stands_out = curve.key == self._marked_key or hovered_curve == curve_index
             if curve.number == BEHIND:
@@ -389,7 +397,9 @@ class StepCurvesPlot(Plot):
                 curve.x.tolist(), curve.y.tolist(), curve.filled.tolist(), strict=True
             ):
                 painter.setBrush(line_style.color if is_filled else colors.q("panel"))
-                painter.drawEllipse(frame.point(x, y), _POINT + 0.5, _POINT + 0.5)
+                painter.drawEllipse(
+                    frame.point(x, y), _POINT_RADIUS + 0.5, _POINT_RADIUS + 0.5
+                )
         if self.under_mouse is not None and hovered_curve < len(self.curves):
             curve = self.curves[hovered_curve]
             center = frame.point(
@@ -402,7 +412,7 @@ class StepCurvesPlot(Plot):
             )
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(color)
-            draw_marker(painter, "circle", center, _POINT)
+            draw_marker(painter, "circle", center, _POINT_RADIUS)
 
     def _draw_names(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Write the names at the ends of their curves, moved apart so that they do not overlap."""
@@ -414,8 +424,9 @@ class StepCurvesPlot(Plot):
         names_width = frame.outer.right() - frame.area.right() - _GAP
         if not named or names_width < scaled(24):  # too narrow to read a name
             return
-        line_height = float(scaled(_LINE))
+        line_height = float(scaled(_NAME_HEIGHT))
         from_top = sorted(named, key=lambda curve: frame.y_px(float(curve.y[-1])))
+        # The height of each curve's end, from the top as in `from_top`.
         end_pixels = [frame.y_px(float(curve.y[-1])) for curve in from_top]
         top = frame.area.top() + line_height / 2
         bottom = frame.outer.bottom() - line_height / 2
@@ -434,11 +445,11 @@ class StepCurvesPlot(Plot):
 
 
 def apart(targets: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Move ascending positions on a line apart, so that there is a gap between any two.
+    """Return positions near ascending targets on a line, any two of them at least `gap` apart.
 
-    Positions are moved up by as little as it takes, the first to `low` at
-    least; if the last one exceeds `high`, positions are moved down again. Their
-    order stays.
+    Targets are moved up by as little as it takes, the first to `low` at least;
+    if the last one exceeds `high`, they are moved down again. Their order
+    stays. Without room for all, the first ones lie below `low`.
 
     Examples
     --------

@@ -113,6 +113,7 @@ class CandidatesView(QWidget):
             for name, members in (groups or {}).items()
         }
         own_group = group_names(groups or {})
+        # From here on, a feature of a group is called by the name of the group.
         names = candidate_names(ids.tolist() if groups else (), names, groups or {})
 
         def bar(column: int) -> int:
@@ -130,6 +131,7 @@ class CandidatesView(QWidget):
         # selected one.
         candidates = np.flatnonzero(np.isfinite(values))
         if candidates.size > _MAX_BARS:
+            # Scores in the sense that a greater one is better.
             gains = score.gains(values[candidates])
 
             # The gain from which on a candidate has a bar. It is the result of
@@ -140,7 +142,8 @@ class CandidatesView(QWidget):
             best = leading[np.argsort(-gains[leading], kind="stable")[:_MAX_BARS]]
             candidates = np.union1d(candidates[best], margin.feature)
 
-        # One bar for each group or feature, with the selected one marked.
+        # One bar for each group or feature, with the selected one marked. The
+        # title of the axis has a short form for a narrow plot.
         columns = [c for c in candidates.tolist() if bar(c) == c]
         self.plot.set_axes(
             replace(self.plot.axes, title=tr(score.title), short=tr(score.name))

@@ -27,7 +27,7 @@ class LeftOutBox(QCheckBox):
         hint = super().sizeHint()
         metrics = self.fontMetrics()
 
-        # The width that the present text has less than the usual one, in pixels.
+        # How much narrower the present text is than the usual one, in pixels.
         missing_width = metrics.horizontalAdvance(
             tr("Left-out queries")
         ) - metrics.horizontalAdvance(self.text())
@@ -78,7 +78,7 @@ class SmallestButton(QPushButton):
         # the model that a click chooses: key of its curve, and its x
         self._target: tuple[Hashable, float] | None = None
         self._texts = "", ""  # in full, and short
-        self._short = False
+        self._short = False  # whether the short text is shown
         self.clicked.connect(self._pick)
         self.hide()
 

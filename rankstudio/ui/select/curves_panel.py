@@ -461,6 +461,8 @@ class CurvesPanel(Panel):
         ``key`` is the position of the path's combination, and ``validation``
         has a value for each measure.
         """
+        # `_sign` is -1 if the criterion is the negative of a measure: then the
+        # measure itself is drawn.
         path = self._path(key)
         self._set_default_caption()
         path.ks.append(k)
@@ -506,6 +508,8 @@ class CurvesPanel(Panel):
         values : sequence
             Values on the axes of a path that no run has.
         """
+        # `_sign` is -1 if the criterion is the negative of a measure: then the
+        # measure itself is drawn.
         self._paths[key] = _Path(
             ks=[int(k) for k in ks],
             criterion=[self._sign * float(c) for c in criterion],
@@ -588,6 +592,7 @@ class CurvesPanel(Panel):
                 np.asarray(line, dtype=np.float64)[: len(ks)]
                 for line in (*interval, p_values)
             )
+            # the x at which each model of the chosen path is drawn
             xs = self._chosen_xs(ks[: p_values.size])
             plot.family.band = Band(np.array(xs, dtype=np.float64), *lines)
             plot.mark_dirty()
@@ -600,7 +605,8 @@ class CurvesPanel(Panel):
         """Show another measure, by its name such as "NDCG@10": draw all curves and marks of it."""
         self._measure = name
 
-        # Left-out measures have a plot of their own only without a validation part.
+        # The plot shows the validation measure or, for data without a
+        # validation part, the measure on left-out queries or pairs.
         left_out = (
             tr("leave-pair-out {name}") if self._pairs else tr("leave-query-out {name}")
         )
@@ -669,6 +675,8 @@ class CurvesPanel(Panel):
             (self.validation_plot, 1),
             spacing=12,
         )
+        # Rows of controls: the caption with a button; what the user can ask for
+        # in addition; and the slider with the choice of the view.
         self._foot = fill(
             QHBoxLayout(), (self._below, 1), self.smallest_button, spacing=8
         )
@@ -712,6 +720,7 @@ class CurvesPanel(Panel):
         self.smallest_button.picked.connect(
             lambda path_key, x: self.chosen.emit(*self._model_at(path_key, x))
         )
+        # Aligned plots begin at the same horizontal pixel.
         self.criterion_plot.aligned = self.validation_plot
         self.validation_plot.aligned = self.criterion_plot
         self.criterion_plot.zoomed.connect(self.validation_plot.follow_zoom)
@@ -727,8 +736,8 @@ class CurvesPanel(Panel):
             )
 
     def _x_title(self) -> str:
-        """Return the title of the x axis of both plots."""
-        # A ranking that a file gives has no number of features.
+        """Return the title of the x axis of both plots: steps, a parameter, or the number of features."""
+        # A ranking from a file has no number of features (`_sized` is False).
         if not self._sized:
             return tr("given scores: no features")
         if self.over_grid is not None:
@@ -864,6 +873,8 @@ class CurvesPanel(Panel):
 
     def _draw_band(self) -> None:
         """Draw the interval over the folds around the mean of the chosen path, in both plots."""
+        # `_band` has the k of each model, the mean and the ends of the
+        # criterion, and the same three of each measure by its name.
         if self._band is None:
             return
         ks, (mean, low, high), validation = self._band
@@ -896,7 +907,7 @@ class CurvesPanel(Panel):
                 plot.select(None)
             return
         key, k = self._chosen
-        curve = self._curve(key)
+        curve = self._curve(key)  # key of the curve on which the path is drawn
         x = self._x(key, k)
         self.criterion_plot.select(curve, x)
         self.validation_plot.select(curve, x, self._note(key, k))
@@ -911,7 +922,7 @@ class CurvesPanel(Panel):
                 plot.inspect(None)
             return
         key, k = self._inspected
-        curve = self._curve(key)
+        curve = self._curve(key)  # key of the curve on which the path is drawn
         x = self._x(key, k)
         self.criterion_plot.inspect(curve, x)
         self.validation_plot.inspect(curve, x, self._note(key, k, tr("inspected")))
@@ -922,7 +933,8 @@ class CurvesPanel(Panel):
         ``state`` says whether the model is chosen or inspected. Return () for a
         point without a value.
         """
-        # The last models of a path may not be measured yet, so that the lengths differ.
+        # The value of the shown measure by k. The last models of a path may not
+        # be measured yet, so that the lengths differ.
         path = self._path(key)
         values = dict(zip(path.ks, path.validation.get(self._shown, []), strict=False))
         if k not in values:

@@ -103,6 +103,7 @@ TERMS = {
 
 def tooltip(parameter: Parameter) -> str:
     """Return the tooltip of a field: help, symbol, source, range and default, as rich text."""
+    # `said` returns a value in words.
     rows = [
         (tr("symbol"), parameter.symbol),
         (tr("source"), parameter.source),
@@ -119,7 +120,8 @@ def tooltip(parameter: Parameter) -> str:
 
 def _range_text(parameter: Parameter) -> str:
     """Return the range in words; "" if the field itself shows all values."""
-    # A list or a box shows all values, but not the sums of them that can be typed.
+    # A list or a box shows all values, but not the sums of them that can be
+    # typed. `expected` is the range in words.
     if parameter.kind in (Kind.CHOICE, Kind.SWITCH) and not parameter.summed:
         return ""
     if parameter.kind in _KINDS_TYPED_WITH_COMMAS and parameter.offers_several:
@@ -205,7 +207,7 @@ class Field(QWidget):
             return
         changed = value != self._value
         self._value = value
-        self._refresh()
+        self._refresh()  # shows the value, and removes an error
         if changed:
             self.edited.emit(value)
 
@@ -339,6 +341,7 @@ class HintedLineEdit(QLineEdit):
                 QStyle.PrimitiveElement.PE_PanelLineEdit, option, painter, self
             )
             painter.setPen(self.palette().text().color())
+            # 12 pixels from the left edge, and 10 from the right one
             painter.drawText(
                 self.rect().adjusted(12, 0, -10, 0), LEFT, self.shown_text()
             )
@@ -837,6 +840,7 @@ class FeatureChip(QFrame):
             self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5), 6.5, 6.5
         )
         painter.setPen(colors.q("muted"))
+        # 26 pixels at the right are for the cross
         painter.drawText(self.rect().adjusted(8, 0, -26, 0), LEFT, f"{self.feature_id}")
         painter.setPen(colors.q("text"))
         painter.drawText(self.name_room(), LEFT, self.shown_name())
@@ -857,10 +861,10 @@ class FeaturesField(Field):
         self._ids_of_data = np.empty(0, dtype=np.int64)
         self._names = cast("Sequence[str]", ())
 
-        # The constructor of the base class already shows the default value, so
+        # The constructor of the base class shows the default value, so
         # that all parts of the field are made before it is called.
         self._completions = QStringListModel()
-        self._box = QWidget()
+        self._box = QWidget()  # has the chips and the line below each other
         self._column = QVBoxLayout(self._box)
         self._chips: list[FeatureChip] = []
         self._line = QLineEdit()
@@ -1000,8 +1004,8 @@ class FeaturesField(Field):
             i for i, name in self._found(written) if f"{i} {name}".casefold() == written
         ]
 
-        # A text other than numbers is a name: first as a whole, then as a part
-        # of one name only.
+        # A text that is not made of digits and separators of numbers is a name:
+        # first as a whole, then as a part of one name only.
         if not matches and not written.translate(_WITHOUT_SEPARATORS).isdigit():
             features = list(self._found(written))
             matches = [i for i, name in features if name.casefold() == written]

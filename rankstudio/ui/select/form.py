@@ -66,7 +66,8 @@ _WIDTH_BESIDE_LABELS = 228
 def _method_parameter(entries: Sequence[Method]) -> Parameter:
     """Return the choice of a method as a parameter of the form.
 
-    Rankings from files (`GIVEN`) come last, in the reverse of the catalog's order.
+    ``entries`` are the methods to choose from; the first one is the default.
+    Rankings from files (`GIVEN`) follow, in the reverse of the catalog's order.
     """
     return Parameter(
         name="method",
@@ -85,7 +86,9 @@ def _ranker_parameter(selector: Method) -> Parameter:
 
     By default the selector ranks itself.
     """
-    # All methods that do not select features can rank with those of another method.
+    # All methods that do not select features can rank with the features of
+    # another method. Without such a ranker (None), the selector's own model
+    # ranks. `final_ranker` returns the label of either.
     rankers = [
         (entry.key, selector.final_ranker(entry))
         for entry in methods()
@@ -329,7 +332,7 @@ class MethodForm(Panel):
             entries = (*entries, extra)
         chosen = self.method_key()
         parameter = _method_parameter(entries)
-        if parameter == self._method.parameter:
+        if parameter == self._method.parameter:  # the same methods as before
             return
         self._method.set_choices(parameter)
         self._method.set_value(chosen)
@@ -436,8 +439,10 @@ class MethodForm(Panel):
         self._scroll.ensureWidgetVisible(field)
 
     def _lay_out(self) -> None:
-        """Lay out the parameters of method, ranker and protocol below each other."""
+        """Lay out the fields of method, ranker and protocol, with texts on them, below each other."""
         self._heading.setContentsMargins(0, 8, 0, 0)
+        # The sections have the parameters of the method, of its own ranking
+        # model, and of the final ranker.
         column = QVBoxLayout(self._page)
         fill(
             column,
@@ -517,7 +522,8 @@ class MethodForm(Panel):
     def _note_choices(self) -> None:
         """Show which methods cannot run here or are slow: in both lists and, for the chosen ones, below."""
         for field, selects in ((self._method, True), (self._ranker, False)):
-            # Methods that lack a package: the reason, by key; they are disabled.
+            # The reason why a method is disabled, by its key: a package is
+            # missing, or it needs a file, which is opened by another command.
             reasons = {
                 entry.key: entry.lacking
                 for entry in (*methods(), self._plan.entry)
@@ -528,6 +534,7 @@ class MethodForm(Panel):
                 reasons | self._refusals_of_given,
                 self._notes(selects=selects),
             )
+        # Below the chosen method and ranker: why it cannot run, or that it is slow.
         chosen = [method(key) for key in (self.method_key(), self.ranker_key()) if key]
         warnings = [entry.lacking or self._caution(entry) for entry in chosen]
         self._warning.setText(" ".join(filter(None, warnings)))
@@ -657,7 +664,8 @@ def _focus_widgets(fields: Sequence[Field]) -> Iterator[QWidget]:
 def groups_text(plan: Plan) -> str:
     """Return a text on the plan's groups of features and how the method treats them, or why it cannot."""
     # The group rule says how the method treats groups; it is "" for a method
-    # that cannot select groups, and then the reason is shown.
+    # that cannot select groups, and then the reason is shown, which depends on
+    # the number of groups.
     sentence = plan.entry.group_rule or refusal_of_groups(
         plan.entry, len(feature_groups_of(plan))
     )

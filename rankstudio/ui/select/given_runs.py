@@ -93,7 +93,7 @@ class GivenController(CommandController):
                 folds = ", ".join(map(str, folds_without_file))
                 self.said.emit(text.format(title=plan.title, folds=folds))
 
-        # The file is read in the background.
+        # The file is read in the background; then `run` is called with the plan.
         self._models.task_worker.task(
             description,
             partial(_plan_of_given, method, session.plan, name, path, dataset),
@@ -193,7 +193,8 @@ class GivenDialog(QDialog):
         named(self, "given-dialog", title)
         self.setWindowTitle(title)
 
-        # The path of the file, and the choice between several ways to read it.
+        # The paths to choose from, the label that shows the chosen one, and the
+        # choice between several ways to read it.
         self._places = [source for source, _ in places]
         self._file = named(
             ElidedLabel(mode=Qt.TextElideMode.ElideMiddle), "given-file", role="muted"

@@ -310,7 +310,7 @@ class HeatController(QObject):
     ) -> None:
         super().__init__(parent)
         self._session = session
-        self._shown = paths
+        self._paths = paths
         self.panel = HeatView(theme)
         self._drawn: RunRecord | None = None  # the run whose values the cells show
         self._grids: GridMap | None = None  # None for a map over settings and k
@@ -350,7 +350,7 @@ class HeatController(QObject):
         # Left-out queries are measured if they select the model, or if the user
         # wants. They are shown first if they select the model, or nothing else
         # is measured.
-        left_out = plan.leaves_out or self._shown.left_out.shown
+        left_out = plan.leaves_out or self._paths.left_out.shown
         left_out_first = plan.leaves_out or not measured
         self.panel.offer(
             views,
@@ -362,18 +362,22 @@ class HeatController(QObject):
 
     @Slot()
     def draw(self) -> None:
-        """Draw the measures that are known by now."""
-        current = self._shown.current.shown
-        problem = self._shown.problem
+        """Draw the measures that are known by now, or the reason why there are none.
+
+        The map shows each combination of parameters by size, or two grids.
+        """
+        current = self._paths.current.shown
+        problem = self._paths.problem
         record = current.record
         dataset = current.dataset
 
-        # Without these, no cell belongs to a model until the map is drawn again.
+        # The run of the map, its grids and their positions. Without these, no
+        # cell belongs to a model until the map is drawn again.
         self._drawn = self._grids = self._pair = None
 
         # A map of left-out measures needs them for all combinations, not only
         # for the chosen one.
-        self._shown.left_out.measure_all(self.panel.left_out())
+        self._paths.left_out.measure_all(self.panel.left_out())
 
         # The map is empty without a run, or if the plan has no parameters to compare.
         view = self.panel.view()
@@ -408,25 +412,27 @@ class HeatController(QObject):
             self._draw_grids(record, title, view)  # type: ignore[arg-type]  # any other key is a pair
         self._mark()
 
-    def mark(self, combination: int | None, position: int = 0) -> None:
+    def mark(self, combination: int | None, x: int = 0) -> None:
         """Outline the cell of the chosen model; None removes the outline."""
-        self._marked = self._model(combination, position)
+        self._marked = self._model(combination, x)
         self._mark()
 
-    def inspect(self, combination: int | None, position: int = 0) -> None:
+    def inspect(self, combination: int | None, x: int = 0) -> None:
         """Outline the cell of the inspected model; None removes the outline."""
-        self._inspected = self._model(combination, position)
+        self._inspected = self._model(combination, x)
         self._mark()
 
     def _model(
-        self, combination: int | None, position: int
+        self, combination: int | None, x: int
     ) -> tuple[RunRecord, int, int] | None:
-        """Return the shown run with a combination and an x on its path; None without run or combination."""
-        record = self._shown.current.shown.record
+        """Return the shown run with a combination and an x on its path; None without run or combination.
+
+        ``combination`` is a position among the run's combinations of
+        parameters, and ``x`` a number of features, an iteration or a round.
+        """
+        record = self._paths.current.shown.record
         return (
-            None
-            if combination is None or record is None
-            else (record, combination, position)
+            None if combination is None or record is None else (record, combination, x)
         )
 
     def _draw_sizes(self, record: RunRecord, title: str, n_columns: int) -> None:
@@ -458,6 +464,7 @@ class HeatController(QObject):
     def _draw_grids(self, record: RunRecord, title: str, pair: Pair) -> None:
         """Show the best measure over two grids of values, of which ``pair`` has the positions among the axes."""
         # The values of the map, each the best over all other parameters.
+        # `_curve` has the measures of a combination at each x of its path.
         axes = record.plan.axes
         higher = measure(self._session.measure).higher_is_better
         self._pair = pair
@@ -508,7 +515,7 @@ class HeatController(QObject):
         """
         # The measure that is shown: validation, or left-out.
         name = self._session.measure
-        fold = self._shown.fold
+        fold = self._paths.fold
         if self.panel.left_out():
             name = left_out_name(name, pairs=record.plan.pairs_out)
 
@@ -519,17 +526,18 @@ class HeatController(QObject):
             else slice(None)
         )
 
-        # All folds: the mean of the curve over the folds.
+        # All folds: the mean of the curve over the folds. `across` has the mean
+        # and the interval of one measure.
         if fold is None:
-            mean = self._shown.mean(record, combination)
+            mean = self._paths.mean(record, combination)
             across = mean.validation.get(name) if mean else None
             if mean is not None and across is not None:
                 return mean.x_values[models], across.mean[models]
             return np.empty(0, dtype=np.int64), np.empty(0)
 
-        # One fold: the curve of its path, once it is measured.
+        # One fold: the curve of its path, once all of its models are measured.
         path = record.paths.get((fold, combination))
-        measured = self._shown.measures(record, (fold, combination), complete=True).get(
+        measured = self._paths.measures(record, (fold, combination), complete=True).get(
             name
         )
         if path is not None and measured is not None:
@@ -553,7 +561,7 @@ class HeatController(QObject):
         if (
             model is None
             or drawn is None
-            or drawn is not self._shown.current.shown.record
+            or drawn is not self._paths.current.shown.record
         ):
             return None
         record, combination, x = model

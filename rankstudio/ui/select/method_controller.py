@@ -75,6 +75,8 @@ class MethodController(QObject):
         same measure is taken of the validation part or, without one, the
         training criterion.
         """
+        # `leaves_out` says that the plan selects by a left-out measure;
+        # `chosen_by` is the name of that measure, without "leave-query-out".
         plan = self._session.plan
         if not plan.leaves_out or plan.changed(**changes).can_leave_out:
             return changes
@@ -130,7 +132,7 @@ class MethodController(QObject):
         # parameters with it, so that the first attribute is the kind of edit.
         name, value = next(iter(changes.items()))
         if name == "protocol":
-            # Other folds are made, so that numbers of the old ones are dropped.
+            # Other folds are made, so that the plan drops the numbers of old ones.
             changes = {
                 **changes,
                 "folds": (),
@@ -138,6 +140,7 @@ class MethodController(QObject):
             }
         elif name == "method":
             changes = self._with_possible_criterion(changes)
+        # The text names the change in the Edit menu, which can undo it.
         self._session.change(
             _CHANGE_TEXTS.get(name, tr("editing the method")).format(value), **changes
         )

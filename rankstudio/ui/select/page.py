@@ -114,7 +114,10 @@ class SelectPage(RunController):
         )
 
     def join(self, pages: OtherPages) -> None:
-        """Connect the page with other pages, once all controllers exist; some pages may be missing."""
+        """Connect the page with other pages, once all controllers exist; some pages may be missing.
+
+        ``pages`` finds the controller of a page by its key, or returns None.
+        """
         # The slider of the curves. Its controller lives as long as its parent,
         # this object.
         SliderController(
@@ -194,6 +197,7 @@ class SelectPage(RunController):
         form = self.method.form
         plan = self._models.session.plan
         names = ["method", *plan.parameters, "protocol"]
+        # A ranking from a file, which learns nothing, has no choice of the model.
         names += [] if plan.entry.learns_nothing else ["select_by", "rule"]
         names += ["ranked_by"] if plan.entry.selects else []
         for name in names:
@@ -201,7 +205,7 @@ class SelectPage(RunController):
                 tr("setting"), form.field(name).label.text(), partial(self._go_to, name)
             )
         for entry in methods():
-            if not entry.lacking:
+            if not entry.lacking:  # unless software for it is missing
                 action = partial(self._use, entry.key, entry.label)
                 yield PaletteEntry(
                     tr("method"), entry.label, action, entry.description.citation
@@ -222,7 +226,7 @@ class SelectPage(RunController):
 
     @Slot()
     def show_runs(self) -> None:
-        """Show the progress of the runs in the strip."""
+        """Show the progress of the runs in the strip, the shown run by the measures in use."""
         runs = self._models.runs
         session = self._models.session
         self.strip.show_runs(

@@ -66,8 +66,8 @@ class MemoryForecast(QObject):
         self.label.setContentsMargins(8, 0, 8, 0)
         self.label.hide()
 
-        # The memory is estimated again if the key has changed after one of the
-        # signals `on`: other data, another plan, or other limits.
+        # The memory is estimated again if the value of `_key` has changed after
+        # one of the signals `on`: other data, another plan, or other limits.
         self._estimate_demand = OnDemand(
             parent=self,
             worker=worker,
@@ -142,6 +142,7 @@ class MemoryForecast(QObject):
         if estimate is not None:
             _, _, memory = estimate
         self.label.setText(memory.sentence if memory is not None else "")
+        # `runs` says whether the memory is enough for a run.
         set_role(self.label, "muted" if memory is None or memory.runs else "error")
         self.label.setVisible(memory is not None)
         self.changed.emit()
@@ -275,7 +276,11 @@ class RunCommands(Controller):
 
     @Slot(object)
     def _show(self, record: RunRecord) -> None:
-        """Show a run that has begun, unless the user has left the runs or opened other data meanwhile."""
+        """Show a run that has begun, if the user follows the run that works and has not opened other data.
+
+        A run in the background, which the user does not want to follow, is not
+        shown.
+        """
         if not self._controller.following or record.background:
             return
         if record.dataset is self._session.dataset and record is not self._runs.shown:

@@ -81,12 +81,11 @@ class RunController(PageController):
         self.heat = self._heat.panel
         self.curves.add_map(self.heat)
 
-        # Whether the run that works is shown, what is being compiled before it,
-        # whether the heat map misses a path, and the last step that is not
-        # drawn yet.
+        # whether the run that works, and its fold, are shown as they change
         self._following = True
-        self._preparation = ""
-        self._heat_is_old = False
+        self._preparation = ""  # what is being compiled before a run, as a text
+        self._heat_is_old = False  # whether the heat map misses a path
+        # the last step of the run, until its candidates are drawn
         self._newest: StepDone | None = None
 
         # the view (data, fold, run and plan) and the convention that the curves show
@@ -368,12 +367,14 @@ class RunController(PageController):
             self._draw_live(model)
         if record is not None:
             self._draw_combination(record, combination, growing=False)
+        # The heat map shows left-out measures if the user chose them.
         if is_complete and self.heat.left_out():
             self._draw_heat()
 
     def _draw_live(self, model: SelectedModel) -> None:
         """Draw the path of a model that no run has: the chosen (LIVE) or the inspected one (PROBE)."""
         path = model.path
+        # its validation measures, and left-out ones as far as they are computed
         measures = self._paths.with_left_out(path)
         view = self._current.shown
         key, label = (
@@ -411,7 +412,8 @@ class RunController(PageController):
 
         # The page of features shows the selection of the path that grows or, if
         # the path has ended meanwhile, of the finished path. A unit of work is
-        # a fold and the position of a combination.
+        # a fold and the position of a combination; `so_far` has its path up to
+        # now.
         unit = event.unit
         self._show_step(event.step, record.plan, event.divisor)
         path = record.so_far(unit.fold, unit.position) or record.paths.get(
@@ -445,6 +447,7 @@ class RunController(PageController):
         if fold is None:
             mean = self._paths.mean(record, combination)
             if mean is not None:
+                # `across` has the mean of a measure over the folds, and its interval.
                 means = {name: across.mean for name, across in mean.validation.items()}
                 self.curves.set_path(
                     combination, mean.x_values, mean.criterion.mean, means
@@ -506,7 +509,7 @@ class RunController(PageController):
         self.curves.show_smallest(None)
         self._heat.mark(None)
         plan = self._current.shown.plan
-        self.candidates.clear(self._absence.model(NO_STEP))
+        self.candidates.clear(self._absence.model(NO_STEP))  # with a text on why
         self.compared.emit(plan.candidate_score is not None)
 
     @Slot()
@@ -533,6 +536,7 @@ class RunController(PageController):
 
     def _draw_baseline(self, record: RunRecord) -> None:
         """Draw a line at the measures of the best single feature of the shown fold; none for all folds."""
+        # `problem` says why the run cannot be measured, or is "".
         baselines = self._measured.view(record).baselines
         baseline = (
             baselines.get(self._paths.fold) if self._paths.fold is not None else None
@@ -547,7 +551,8 @@ class RunController(PageController):
         number of training documents if the scores are sums over documents, else
         1.
         """
-        # A method without a score of candidates has nothing to compare.
+        # A method without a score of candidates has nothing to compare. The
+        # signal `compared` lets the page of features offer the candidates.
         dataset = self._current.shown.dataset
         score = plan.candidate_score
         self.compared.emit(score is not None)
@@ -556,7 +561,8 @@ class RunController(PageController):
         if dataset is None or not step.selected:
             self.candidates.clear()
         else:
-            # The scores of all candidates, and the lead of the selected one.
+            # The scores of all candidates, shape (n_features,), and the lead of
+            # the selected one.
             margin = step_margin(score, step, divisor=divisor)
             values = score.of(step, divisor)
             ids = dataset.feature_ids

@@ -224,6 +224,7 @@ class RunStrip(QFrame):
             self._covered.hide()
             self._state.setText(self._placeholder)
             return
+        # `_covered` is the button that shows the measures of a sealed test part.
         result = record.result
         is_tested = result is not None and any(fold.test for fold in result.folds)
         self._covered.setVisible(is_tested and sealed(record))
@@ -246,6 +247,7 @@ class RunStrip(QFrame):
         self._waiting_label.setText(tr("waiting:") if queued else "")
 
         # Buttons without a waiting run get None, and are hidden.
+        # `_waiting` has _MAX_WAITING_BUTTONS buttons.
         for button, record in zip_longest(self._waiting, queued[:_MAX_WAITING_BUTTONS]):
             button.show_run(record)
         n_more = len(queued) - _MAX_WAITING_BUTTONS
@@ -349,7 +351,10 @@ def _run_button(text: str, name: str, role: str = "link", tip: str = "") -> QPus
 
 
 def _progress_text(record: RunRecord) -> str:
-    """Describe the progress of a working run: its fold, its current step and the time left."""
+    """Describe the progress of a working run: its fold, its current work and the time left.
+
+    A run that learns from preferences, not from labels, says so first.
+    """
     if record.stopping:
         return tr("stopping after the current step")
     if record.state is RunState.PAUSED:
@@ -362,7 +367,7 @@ def _progress_text(record: RunRecord) -> str:
             fold=record.unit.fold, n_folds=record.n_folds
         )
     work_text = ""
-    if record.working:
+    if record.working:  # what is being computed, and the share that is done
         share = record.working.share
         work_text = (
             f"{record.working.what} {percentage(share)}"

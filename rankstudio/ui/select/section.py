@@ -93,6 +93,7 @@ class ParameterSection(QWidget):
 
         # whether another method was shown since the last values or edit
         self._is_new_method = True
+        # the basic parameters; the others are in the fold `more` below them
         self._column = fill(QVBoxLayout(), margins=(0, 0, 0, 0), spacing=6)
         self.more = Disclosure(theme, f"{prefix}{fold}")
         fill(
@@ -123,7 +124,7 @@ class ParameterSection(QWidget):
         return sorted(applicable, key=lambda field: not field.parameter.basic)
 
     def tab_order(self) -> Iterator[QWidget]:
-        """Yield the widgets that take the keyboard focus, from top to bottom."""
+        """Yield the widgets of the shown fields that take the keyboard focus, from top to bottom."""
         # The button *More options* comes before the first folded field.
         is_before_fold = True
         for field in self.shown():
@@ -165,6 +166,7 @@ class ParameterSection(QWidget):
         visible : bool
             Whether the fields are visible; hidden fields keep their values.
         """
+        # stays True until the values of the method are set or edited
         self._is_new_method |= key != self._key
         self._key = key
         self._visible = visible
@@ -193,6 +195,8 @@ class ParameterSection(QWidget):
 
         For another method, the fold is as the user left it, or open if values differ.
         """
+        # `changed` says whether the value of a field differs from its default;
+        # `wanted` is whether the user has opened the fold.
         n_changed = sum(field.changed for field in folded)
         n_changed_before = self._n_changed
         self._n_changed = n_changed

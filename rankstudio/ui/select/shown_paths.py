@@ -64,6 +64,7 @@ class ShownPaths:
         A run has its measures by one convention (rules of measures, such as how
         documents without a label count). Another one needs the data.
         """
+        # `measures` returns whether the run can be measured by the convention in use.
         record = self.current.shown.record
         if record is None or self._measured.measures(record):
             return ""
@@ -137,6 +138,8 @@ def smallest_model(
     if the path has no p-values. The tests use the measure that chooses the
     model, even if another measure is shown.
     """
+    # The two models, `smallest` and `best`, on the path whose plan names the
+    # measure that chooses.
     pair = smallest_set(*_tested_path(model, record), model.position)
     if pair is None:
         return None

@@ -59,7 +59,8 @@ class SliderController(QObject):
     def _show(self) -> None:
         """Show the first grid and the inspected value; add stops between values if paths are fast."""
         # Stops are the values of the grid; if paths are fast to compute (the
-        # plan is live), there are finer ones between them.
+        # plan is live), there are finer ones between them. The view has the
+        # run, plan, fold and model that the pages show.
         view = self._current.shown
         axis = view.axis
         is_live = view.plan.live

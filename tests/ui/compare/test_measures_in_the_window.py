@@ -196,7 +196,7 @@ def test_all_runs_are_measured_in_one_task_and_arrive_together(
     window.models.measured.changed.connect(arrived.append)
     pick(window, "measure", "RR")
     assert [{record.key for record in records} for records in arrived] == [{1, 2, 3}]
-    assert not window.models.measured._asked
+    assert not window.models.measured._requests
 
 
 def test_a_run_that_cannot_be_measured_does_not_hold_up_the_others(

@@ -39,7 +39,7 @@ _GAP = 6.0
 # points as which one of a text counts: half of a word is none
 _POINTS_PER_TEXT_POINT = 25
 _GRAIN = 4.0  # pixels between those of a ground that count as taken
-_MIDDLE = 9.0
+_TITLE_MIDDLE = 9.0
 _MIN_NAME_WIDTH = 70.0  # pixels
 # radius of the smallest model's mark, seen around the circle of the chosen one
 _DIAMOND_RADIUS = 7.0
@@ -55,7 +55,7 @@ def draw_curves(
     chosen one is not: it shows another measure of the same models, to compare.
     """
     chosen = family.chosen_key
-    strokes = family.strokes(colors)
+    strokes = family.strokes(colors)  # color and dash of each curve
     for key, curve in family.curves.items():
         if key != chosen:
             color, dash = strokes[key]
@@ -107,6 +107,7 @@ def draw_band(
     if permuted:
         _outline_band(band, painter, frame, colors)
         return
+    # the mean over folds, as a dashed line of 2 pixels
     mean = Curve(band.name, list(band.xs), list(band.mean))
     draw_curve(painter, frame, mean, colors.q("accent", 0.85), 2.0, (5.0, 2.0))
 
@@ -143,6 +144,7 @@ def _name_band(band: Band, painter: QPainter, frame: Frame, colors: Colors) -> N
     above = last.y() - metrics.descent() - 3
     below = frame.y_px(float(band.low[-1])) + metrics.ascent() + 3
     painter.setPen(colors.q("muted"))
+    # `above` and `below` are the two possible base lines of the text.
     fits = above - metrics.ascent() >= frame.area.top()
     painter.drawText(
         QPointF(max(left_edge, frame.area.left() + 2), above if fits else below), name
@@ -153,7 +155,7 @@ def draw_reference(
     family: CurveSet, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
     """Draw the level with which the curves are compared as a dotted line, unless it is out of sight."""
-    py = reference_pixel(family, frame)
+    py = reference_pixel(family, frame)  # its height; None if it is out of sight
     if py is not None:
         painter.setPen(pen(colors.q("muted"), 1.2, REFERENCE_DASH))
         painter.drawLine(
@@ -162,7 +164,10 @@ def draw_reference(
 
 
 def reference_pixel(family: CurveSet, frame: Frame) -> float | None:
-    """Return the vertical pixel of the level that curves are compared with; None where it cannot be seen."""
+    """Return the vertical pixel of the level that curves are compared with.
+
+    Return None without a level, or if it is out of sight.
+    """
     if family.reference is None or family.is_empty():
         return None
     py = round(frame.y_px(family.reference[0])) + 0.5
@@ -176,7 +181,7 @@ def draw_smallest(
 
     Its name stands beside it, unless the model is chosen.
     """
-    center = _smallest_pixel(family, frame)
+    center = _smallest_pixel(family, frame)  # None if the model is out of sight
     mark = family.smallest
     if center is None or mark is None:
         return
@@ -190,11 +195,11 @@ def draw_smallest(
     painter.setBrush(colors.q("panel"))
     painter.drawPolygon(QPolygonF([center + QPointF(*corner) for corner in corners]))
     # A chosen model has a note, which says the same.
-    name_box = (
-        None if family.choice == (mark.key, mark.x) else _smallest_room(family, frame)
-    )
+    is_chosen = family.choice == (mark.key, mark.x)
+    name_box = None if is_chosen else _smallest_room(family, frame)
     if name_box is not None:
         painter.setFont(font(TINY))
+        # The ground is translucent: curves below the name remain visible.
         painter.fillRect(name_box, colors.q("panel", 0.82))
         painter.setPen(colors.q("accent"))
         painter.drawText(name_box, Qt.AlignmentFlag.AlignCenter, tr("smallest"))
@@ -250,6 +255,7 @@ def draw_choice(
         return
     key, x = choice
     px = round(frame.x_px(x)) + 0.5  # the middle of a pixel, so that the line is sharp
+    # After zooming, the point may be out of sight.
     if not frame.area.left() - 1 <= px <= frame.area.right() + 1:
         return
     if any(len(curve.xs) > 1 for curve in family.curves.values()):
@@ -276,9 +282,11 @@ def draw_inspection(
     if family.inspection is None or family.is_empty():
         return
     key, x = family.inspection
+    # The middle of a pixel. After zooming, the point may be out of sight.
     px = round(frame.x_px(x)) + 0.5
     if not frame.area.left() - 1 <= px <= frame.area.right() + 1:
         return
+    # With single points only, all are at this x, and the line would cover them.
     if any(len(curve.xs) > 1 for curve in family.curves.values()):
         painter.setPen(pen(colors.q("text", 0.7), 1.2, (1.0, 2.6)))
         painter.drawLine(
@@ -312,6 +320,7 @@ def draw_cursor(
     if pointed is None or pointed not in family:
         return
     curve, (color, dash) = family[pointed], family.strokes(colors)[pointed]
+    # The chosen curve is drawn over the others anyway.
     if pointed != family.chosen_key:
         draw_curve(painter, frame, curve, color, 2.0, dash)
     y = curve.value_at(x)
@@ -329,7 +338,11 @@ def draw_curve(
     width: float,
     dash: tuple[float, ...] = (),
 ) -> None:
-    """Draw a curve through its points, with a gap at NaN; few points are drawn as dots, too."""
+    """Draw a curve through its points, with a gap at NaN; few points are drawn as dots, too.
+
+    ``width`` is that of the line in pixels. ``dash`` has the lengths of dashes
+    and gaps; () for a solid line.
+    """
     xs, ys = curve.arrays()
     if xs.size == 0:
         return
@@ -377,7 +390,7 @@ def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | No
         or (np.diff(px) < 0).any()
     ):
         return None
-    ends = np.append(starts[1:], px.size) - 1
+    ends = np.append(starts[1:], px.size) - 1  # the last point of each column
     lowest = np.minimum.reduceat(py, starts)
     highest = np.maximum.reduceat(py, starts)
     # Four points a column, side by side in a row; raveled, they are in drawing order.
@@ -404,10 +417,11 @@ def _point_mask(px: Floats, py: Floats) -> Bools:
 def draw_reference_key(
     family: CurveSet, painter: QPainter, frame: Frame, colors: Colors, title: str
 ) -> None:
-    """Write the name of the dotted line, the level, at the right of the title.
+    """Write the name of the dotted line, the level to compare with, at the right of the title.
 
-    A name without room is cut at its colon, and then at its end; the box beside
-    the mouse has it in full. With too little room, nothing is written.
+    ``title`` is the title of the plot. A name without room is cut at its colon,
+    and then at its end; the box beside the mouse has it in full. With too
+    little room, nothing is written.
     """
     if family.reference is None or reference_pixel(family, frame) is None:
         return
@@ -421,19 +435,21 @@ def draw_reference_key(
     if available_width < _MIN_NAME_WIDTH:
         return
     metrics = painter.fontMetrics()
-    text = family.reference[1]
+    _, text = family.reference  # the level and its name
     if metrics.horizontalAdvance(text) > available_width:
         # "best single feature" of "best single feature: BM25"
         text = text.partition(":")[0]
     text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(available_width))
     width = metrics.horizontalAdvance(text) + 1
-    box = QRectF(frame.outer.right() - width, 0, width + 1, 2 * _MIDDLE)
+    box = QRectF(frame.outer.right() - width, 0, width + 1, 2 * _TITLE_MIDDLE)
     painter.setPen(colors.q("muted"))
     painter.drawText(box, LEFT, text)
+    # a piece of the dotted line before its name
     left_edge = box.left() - _GAP
     painter.setPen(pen(colors.q("muted"), 1.2, REFERENCE_DASH))
     painter.drawLine(
-        QPointF(left_edge - _SWATCH_WIDTH, _MIDDLE), QPointF(left_edge, _MIDDLE)
+        QPointF(left_edge - _SWATCH_WIDTH, _TITLE_MIDDLE),
+        QPointF(left_edge, _TITLE_MIDDLE),
     )
 
 
@@ -448,7 +464,7 @@ def draw_beside_key(
     placed_name = _key_of_curve_beside(family, frame)
     if placed_name is None:
         return
-    key, lines, ground = placed_name
+    key, lines, ground = placed_name  # of the curve; lines of the name; their box
     color, dash = family.strokes(colors)[key]
     painter.setFont(font(TINY))
     height = ground.height() / len(lines)
@@ -478,21 +494,18 @@ def readable_pixels(family: CurveSet, frame: Frame) -> Pixels:
     points, each of which occurs several times, too.
     """
     points = frame.pixels(*family.points(family.chosen_key, one_curve=False))
-    beside_key = _key_of_curve_beside(family, frame)
     # the boxes of the names of the curve beside the chosen one, and of the
-    # smallest model
-    for ground in (
-        beside_key[2] if beside_key is not None else None,
-        _smallest_room(family, frame),
-    ):
+    # smallest model; None for a name that is not written
+    placed_name = _key_of_curve_beside(family, frame)
+    beside_box = placed_name[2] if placed_name is not None else None
+    for ground in (beside_box, _smallest_room(family, frame)):
         if ground is not None:
-            spans = (
-                (ground.left(), ground.right(), _GRAIN),
-                (ground.top(), ground.bottom(), _GRAIN),
-            )
+            # the grid of points in the box, each of them repeated
+            columns = np.arange(ground.left(), ground.right(), _GRAIN)
+            rows = np.arange(ground.top(), ground.bottom(), _GRAIN)
             x, y = (
                 np.repeat(axis, _POINTS_PER_TEXT_POINT)
-                for axis in np.meshgrid(*(np.arange(*span) for span in spans))
+                for axis in np.meshgrid(columns, rows)
             )
             points = np.append(points[0], x), np.append(points[1], y)
     return points
@@ -516,6 +529,7 @@ def _key_of_curve_beside(
     if not beside_curves or available_width < _MIN_NAME_WIDTH:
         return None
     key, curve = beside_curves[0]
+    # A name that is too wide has two lines, from its first comma on.
     lines = (
         [curve.label]
         if metrics.horizontalAdvance(curve.label) <= available_width
@@ -530,7 +544,7 @@ def _key_of_curve_beside(
 
 
 def _free_room(family: CurveSet, frame: Frame, width: float, height: float) -> QRectF:
-    """Return the box of a size, at the right or left edge, that hides least of the curves.
+    """Return the box of a size in pixels, at the right or left edge, that hides least of the curves.
 
     Of equally good boxes, the lowest is returned, and the one at the right
     before the one at the left.
@@ -568,6 +582,7 @@ def _hidden_pixel_counts(
                 max(room.left(), px.min()), min(room.right(), px.max()) + 1
             )
             # the height of the curve in each pixel column of the box
+            # It is hidden inside the box and within 3 pixels of it.
             drawn = np.interp(columns, px, py)
             inside = (drawn > room.top() - 3) & (drawn < room.bottom() + 3)
             n_hidden[index] += int(inside.sum()) * (

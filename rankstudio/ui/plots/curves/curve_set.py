@@ -58,7 +58,10 @@ class Curve:
         )
 
     def value_at(self, x: float) -> float:
-        """Return y at exactly x; NaN where the curve has no point. The latest point counts."""
+        """Return the y of the point at exactly x; NaN if the curve has no such point.
+
+        Of several points at x, the one added last counts.
+        """
         points = zip(reversed(self.xs), reversed(self.ys), strict=True)
         return next((y for curve_x, y in points if curve_x == x), math.nan)
 
@@ -70,9 +73,10 @@ class Band:
     Attributes
     ----------
     xs, mean, low, high : ndarray
+        The x of each point, the mean, and both ends of the interval.
     p_values : ndarray or None
-        Where it is the permuted criterion: how often that is as good as the
-        observed one.
+        Share of permutations of the labels that are as good as the observed
+        criterion, for a band over permutations; None for a band over folds.
     """
 
     xs: Floats
@@ -83,11 +87,11 @@ class Band:
 
     @property
     def name(self) -> str:
-        """Name of the band."""
+        """Name of the band: "mean" over folds, or that of permuted labels."""
         return tr("mean") if self.p_values is None else tr("permuted, 95 %")
 
-    def at(self, x: float) -> tuple[float, float, float] | None:
-        """Return mean, lower and upper end at x, or None where the band has no such point."""
+    def interval_at(self, x: float) -> tuple[float, float, float] | None:
+        """Return the mean, the lower and the upper end at x; None if the band has no point at x."""
         indices = np.flatnonzero(self.xs == x)
         if indices.size == 0:
             return None
@@ -114,10 +118,12 @@ class SmallestMark:
     Attributes
     ----------
     key : hashable
-        Of the curve.
+        Key of the curve.
     x : float
+        The x of the model on the curve.
     difference, p : float
-        Its measure less that of the best model, and the p of that difference.
+        The measure of the model minus that of the best one, and the p-value of
+        this difference.
     """
 
     key: Hashable
@@ -126,7 +132,7 @@ class SmallestMark:
     p: float
 
     def in_words(self, x_name: str) -> str:
-        """Return its name and its x in words."""
+        """Return the name of the mark and its x in words; ``x_name`` is the name of x, such as "k"."""
         return tr("smallest not significantly worse: {x_name} = {x:g}").format(
             x_name=x_name, x=self.x
         )
@@ -138,9 +144,9 @@ class CurveSet:
     Parameters
     ----------
     keys : sequence of hashable
-        One a curve, in their order: indices of λ.
+        A key for each curve, in the order of their colors.
     labels : sequence of str
-        As the values are listed: "λ = 2⁶".
+        The label of each curve, such as "λ = 2⁶".
 
     Attributes
     ----------
@@ -165,11 +171,12 @@ class CurveSet:
         # The keys of the family, in the order of its colors. Curves that are
         # added later, such as a path between two λ, are not among them.
         self.ordered_keys = tuple(self.curves)
+        # The chosen and the inspected point: key of the curve, and x.
         self.choice: tuple[Hashable, float] | None = None
         self.inspection: tuple[Hashable, float] | None = None
         self.band: Band | None = None
         self.smallest: SmallestMark | None = None
-        self.reference: tuple[float, str] | None = None
+        self.reference: tuple[float, str] | None = None  # a level and its name
 
     def __getitem__(self, key: Hashable) -> Curve:
         if key not in self.curves:
@@ -195,7 +202,7 @@ class CurveSet:
 
     @property
     def chosen_key(self) -> Hashable | None:
-        """The key of the chosen curve."""
+        """The key of the curve with the chosen point; None without a choice."""
         return self.choice[0] if self.choice else None
 
     def is_empty(self) -> bool:
@@ -203,7 +210,7 @@ class CurveSet:
         return self.band is None and not any(curve.xs for curve in self.curves.values())
 
     def clear(self) -> None:
-        """Take points, band and marks away, and keep the curves and the level."""
+        """Remove all points, the band and the marks; the curves, now empty, and the level stay."""
         self.choice = self.inspection = self.band = self.smallest = None
         for curve in self.curves.values():
             curve.xs.clear()
@@ -214,7 +221,7 @@ class CurveSet:
 
         Return NaN without such a model, and where no curve has that point.
         """
-        mark = self.smallest
+        mark = self.smallest  # has the key of the curve, and x
         return (
             self[mark.key].value_at(mark.x)
             if mark is not None and mark.key in self
@@ -222,7 +229,7 @@ class CurveSet:
         )
 
     def all_xs(self) -> Floats:
-        """Return every x that some curve has, ascending, without repetition."""
+        """Return every x at which some curve has a point, ascending, without repetition."""
         # np.unique brings numpy.ma
         xs = {float(x) for curve in self.curves.values() for x in curve.xs}
         return np.array(sorted(xs), dtype=np.float64)
@@ -234,6 +241,7 @@ class CurveSet:
         several times, so that they count more. With ``one_curve``, the points
         of other curves are left out.
         """
+        # The curve of the key counts five times, and once more if all do.
         curves = [] if one_curve and key is not None else list(self.curves.values())
         if key is not None:
             curves += [self[key]] * 5
@@ -242,7 +250,7 @@ class CurveSet:
         return np.concatenate([np.empty(0), *xs]), np.concatenate([np.empty(0), *ys])
 
     def spread(self) -> float:
-        """Return the ratio of the greatest value to the least one; 0 where the least is not above 0."""
+        """Return the ratio of the greatest value of all curves to the least one; 0 if that is not above 0."""
         ys = self.all_ys()
         finite = ys[np.isfinite(ys)]
         return (
@@ -252,13 +260,13 @@ class CurveSet:
         )
 
     def all_ys(self) -> Floats:
-        """Return the values of all curves, in no particular order."""
+        """Return the y of all points of all curves, in one array."""
         return np.array(
             [y for curve in self.curves.values() for y in curve.ys], dtype=np.float64
         )
 
     def values_at(self, x: float) -> list[tuple[Hashable, float]]:
-        """Return the values of all curves that have one at x."""
+        """Return pairs of key and y for all curves that have a point at exactly x, without NaN."""
         points = [(key, curve.value_at(x)) for key, curve in self.curves.items()]
         return [(key, y) for key, y in points if not math.isnan(y)]
 
@@ -278,6 +286,7 @@ class CurveSet:
             self.curves.items(), key=lambda item: item[0] == self.chosen_key
         ):
             xs, ys = curve.arrays()
+            # A curve beside the chosen one has no points to choose.
             is_drawn = np.isfinite(ys) & (not curve.beside)
             if not is_drawn.any():
                 continue
@@ -296,7 +305,7 @@ class CurveSet:
     def strokes(
         self, colors: Colors
     ) -> dict[Hashable, tuple[QColor, tuple[float, ...]]]:
-        """Return color and dash of each curve, by its key.
+        """Return color and dash of each curve, by its key; a dash of () is a solid line.
 
         The curves of the family have the shades of a sequence, in their order.
         A curve that was added later, such as a path between two λ, has the
@@ -347,6 +356,7 @@ def value_lines(
     """
     strokes = family.strokes(colors)
     chosen = family.chosen_key
+    # Pairs of key and value in the order of the lines; False sorts before True.
     values = sorted(
         family.values_at(x), key=lambda kv: (kv[0] != pointed, kv[0] != chosen, -kv[1])
     )
@@ -382,7 +392,8 @@ def lines_beside(family: CurveSet, x: float, colors: Colors) -> list[Line]:
     lines: list[Line] = []
     band = family.band
     mark = family.smallest
-    if band is not None and (band_values := band.at(x)) is not None:
+    # The band has no values where no fold has the point x.
+    if band is not None and (band_values := band.interval_at(x)) is not None:
         mean, low, high = (f"{v:.{DECIMALS}f}" for v in band_values)
         p = band.p_at(x)
         interval = f"{low} – {high}"
@@ -412,7 +423,7 @@ def lines_beside(family: CurveSet, x: float, colors: Colors) -> list[Line]:
 def fitting_ranges(
     family: CurveSet, fixed_x: Range | None, *, all_points: bool, log_y: bool
 ) -> tuple[Range, Range]:
-    """Return the x and y range that show curves, band and level well.
+    """Return the x range and the y range that show curves, band and level well.
 
     Parameters
     ----------
@@ -447,7 +458,8 @@ def fitting_ranges(
         return x_range, (10.0**low, 10.0**high)
     if all_points and finite.size:
         return x_range, padded(float(finite.min()), float(finite.max()))
-    # Values that have to be in sight: the chosen curve, single points, and the level.
+    # Values that have to be in sight: the chosen curve, the level, and curves
+    # of a single point, of which otherwise only the name would be seen.
     keep = (
         family[chosen].arrays()[1]
         if chosen is not None and chosen in family
@@ -458,7 +470,6 @@ def fitting_ranges(
         for curve in family.curves.values()
         if curve.beside and len(curve.ys) == 1
     ]
-    # of a curve that is a single point, otherwise only the name would be seen
     keep = np.append(keep, lone_values)
     if level is not None and ys.size:
         keep = np.append(keep, level)
@@ -476,6 +487,7 @@ def numbers(family: CurveSet, x_name: str) -> Numbers:
     band = family.band
     if band is not None:
         permuted = tr("permuted mean"), tr("permuted low"), tr("permuted high"), "p"
+        # A band of permuted labels has p-values, one over folds has none.
         header += ("mean", "low", "high") if band.p_values is None else permuted
         xs = np.union1d(xs, band.xs)
     columns = [dict(zip(c.xs, c.ys, strict=True)) for c in family.curves.values()]
@@ -487,7 +499,7 @@ def numbers(family: CurveSet, x_name: str) -> Numbers:
             *(column.get(x, missing) for column in columns),
         ]
         if band is not None:
-            row += list(band.at(x) or (missing,) * 3)  # mean, low and high
+            row += list(band.interval_at(x) or (missing,) * 3)  # mean, low and high
             row += (
                 []
                 if band.p_values is None
@@ -500,10 +512,10 @@ def numbers(family: CurveSet, x_name: str) -> Numbers:
 def neighbour(family: CurveSet, dx: int, dy: int) -> tuple[Hashable, float] | None:
     """Return the point to which an arrow key leads, as the key of its curve and its x.
 
-    It lies ``dx`` points to the right and ``dy`` curves further than the
-    inspected point, or without one than the chosen one; at an end, it stays
-    there. Without either, it is the first point of the first curve. Return None
-    without points.
+    The way begins at the inspected point, or else at the chosen one. It leads
+    ``dx`` points to the right and ``dy`` curves on in the order of the family,
+    and ends at the last one at most. Without a point to begin with, the result
+    is the first point of the first curve. Return None without points.
     """
     # Curves beside the chosen one cannot be chosen.
     start = family.inspection or family.choice
@@ -523,7 +535,7 @@ def neighbour(family: CurveSet, dx: int, dy: int) -> tuple[Hashable, float] | No
 
 
 def whole(x: float) -> int | float:
-    """Return an integer where x is one: k counts features."""
+    """Return x as an int if it is a whole number, as k is, so that it is written without a point."""
     return int(x) if float(x).is_integer() else x
 
 
@@ -585,7 +597,7 @@ def spoken(family: CurveSet, x_name: str, title: str, *, least: bool) -> str:
         )
         # None without a band, and where it has no point at x; p only for
         # permuted labels
-        band_values = band and band.at(x)
+        band_values = band and band.interval_at(x)
         p = band and band.p_at(x)
         if band_values and p is not None:
             text = tr(

@@ -108,15 +108,13 @@ class CurvesPlot(Plot):
         # the x range that the owner has set, before there are points
         self._fixed_x: tuple[float, float] | None = None
         # x and y range that fit the data, for a plot that is not zoomed
-        self._auto = ((0.0, 1.0), (0.0, 1.0))
-        # Whether the y axis may be logarithmic, whether the least value is the
-        # best, whether the user has zoomed, and whether all points must be in
-        # sight.
-        self.may_be_logarithmic = self.best_is_least = self._zoomed = self._show_all = (
-            False
-        )
-        # logarithmic or not; None lets the values decide
-        self._scale: bool | None = None
+        self._data_ranges = ((0.0, 1.0), (0.0, 1.0))
+        self.may_be_logarithmic = False  # the y axis
+        self.best_is_least = False
+        self._zoomed = False  # by the user
+        self._show_all = False  # whether extreme points must be in sight, too
+        # Whether the user wants a logarithmic y axis; None lets the values decide.
+        self._wants_log: bool | None = None
         self.zoom = Zoom()
         super().__init__(theme, Axes(title, integer_x=True))
         self.addItem(self.zoom)
@@ -134,7 +132,10 @@ class CurvesPlot(Plot):
         self._add_layer(draw_beside_key, 4.5)
 
     def _add_layer(self, draw: DrawFamily, z: float) -> None:
-        """Put a layer on the plot that shows something of the family that is drawn at that moment."""
+        """Add a layer that draws something of the curves; ``draw`` gets the present family of curves.
+
+        Layers with a greater ``z`` lie above.
+        """
         self.add_layer(lambda *how: draw(self.family, *how), z)
 
     def _draw_cursor(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -158,16 +159,16 @@ class CurvesPlot(Plot):
         Parameters
         ----------
         keys : sequence of hashable
-            One a curve, in order: indices of λ.
+            A key for each curve, in the order of their colors.
         labels : sequence of str
-            As long as ``keys``: "λ = 2⁶".
+            The label of each curve, such as "λ = 2⁶".
         x_range : tuple of float, optional
-            First and last k to come, so that the axis stands still while the
-            curves grow.
+            The first and the last k that the curves will have, so that the
+            axis stays as it is while they grow.
         """
         self.family = CurveSet(keys, labels)
         self._fixed_x = x_range
-        self._scale = None
+        self._wants_log = None
         self._zoomed = self._show_all = False
         self.clear()
 
@@ -203,19 +204,19 @@ class CurvesPlot(Plot):
         low: Iterable[float],
         high: Iterable[float],
     ) -> None:
-        """Show a mean with an interval around it. All of one length."""
+        """Show a mean with an interval around it as a band; all arguments have one value for each x."""
         self.family.band = Band(
             *(np.array(list(part), float) for part in (xs, mean, low, high))
         )
         self.mark_dirty()
 
     def set_reference(self, y: float | None, label: str = "") -> None:
-        """Draw a level to compare the curves with, named; None takes it away, and so does NaN."""
+        """Draw a level to compare the curves with, and its name; None or NaN removes the level."""
         self.family.reference = None if y is None or isnan(y) else (y, label)
         self.mark_dirty()
 
     def clear(self) -> None:
-        """Take points, band and choice away; the family stays."""
+        """Remove all points, the band and the choice; the family of curves, now empty, stays."""
         self.family.clear()
         self.cursor = self._mouse = None
         self._note = ()
@@ -231,11 +232,12 @@ class CurvesPlot(Plot):
         Parameters
         ----------
         key : hashable or None
-            Its curve; None takes the choice away.
+            Key of the curve of the point; None removes the mark.
         x : float
-            Its k.
+            The x of the point, such as its k.
         note : sequence of str
-            Shown beside it while the mouse is elsewhere, the first line bold.
+            Lines that are shown beside the point while the mouse is elsewhere;
+            the first one is bold.
         """
         self.family.choice = _point_or_none(key, x)
         self._note = tuple(note)
@@ -244,13 +246,16 @@ class CurvesPlot(Plot):
     def inspect(
         self, key: Hashable | None, x: float = 0.0, note: Sequence[str] = ()
     ) -> None:
-        """Mark another point as inspected, with its note before the chosen one's; as :meth:`select` does."""
+        """Mark another point as inspected, by the key of its curve and its x; None removes the mark.
+
+        Its note, lines of text, is shown in place of the chosen point's note.
+        """
         self.family.inspection = _point_or_none(key, x)
         self._inspected_note = tuple(note) if key is not None else ()
         self.mark_dirty()
 
     def set_smallest(self, mark: SmallestMark | None) -> None:
-        """Mark the smallest model that is not significantly worse than the best; None takes the mark away."""
+        """Mark the smallest model that is not significantly worse than the best; None removes the mark."""
         self.family.smallest = mark
         self.mark_dirty()
 
@@ -261,11 +266,11 @@ class CurvesPlot(Plot):
         )
 
     def x_said(self, x: float) -> str:
-        """Return in words where something is: "k = 4", "λ = 2⁵"; values of a grid are written as powers."""
+        """Return an x in words, such as "k = 4" or "λ = 2⁵"; values of a parameter are written as powers."""
         return f"{self.x_name} = {power(x) if self.axes.grid else f'{x:g}'}"
 
     def set_cursor(self, x: float | None) -> None:
-        """Show the crosshair of a linked plot here, with the chosen curve's value."""
+        """Show the line at the x under the mouse of a linked plot, with a value at it; None hides it."""
         self.under_mouse = None
         self.cursor = x
         self._mouse = None
@@ -280,7 +285,7 @@ class CurvesPlot(Plot):
 
     def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the shown ranges: all of the data, or those that the user zoomed into."""
-        return self.zoom.shown_ranges() if self._zoomed else self._auto
+        return self.zoom.shown_ranges() if self._zoomed else self._data_ranges
 
     def refresh(self) -> None:
         """Fit the ranges to the data, unless the user has zoomed, and the plot area to its tick labels.
@@ -289,14 +294,15 @@ class CurvesPlot(Plot):
         as its area begins at the same pixel.
         """
         self.zoom.log_x = self.axes.log_x
-        self._choose_scale()
-        self._auto = fitting_ranges(
+        self._choose_scale()  # of the y axis
+        self._data_ranges = fitting_ranges(
             self.family, self._fixed_x, all_points=self._show_all, log_y=self.axes.log_y
         )
         if not self._zoomed:
-            self.zoom.show_ranges(*self._auto)
+            self.zoom.show_ranges(*self._data_ranges)
         self.zoom.fit(self.frame().area)
-        self._say()
+        self._say()  # the box of values moves with the curves
+        # where the plot area begins if it were not for the aligned plot
         left_edge = Plot.frame_for(self, QSizeF(self.size())).area.left()
         if left_edge != self._left and self.aligned is not None:
             self.aligned.zoom.fit(self.aligned.frame().area)
@@ -304,14 +310,15 @@ class CurvesPlot(Plot):
         self._left = left_edge
 
     def figure(self) -> CurvesFigure:
-        """Return a family of curves with band, reference and choice.
+        """Return the plot as a figure for print: its curves, the band, the level and the chosen point.
 
-        The colors follow the order of the curves; curves beside the chosen one
-        and the band are drawn in a neutral style.
+        The colors follow the order of the curves. The curves beside the chosen
+        one, which show another measure, and the band have a neutral style.
         """
         family = self.family
         axes = self.axes
         band = self.family.band
+        # `order` of a curve goes from 0 for the first one to 1 for the last one.
         keys = [key for key, curve in family.curves.items() if not curve.beside]
         last = max(len(keys) - 1, 1)
         series = []
@@ -364,6 +371,7 @@ class CurvesPlot(Plot):
         if family.choice is not None and family.choice[0] in family:
             curve = family[family.choice[0]]
             x = family.choice[1]
+            # such as "λ = 2⁶, k = 4"
             label = ", ".join(part for part in (curve.label, self.x_said(x)) if part)
             if not isnan(y := curve.value_at(x)):
                 yield Mark(
@@ -373,7 +381,7 @@ class CurvesPlot(Plot):
             yield Mark(smallest.in_words(self.x_name), float(smallest.x), float(y))
 
     def numbers(self) -> Numbers:
-        """Return one row per k and one column per curve; the band's three at the end."""
+        """Return the points as a table: a row for each x, a column for each curve, and those of the band."""
         return numbers(self.family, self.x_name)
 
     def frame_for(self, size: QSizeF) -> Frame:
@@ -390,12 +398,12 @@ class CurvesPlot(Plot):
 
     @Slot()
     def toggle_scale(self) -> None:
-        """Go from a linear axis to a logarithmic one, or back; values that are not above 0 stay linear."""
-        self._scale = not self.axes.log_y
+        """Make the y axis logarithmic, or linear again; with values that are not above 0 it stays linear."""
+        self._wants_log = not self.axes.log_y
         self.mark_dirty()
 
     def add_actions(self, menu: QMenu) -> None:
-        """Offer to show all, and a logarithmic axis."""
+        """Add to the menu of the plot: to show everything, and a logarithmic y axis."""
         menu.addSeparator()
         menu.addAction(tr("Show all")).triggered.connect(self.reset_zoom)
         scale = menu.addAction(tr("Logarithmic axis\tL"))
@@ -408,7 +416,7 @@ class CurvesPlot(Plot):
         """Show the x range that a linked plot was zoomed into, None for everything; emits no signal."""
         if x_range is None:
             self._zoomed = False
-            self.flush()
+            self.flush()  # which shows all data
         elif not self.is_empty():
             self.zoom.show_ranges(x_range, self.ranges()[1])
             self._zoomed = True
@@ -417,7 +425,7 @@ class CurvesPlot(Plot):
 
     @Slot()
     def reset_zoom(self) -> None:
-        """Show the range without extreme points again; where it is shown already, that of all points."""
+        """End the zoom: show the range without extreme points or, if it is shown already, all points."""
         self._show_all = not self._zoomed and not self._show_all
         self._zoomed = False
         self.flush()
@@ -425,13 +433,16 @@ class CurvesPlot(Plot):
 
     @Slot()
     def restyle(self) -> None:
-        """Take on the theme's colours."""
+        """Draw the plot, and the rectangle of the zoom, in the present colors of the theme."""
         self.zoom.style(self.theme.colors)
         super().restyle()
         self._say()
 
     def hit_test(self, point: QPointF) -> tuple[Hashable, float] | None:
-        """Return key and x of the point that the mouse means, wherever in the plot area it is."""
+        """Return the key of the curve and the x of the point that a click at a pixel means.
+
+        This is the nearest one, however far it is; None beside the plot area.
+        """
         frame = self.frame()
         if not frame.area.adjusted(-8, -8, 8, 8).contains(point):
             return None
@@ -450,7 +461,7 @@ class CurvesPlot(Plot):
                 self.redraw()
                 self.hovered.emit(None)
             return
-        before = self.cursor
+        before = self.cursor  # an x
         self._mouse = point
         self.under_mouse, self.cursor = target  # key of a curve, and x
         self._say()
@@ -459,7 +470,7 @@ class CurvesPlot(Plot):
             self.hovered.emit(self.cursor)
 
     def pick(self, target: tuple[Hashable, float]) -> None:
-        """Pick the point that the box names."""
+        """Emit `picked` for a point, given as the key of its curve and its x."""
         self.picked.emit(target[0], whole(target[1]))
 
     # Qt
@@ -490,7 +501,7 @@ class CurvesPlot(Plot):
         if self.confirms and self.hit_test(event.position()) is not None:
             super().mouseDoubleClickEvent(event)
             return
-        self._pressed = None
+        self._pressed = None  # so that the second release is no further click
         self.reset_zoom()
         event.accept()
 
@@ -513,8 +524,7 @@ class CurvesPlot(Plot):
         spans_decades = (
             self.may_be_logarithmic and self.family.spread() >= _MIN_LOGARITHMIC_SPREAD
         )
-        # `_scale` is whether the user chose a logarithmic scale; None without a choice.
-        wants_log = spans_decades if self._scale is None else self._scale
+        wants_log = spans_decades if self._wants_log is None else self._wants_log
         log = wants_log and self.family.spread() > 0
         if log != self.axes.log_y:
             self.axes = replace(self.axes, log_y=log)
@@ -526,12 +536,12 @@ class CurvesPlot(Plot):
 
         Emit `zoomed` with the x range, or None if everything is shown.
         """
-        # _auto are the ranges that fit the data. Nearly the whole x range is no zoom.
+        # Nearly the whole x range of the data is no zoom.
         (x0, x1), _y = self.zoom.shown_ranges()
-        (low, high), auto_y = self._auto
+        (low, high), y_range = self._data_ranges
         if x1 - x0 >= (high - low) * 0.999:
             self._zoomed = False
-            self.zoom.show_ranges((low, high), auto_y)
+            self.zoom.show_ranges((low, high), y_range)
         else:
             self._zoomed = True
             self.zoom.limit_x(low, high)
@@ -547,6 +557,8 @@ class CurvesPlot(Plot):
         """
         colors = self.theme.colors
         beside_lines = lines_beside(self.family, x, colors)
+        # `room_for` is the number of lines that the box has room for; one of
+        # them says how many curves have no line.
         max_lines = max(1, min(max_lines, self.box.room_for() - len(beside_lines) - 1))
         return (
             value_lines(
@@ -572,6 +584,7 @@ class CurvesPlot(Plot):
             )
             chosen = self.family.points(self.family.chosen_key, one_curve=True)
             self.box.say(lines, position, self.frame().pixels(*chosen))
+        # A line without a value only says what x is.
         elif (line := self._value_lines(x)[0]).value:
             position = QPointF(self.frame().x_px(x), self.frame().area.top() + 8)
             self.box.say(
@@ -586,6 +599,7 @@ class CurvesPlot(Plot):
     def _say_note(self) -> None:
         """Show the note about the inspected point, else about the chosen one, or nothing."""
         # After zooming, the point may be out of sight; then it has no note.
+        # Eight pixels beside the plot area still count as in sight.
         family = self.family
         frame = self.frame()
         point = family.inspection or family.choice
@@ -606,7 +620,10 @@ class CurvesPlot(Plot):
         )
 
     def step(self, right: int, down: int) -> bool:
-        """Move along a curve, or to the next curve: upwards they follow each other."""
+        """Move along a curve by an arrow key; up leads to the next curve, down to the previous one.
+
+        ``right`` and ``down`` are 1, 0 or -1. Return whether there is a point.
+        """
         target = neighbour(self.family, right, -down)
         if target is not None:
             self.picked.emit(target[0], whole(target[1]))

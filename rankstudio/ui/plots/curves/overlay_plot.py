@@ -68,22 +68,23 @@ class OverlaidCurve:
     Attributes
     ----------
     key : int
-        The run's number: its colour, dash and marker.
+        Number of the run, which decides its color, dash and marker.
     label : str
     x, y : ndarray of shape (K,)
     notes : tuple of str
-        What is said of each point besides its values: "k = 4 · λ = 2⁶".
+        A text on each point besides its values: "k = 4 · λ = 2⁶".
     difference, half : ndarray of shape (K,)
-        To the reference, and half the length of the interval; NaN where there is none.
+        Difference of each point to the reference, and half the length of its
+        interval; NaN without one.
     dash : tuple of float, optional
-        Of the line, where it is not that of its line_style.
+        Dash of the line, in place of that of the run's number.
     name : str
-        At its end; "" for the label.
+        Name at the end of the curve; "" for the label.
     model : int or None
         Position of the point that stands for the run in tables.
     own_half : ndarray of shape (K,) or None
-        Of the reference: half the length of the interval of the difference to
-        its own model.
+        For the reference: half the length of the interval of each point's
+        difference to the reference's own model; None for any other run.
     """
 
     key: int
@@ -101,16 +102,16 @@ class OverlaidCurve:
 
     @property
     def is_point(self) -> bool:
-        """Whether it has one model only, and no line."""
+        """Whether the curve is a single point, as its run has one model."""
         return self.x.size == 1
 
     @property
     def band(self) -> Floats:
-        """Half the height of its band at each point."""
+        """Half the height of the curve's band at each point, in units of y; NaN without a band."""
         return self.half if self.own_half is None else self.own_half
 
     def look(self, colors: Colors) -> palettes.Category:
-        """Return the color, dash and marker with which it is drawn."""
+        """Return the color, dash and marker of the curve, by the number of its run."""
         category = palettes.category(colors, self.key - 1)
         return category if self.dash is None else category._replace(dash=self.dash)
 
@@ -129,7 +130,7 @@ class OverlayPlot(Plot):
     picked : Signal(int, int)
         Positions of the curve and of the point on it.
     least_height : float
-        In pixels, that the names leave to the curves; else they are not drawn.
+        Height in pixels that the curves need; names that leave less are not drawn.
     one_band : bool
         Whether only the curve that stands out has a band; else all have.
     names_at_ends : bool
@@ -147,8 +148,10 @@ class OverlayPlot(Plot):
 
     def __init__(self, theme: Theme) -> None:
         self.curves: tuple[OverlaidCurve, ...] = ()
+        # A point is the position of a curve, and a position on the curve.
         self.chosen: Point | None = None
         self.inspected: Point | None = None
+        # whether high values are good; None if no value is better than another
         self.higher_is_better: bool | None = None
         self._emphasised: int | None = None  # number of the run that stands out
         super().__init__(
@@ -202,20 +205,20 @@ class OverlayPlot(Plot):
         return max(points, default=(0.0, None), key=lambda point: point[0])[1]
 
     def kept_in_sight(self, target: Point) -> Pixels | None:
-        """Return the pixels of a point and of the best one."""
+        """Return the pixels of a point and of the best one, which the box of values should not hide."""
         points = [point for point in (target, self.best_point()) if point is not None]
         xs = np.array([self.curves[number].x[i] for number, i in points], float)
         ys = np.array([self.curves[number].y[i] for number, i in points], float)
         return self.frame().pixels(xs, ys)
 
     def select(self, point: Point | None) -> None:
-        """Ring the current choice; None takes the ring away."""
+        """Draw a ring around the chosen point; None removes the ring."""
         if point != self.chosen:
             self.chosen = point
             self.mark_dirty()
 
     def inspect(self, point: Point | None) -> None:
-        """Ring another point with dashes, as inspected; None takes the ring away."""
+        """Draw a dashed ring around the inspected point; None removes the ring."""
         if point != self.inspected:
             self.inspected = point
             self.mark_dirty()
@@ -223,7 +226,11 @@ class OverlayPlot(Plot):
     # Plot
 
     def frame_for(self, size: QSizeF) -> Frame:
-        """Lay out a drawing, with room for the names: at the right if they stand at the ends, else above."""
+        """Lay out a drawing, with room for the names of the curves.
+
+        The names are at the right if they stand at the ends of the curves, and
+        else above the plot area.
+        """
         width = ends_width(self, size)  # 0 if names do not stand at the ends
         if width:
             inner = QSizeF(size.width() - width, size.height())
@@ -272,7 +279,7 @@ class OverlayPlot(Plot):
         )
 
     def figure(self) -> CurvesFigure:
-        """Return curves of runs over each other, with their bands."""
+        """Return the plot as a figure for print: a curve for each run, with its band."""
         series = []
         for curve in self.curves:
             y = floats(curve.y)
@@ -341,8 +348,8 @@ class OverlayPlot(Plot):
     def readout(self, target: Point) -> list[Line]:
         """Return the lines of the box on a point: its value, its difference to the reference, the best point."""
         # The target is a curve's position and the position of a point on it.
-        curve = self.curves[target[0]]
-        i = target[1]
+        number, i = target
+        curve = self.curves[number]
         size = self.frame().outer.size()
         line_style = curve.look(self.theme.colors)
         lines = [
@@ -369,8 +376,8 @@ class OverlayPlot(Plot):
             lines.append(Line(tr("95 % interval (paired)"), " … ".join(ends)))
         best = self.best_point()
         if best is not None and best != target:
-            curve = self.curves[best[0]]
-            i = best[1]
+            number, i = best
+            curve = self.curves[number]
             x = plain(float(curve.x[i]))
             label = tr("best: {name} at {x}").format(
                 name=curve.name or curve.label, x=x
@@ -387,20 +394,21 @@ class OverlayPlot(Plot):
         return lines
 
     def hit_test(self, point: QPointF) -> Point | None:
-        """Return the point nearest to a pixel; None far from any."""
+        """Return the point nearest to a pixel; None if all points are far away."""
         return self.frame().nearest(
             [(curve.x, curve.y) for curve in self.curves], point, _HIT_DISTANCE
         )
 
     def pick(self, point: Point) -> None:
-        """Pick a point."""
+        """Emit `picked` with the position of a curve, and of a point on it."""
         self.picked.emit(*point)
 
     def step(self, right: int, down: int) -> bool:
         """Move along a curve, or to the point of the next curve whose x is nearest.
 
-        The start is the inspected point, else the chosen one. Return whether
-        there are curves.
+        ``right`` and ``down`` are 1, 0 or -1, by the arrow key. The start is
+        the inspected point, else the chosen one. Emit `picked` with the new
+        point. Return whether there are curves.
         """
         if not self.curves:
             return False
@@ -428,16 +436,16 @@ class OverlayPlot(Plot):
                 )
             )
         if self.chosen is not None:
-            curve = self.curves[self.chosen[0]]
-            i = self.chosen[1]
+            number, i = self.chosen
+            curve = self.curves[number]
             sentences.append(
                 tr("chosen: {label}, {notes}, {y:.4f}").format(
                     label=curve.label, notes=curve.notes[i], y=curve.y[i]
                 )
             )
         if self.inspected is not None:
-            curve = self.curves[self.inspected[0]]
-            i = self.inspected[1]
+            number, i = self.inspected
+            curve = self.curves[number]
             sentences.append(
                 tr("inspected: {label}, {notes}, {y:.4f}").format(
                     label=curve.label, notes=curve.notes[i], y=curve.y[i]
@@ -458,6 +466,7 @@ def below_names(
     of ``size``.
     """
     names_height = _NAME_ROW_HEIGHT * _n_name_rows(plot, size.width())
+    # In a low plot, the curves need the room of the names.
     if size.height() - names_height < plot.least_height:
         names_height = 0.0
     frame = plot.axes.frame(
@@ -483,6 +492,7 @@ def ends_width(plot: OverlayPlot, size: QSizeF) -> float:
     width = (
         max(metrics.horizontalAdvance(_end_name(curve)) for curve in named) + 2 * _GAP
     )
+    # The height of the plot area does not depend on the ranges.
     height = plot.axes.frame(size, (0.0, 1.0), (0.0, 1.0)).area.height()
     has_room = (
         width <= _MAX_END_NAMES_SHARE * size.width()
@@ -494,7 +504,10 @@ def ends_width(plot: OverlayPlot, size: QSizeF) -> float:
 def drawn_dash(
     plot: OverlayPlot, line_style: palettes.Category, size: QSizeF
 ) -> tuple[float, ...]:
-    """Return the dash of a line: none where a name stands at its end, unless colours repeat."""
+    """Return the dash of a curve in a drawing of ``size``.
+
+    A curve with its name at its end is solid, (), unless its color repeats.
+    """
     return line_style.dash if line_style.repeats or not ends_width(plot, size) else ()
 
 
@@ -525,10 +538,10 @@ def draw_end_names(
     low = frame.area.top() + row / 2
     high = frame.area.bottom() - row / 2
     # `apart` moves the heights so that the lines of text do not overlap
-    places = apart([min(max(heights[i], low), high) for i in order], row, low, high)
+    middles = apart([min(max(heights[i], low), high) for i in order], row, low, high)
     left_edge = frame.area.right() + _GAP
     names_width = frame.outer.right() - left_edge
-    for i, y in zip(order, places, strict=True):
+    for i, y in zip(order, middles, strict=True):
         curve = plot.curves[i]
         painter.setFont(font(SMALL, bold=i == plot.outstanding()))
         painter.setPen(curve.look(colors).color)
@@ -541,7 +554,10 @@ def draw_end_names(
 def draw_point_names(
     plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Write the names of runs that have one model beside their markers, none over another one."""
+    """Write the names of runs that have one model beside their markers, none over another one.
+
+    In the code, curves are called by their positions.
+    """
     numbers = [number for number, curve in enumerate(plot.curves) if curve.is_point]
     points = {
         i: frame.point(float(plot.curves[i].x[0]), float(plot.curves[i].y[0]))
@@ -554,11 +570,12 @@ def draw_point_names(
     row = float(scaled(_END_NAME_HEIGHT))
     low = frame.area.top() + row / 2
     high = frame.area.bottom() - row / 2
-    places = apart([min(max(points[i].y(), low), high) for i in order], row, low, high)
+    # `apart` moves the heights so that the lines of text do not overlap
+    middles = apart([min(max(points[i].y(), low), high) for i in order], row, low, high)
     # The names of the other runs, if there are any, are at the right of the plot area.
     has_end_names = len(numbers) < len(plot.curves)
     right_edge = frame.area.right() if has_end_names else frame.outer.right()
-    for i, y in zip(order, places, strict=True):
+    for i, y in zip(order, middles, strict=True):
         curve = plot.curves[i]
         painter.setFont(font(SMALL, bold=True))
         text = _end_name(curve)
@@ -609,7 +626,7 @@ def draw_hint(
         if any(curve.model is not None for curve in plot.curves)
         else []
     )
-    outstanding = plot.outstanding()
+    outstanding = plot.outstanding()  # position of the emphasised curve
     if plot.one_band and any(np.isfinite(curve.band).any() for curve in plot.curves):
         is_own = (
             outstanding is not None and plot.curves[outstanding].own_half is not None
@@ -631,7 +648,11 @@ def draw_hint(
 def draw_intervals(
     plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw each curve's band: half the interval of its difference up and down."""
+    """Draw the bands of the curves; with `one_band`, only that of the emphasised curve.
+
+    A band goes from a curve up and down by half the interval of its difference
+    to the reference.
+    """
     with between_axes(painter, frame):
         for number, curve in enumerate(plot.curves):
             is_finite = np.isfinite(curve.band)
@@ -641,6 +662,7 @@ def draw_intervals(
             color = curve.look(colors).color
             low = curve.y - curve.band
             high = curve.y + curve.band
+            # A single band that fills much of the plot is lighter.
             color.setAlphaF(
                 _band_opacity(
                     plot, number, _filled_share(frame, low[is_finite], high[is_finite])
@@ -674,7 +696,7 @@ def draw_intervals(
 def draw_overlaid(
     plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors
 ) -> None:
-    """Draw the curves of the runs; a run with a single model is a marker on a light ring."""
+    """Draw the curves of the runs; a run with a single model is a marker in a ring."""
     for number, curve in enumerate(plot.curves):
         line_style = curve.look(colors)
         if curve.is_point and not np.isnan(curve.y[0]):
@@ -709,9 +731,10 @@ def draw_point(
     for point, dash in rings:
         if point is None:
             continue
-        curve = plot.curves[point[0]]
+        number, i = point  # positions of the curve, and of the point on it
+        curve = plot.curves[number]
         line_style = curve.look(colors)
-        center = frame.point(float(curve.x[point[1]]), float(curve.y[point[1]]))
+        center = frame.point(float(curve.x[i]), float(curve.y[i]))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(line_style.color)
         painter.drawEllipse(center, _POINT_RADIUS, _POINT_RADIUS)
@@ -777,10 +800,11 @@ def _filled_share(frame: Frame, low: Floats, high: Floats) -> float:
 
 
 def _band_opacity(plot: OverlayPlot, number: int, filled: float) -> float:
-    """Return how opaque a band is: the only one is light, since curves lie over it, and more so if large.
+    """Return the opacity of the band of a curve, from 0 to 1; ``number`` is the curve's position.
 
-    ``filled`` is the share of the plot's height that it fills. Of several
-    bands, that of the curve that stands out is less translucent.
+    If only one band is drawn, its opacity depends on ``filled``, the share of
+    the plot's height that it fills: a large band is lighter. Of several bands,
+    that of the curve that stands out is the most opaque.
     """
     if plot.one_band:
         return (
@@ -810,6 +834,7 @@ def _name_boxes(
         )
         for curve in plot.curves
     ]
+    # `flow` returns for each name its horizontal pixel and its row.
     for curve, name_width, (x, row) in zip(
         plot.curves, widths, flow(widths, room, _NAME_SPACING), strict=True
     ):
@@ -833,12 +858,14 @@ def shown_names(
     Names are left out from the end until that text fits behind the last one.
     With all names shown, the text is "".
     """
+    # The first boxes of names that have room in a few rows.
     boxes = list(_name_boxes(plot, width))
     text = ""
     while boxes and len(boxes) < len(plot.curves):
         text = tr("and {n} more").format(n=len(plot.curves) - len(boxes))
         text_width = QFontMetricsF(font(SMALL)).horizontalAdvance(text) + 2
         last_box = boxes[-1][1]
+        # One name stays even if the text does not fit behind it.
         ends_at = last_box.right() + _NAME_SPACING + text_width
         if ends_at <= width - 8 or len(boxes) == 1:
             return (

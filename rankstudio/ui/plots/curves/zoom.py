@@ -27,17 +27,18 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
         self.log_x = self.log_y = False
 
     def style(self, colors: Colors) -> None:
-        """Draw the rectangle in the theme's colours."""
+        """Give the rectangle that the mouse draws the colors of a theme."""
         self.rbScaleBox.setPen(mkPen(colors.q("accent"), width=1))
         self.rbScaleBox.setBrush(colors.q("accent", 0.12))
 
     def show_ranges(
         self, x_range: tuple[float, float], y_range: tuple[float, float]
     ) -> None:
-        """Show some ranges, and remove the limits of zooming.
+        """Show an x range and a y range, and remove the limits of zooming.
 
         The signal on a zoom of the user is not emitted.
         """
+        # For a logarithmic axis, pyqtgraph needs the exponents (base 10).
         if self.log_x:
             x_range = log10(x_range[0]), log10(x_range[1])
         if self.log_y:
@@ -46,7 +47,8 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
         self.setRange(xRange=x_range, yRange=y_range, padding=0, disableAutoRange=True)
 
     def limit_x(self, low: float, high: float) -> None:
-        """Limit zooming and moving to an x range."""
+        """Limit zooming and moving to an x range, and how close the user can zoom."""
+        # For a logarithmic axis, pyqtgraph needs the exponents (base 10).
         if self.log_x:
             low = log10(low)
             high = log10(high)
@@ -55,7 +57,7 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
         self.setLimits(xMin=low, xMax=high, minXRange=least)
 
     def fit(self, area: QRectF) -> None:
-        """Lie over a plot area. The map from pixels to data is made now, not with the next painting."""
+        """Cover a plot area; the map from pixels to data is updated at once, not at the next painting."""
         self.setGeometry(area)
         self.updateMatrix()
 
@@ -90,5 +92,5 @@ class Zoom(ViewBox):  # type: ignore[misc] # pyqtgraph has no types
         super().showAxRect(rect, padding=0)
 
     def keyPressEvent(self, event: Any) -> None:
-        """Leave the keys to the plot."""
+        """Ignore keys, so that the plot gets them."""
         event.ignore()

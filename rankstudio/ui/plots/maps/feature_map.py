@@ -57,10 +57,10 @@ class MapFeature:
     Attributes
     ----------
     feature_id : int
-        1-based.
+        Id of the feature, from 1.
     name : str
     rank : int
-        As which one the model has it, from 1; 0 where it has not.
+        Position at which the model selected the feature, from 1; 0 if it did not.
     """
 
     feature_id: int
@@ -77,9 +77,9 @@ class ColumnGroup:
     label : str
         "run 2".
     category : int
-        Of its colour.
+        Number of the color of the group.
     size : int
-        How many columns it has.
+        Number of columns of the group.
     """
 
     label: str
@@ -94,22 +94,22 @@ class MapValues:
     Attributes
     ----------
     values : ndarray of shape (R, C)
-        Rows from top to bottom; NaN where there is none.
+        The rows are from top to bottom; NaN for a cell without a value.
     columns : tuple of str of length C
-        What a column is, in the box with values: "fold 2 of run 1".
+        Name of each column in the box of values: "fold 2 of run 1".
     ticks : tuple of str of length C
-        What is written under it; "" for nothing.
+        Text under each column; "" for none.
     limits : pair of float
-        The values of the darkest and the brightest colour.
+        The values of the darkest and the brightest color.
     title : str
-        What the colours measure, over their bar.
+        Name of the values, above the bar of colors.
     bar : tuple of (float, str)
-        Values and texts beside it.
+        Values beside the bar of colors, with their texts.
     texts : tuple of tuple of str
-        What each cell says in the box with values.
+        Text of each cell in the box of values.
     x_label : str
     groups : tuple of ColumnGroup
-        Empty where columns have none.
+        Groups of columns, from left to right; empty if there are none.
     square : bool
         Whether the map is as wide as high, as its columns are its rows.
     """
@@ -153,7 +153,8 @@ class FeatureMapPlot(HeatMapPlot):
         self.features: tuple[MapFeature, ...] = ()
         self.shown: MapValues | None = None
         self.marked: int | None = None  # id of the inspected feature
-        # Each map has limits of its own, set by show_map.
+        # `limits` are the values of the darkest and the brightest color. Each
+        # map has limits of its own, set by show_map.
         super().__init__(theme, names=(tr("feature"), tr("column")), limits=(0.0, 1.0))
         self.add_layer(partial(draw_outlines, self), 1.0, clipped=False)
         self.add_layer(partial(draw_margins, self), 2.0, clipped=False)
@@ -162,8 +163,8 @@ class FeatureMapPlot(HeatMapPlot):
         """Show features from top to bottom, and a matrix with a row for each of them.
 
         The base class has its rows from the bottom, so they are passed on in
-        reverse. The chosen cell stays chosen unless it is beyond the new
-        matrix.
+        reverse; its labels are blank, as this class draws labels of its own.
+        The chosen cell stays chosen unless it is beyond the new matrix.
         """
         self.features = tuple(features)
         self.shown = content
@@ -176,7 +177,7 @@ class FeatureMapPlot(HeatMapPlot):
             self.chosen = None
 
     def show_nothing(self, reason: str) -> None:
-        """Show why there is no map."""
+        """Show no map, and a text on the reason."""
         self.placeholder = reason
         self.features = ()
         self.shown = None
@@ -184,7 +185,7 @@ class FeatureMapPlot(HeatMapPlot):
         self.set_values(np.empty((0, 0)), (), ())
 
     def mark_feature(self, feature: int | None) -> None:
-        """Mark the row of the feature that is inspected, by its id."""
+        """Mark the row of the inspected feature, by its id; None marks no row."""
         self.marked = feature
         self.redraw()
 
@@ -204,21 +205,26 @@ class FeatureMapPlot(HeatMapPlot):
     # Plot
 
     def bar_texts(self) -> tuple[str, ...]:
-        """Return nothing: `draw_margins` draws the bar, with the numbers of what is shown."""
+        """Return (), as `color_bar` of this class has texts of its own."""
         return ()
 
     def frame_for(self, size: QSizeF) -> Frame:
-        """Lay out a drawing, with room for labels at the left, the color bar at the right and groups above."""
+        """Lay out a drawing, with room for labels at the left, the color bar at the right and groups above.
+
+        A square map, whose columns are its rows, is as wide as it is high.
+        """
         frame = super().frame_for(size)
         if self.shown is None or self.is_empty():
             return frame
         metrics = QFontMetricsF(font(TINY))
+        # Only features that the model has selected, which have a rank, are labelled.
         widths = [
             metrics.horizontalAdvance(self.label_of(row))
             for row in self.features
             if row.rank
         ]
         left = max(widths, default=0.0) + 2 * AIR
+        # the title of the color bar begins 2 pixels to the left of it
         title = metrics.horizontalAdvance(self.shown.title) - 2
         right = _BAR_DISTANCE + max(
             color_bar_width([text for _, text in self.shown.bar]), title
@@ -237,6 +243,8 @@ class FeatureMapPlot(HeatMapPlot):
 
     def color_bar(self, frame: Frame) -> ColorBar | None:
         """Return the bar of colours at the right of the map, with its numbers and title; None without a map."""
+        # `limits` are the values at both ends of the bar; `bar` has the values
+        # that are written beside it, with their texts.
         matrix = self.shown
         if matrix is None:
             return None
@@ -255,7 +263,7 @@ class FeatureMapPlot(HeatMapPlot):
         )
 
     def figure(self) -> MapFigure:
-        """Return the map as a figure; the names of the model's features begin with their ranks."""
+        """Return the map as a figure for print; the names of the model's features begin with their ranks."""
         matrix = self.shown
         features = self.features
         if matrix is None:
@@ -300,7 +308,9 @@ class FeatureMapPlot(HeatMapPlot):
 
     def readout(self, cell: tuple[int, int]) -> list[Line]:
         """Return the lines of the box on a cell: feature, value and column."""
-        row, column = self._at(cell)  # the row from the top
+        # The rows of a cell are counted from the bottom, those of `features`
+        # from the top.
+        row, column = self._at(cell)
         if self.shown is None:
             return []
         # The rank of a feature is 0 if the model has not selected it.
@@ -317,16 +327,19 @@ class FeatureMapPlot(HeatMapPlot):
         ]
 
     def feature_of(self, cell: tuple[int, int]) -> int:
-        """Return the feature of a cell's row."""
+        """Return the id of the feature of a cell's row."""
         return self.features[self._at(cell)[0]].feature_id
 
     def pick(self, cell: tuple[int, int]) -> None:
-        """Choose the cell, and with it its feature."""
+        """Outline a cell as the chosen one, and emit `inspected` with the id of its feature."""
         self.select(*cell)
         self.inspected.emit(self.features[self._at(cell)[0]].feature_id)
 
     def step(self, right: int, down: int) -> bool:
-        """Pick the next cell in a direction; return whether there is a map."""
+        """Pick the next cell in a direction; return whether there is a map.
+
+        ``right`` and ``down`` are 1, 0 or -1, by the arrow key.
+        """
         if self.shown is None:
             return False
         rows, columns = self.values.shape
@@ -346,7 +359,7 @@ class FeatureMapPlot(HeatMapPlot):
         return len(self.features) - 1 - cell[0], cell[1]
 
     def summary(self) -> str:
-        """Return in words how many features the map has and how many are selected, or its chosen cell."""
+        """Return in words the chosen cell, or else how many features the map has and how many are selected."""
         if self.shown is None:
             return ""
         if self.chosen is None:
@@ -362,7 +375,7 @@ class FeatureMapPlot(HeatMapPlot):
 
 
 def ordinal(number: int) -> str:
-    """Return "1st", "2nd", "23rd"."""
+    """Return a number as an ordinal, such as "1st", "2nd" or "23rd"."""
     endings = {1: tr("{number}st"), 2: tr("{number}nd"), 3: tr("{number}rd")}
     # 11th, 12th and 13th are no exceptions
     last = 0 if number % 100 in (11, 12, 13) else number % 10
@@ -375,6 +388,7 @@ def draw_outlines(
     """Draw outlines around the rows of the model's features, and around the inspected feature's row."""
     if plot.shown is None or plot.is_empty():
         return
+    # the pixels between columns, and between rows from the top
     xs, ys = plot.edges(frame)
     # Outlines run in the gaps between cells, in the color of the text. If cells
     # are too small for gaps, those of a square map are white, to be seen over
@@ -424,13 +438,19 @@ def spread(targets: list[float], low: float, high: float) -> list[float]:
     fitting = targets[: max(1, int((high - low) / _MIN_LABEL_SPACING) + 1)]
     # First each is moved on until it is far enough from the one before. Then,
     # from the last one on, each is moved back until it is inside the range.
-    places: list[float] = []
+    label_heights: list[float] = []
     for value in fitting:
-        places.append(max(value, places[-1] + _MIN_LABEL_SPACING if places else low))
-    for i in reversed(range(len(places))):
-        upper = high if i == len(places) - 1 else places[i + 1] - _MIN_LABEL_SPACING
-        places[i] = min(places[i], upper)
-    return places
+        label_heights.append(
+            max(value, label_heights[-1] + _MIN_LABEL_SPACING if label_heights else low)
+        )
+    for i in reversed(range(len(label_heights))):
+        upper = (
+            high
+            if i == len(label_heights) - 1
+            else label_heights[i + 1] - _MIN_LABEL_SPACING
+        )
+        label_heights[i] = min(label_heights[i], upper)
+    return label_heights
 
 
 def _draw_row_labels(
@@ -442,8 +462,10 @@ def _draw_row_labels(
     are written, and that of the inspected feature. A line leads from each label
     to the middle of its row.
     """
-    _, ys = plot.edges(frame)
+    _, ys = plot.edges(frame)  # the pixels between rows, from the top
     painter.setFont(font(TINY))
+    # As many labels as fit into a share of the height. A rank of 0 is that of
+    # a feature which the model has not selected.
     max_rank = max(
         1, int(_MAX_LABELED_SHARE * frame.area.height() / _MIN_LABEL_SPACING)
     )
@@ -455,9 +477,10 @@ def _draw_row_labels(
         or (feature.rank and feature.feature_id == marked)
     ]
     middles = [float(ys[index] + ys[index + 1]) / 2 - 0.5 for index, _ in rows]
-    places = spread(middles, frame.area.top() + 4, frame.area.bottom() - 4)
+    label_heights = spread(middles, frame.area.top() + 4, frame.area.bottom() - 4)
     edge = frame.area.left() - 2
-    for (_, feature), middle, y in zip(rows, middles, places, strict=False):
+    # `spread` leaves out labels without room, so `label_heights` may be shorter.
+    for (_, feature), middle, y in zip(rows, middles, label_heights, strict=False):
         painter.setPen(pen(colors.q("faint"), 1.0))
         painter.drawLine(QPointF(edge - AIR + 3, y), QPointF(edge, middle))
         painter.setPen(
@@ -483,6 +506,7 @@ def _draw_ticks(
     if any(ticks):
         metrics = QFontMetricsF(font(TINY))
         widest = max(metrics.horizontalAdvance(text) for text in ticks)
+        # Every stride-th column has a text, so that 3 pixels are between two.
         stride = max(1, ceil((widest + 3) * len(ticks) / frame.area.width()))
         # The first column of each group, and the end; without groups, there is one.
         starts = list(
@@ -491,9 +515,11 @@ def _draw_ticks(
         for begin, end in pairwise(starts if len(starts) > 1 else [0, len(ticks)]):
             for column in range(begin, end, stride):
                 middle = float(xs[column] + xs[column + 1]) / 2
+                # centered below the column, 60 pixels wide
                 box = QRectF(middle - 30, bottom + 2, 60, 16)
                 painter.drawText(box, BELOW, ticks[column])
         bottom += TICKS_HEIGHT
+    # a box whose middle is that of the plot area
     box = QRectF(0, bottom + 2, 2 * frame.area.center().x(), scaled(LABEL_HEIGHT))
     painter.setFont(font(SMALL))
     painter.drawText(box, BELOW, plot.shown.x_label)
@@ -507,10 +533,10 @@ def _draw_groups(
     A label without room is shortened to the number of the run, or left out.
     """
     assert plot.shown is not None  # the caller has checked that there is a map
-    xs, _ = plot.edges(frame)
+    xs, _ = plot.edges(frame)  # the pixels between columns
     metrics = QFontMetricsF(font(TINY))
     painter.setFont(font(TINY))
-    begin = 0
+    begin = 0  # position of the group's first column
     for group in plot.shown.groups:
         left = float(xs[begin])
         right = float(xs[begin + group.size])

@@ -29,26 +29,26 @@ from rankstudio.ui.style.theme import Theme
 BAR = 10.0
 """Width of the bar alone, in pixels."""
 
-_STOPS = 17
-_BESIDE = 5.0  # pixels between the bar and its numbers
-_LINE = 16.0  # pixels of a number's height
+_N_STOPS = 17
+_NUMBER_GAP = 5.0  # pixels between the bar and its numbers
+_NUMBER_HEIGHT = 16.0  # pixels of a number's height
 
 
 @dataclass(frozen=True)
 class ColorBar:
-    """Where a bar is, and what is written at it.
+    """A bar of colors beside a map: its box, its numbers and its title.
 
     Attributes
     ----------
-    at : QRectF
-        Of the bar, its numbers not counted.
+    box : QRectF
+        Box of the bar, without its numbers.
     ticks : sequence of (float, str)
-        Shares of the height, from 0 at the bottom, and what is written there.
+        Shares of the height, from 0 at the bottom, and the texts beside them.
     title : str
-        What the colours measure, above the bar; "" where that is said elsewhere.
+        Name of the values, above the bar; "" if it stands elsewhere.
     """
 
-    at: QRectF
+    box: QRectF
     ticks: Sequence[tuple[float, str]]
     title: str = ""
 
@@ -58,7 +58,7 @@ def color_bar_width(texts: Sequence[str]) -> float:
     metrics = QFontMetricsF(font(TINY))
     return (
         BAR
-        + _BESIDE
+        + _NUMBER_GAP
         + max((metrics.horizontalAdvance(text) for text in texts), default=0.0)
     )
 
@@ -70,10 +70,10 @@ def draw_color_bar(painter: QPainter, bar: ColorBar, colors: Colors) -> None:
     """
     # The gradient is made of 17 shades, from the color of the least value at
     # the bottom.
-    rect = bar.at
+    rect = bar.box
     gradient = QLinearGradient(rect.bottomLeft(), rect.topLeft())
     for share, shade in zip(
-        np.linspace(0, 1, _STOPS), viridis(np.linspace(0, 1, _STOPS)), strict=True
+        np.linspace(0, 1, _N_STOPS), viridis(np.linspace(0, 1, _N_STOPS)), strict=True
     ):
         gradient.setColorAt(float(share), QColor(*map(int, shade)))
     painter.setPen(pen(colors.q("line"), 1.0))
@@ -82,28 +82,36 @@ def draw_color_bar(painter: QPainter, bar: ColorBar, colors: Colors) -> None:
     painter.setFont(font(TINY))
     painter.setPen(colors.q("muted"))
     # A tick is a share of the bar's height, and the text of a number. An inner
-    # number is written if it is a line's height away from both ends.
-    n_lines = rect.height() / _LINE
+    # number is written if it is a line's height away from both ends. Each text
+    # has a box 120 pixels wide.
+    n_lines = rect.height() / _NUMBER_HEIGHT
     for share, text in bar.ticks:
         if share in (0.0, 1.0) or min(share, 1.0 - share) * n_lines >= 1.0:
             y = rect.bottom() - share * rect.height()
             painter.drawText(
-                QRectF(rect.right() + _BESIDE, y - _LINE / 2, 120, _LINE), LEFT, text
+                QRectF(
+                    rect.right() + _NUMBER_GAP,
+                    y - _NUMBER_HEIGHT / 2,
+                    120,
+                    _NUMBER_HEIGHT,
+                ),
+                LEFT,
+                text,
             )
     painter.drawText(
-        QRectF(rect.left() - 2, rect.top() - 24, 120, _LINE), LEFT, bar.title
+        QRectF(rect.left() - 2, rect.top() - 24, 120, _NUMBER_HEIGHT), LEFT, bar.title
     )
 
 
-_LEAST_MAP = 44.0  # pixels for the cells, for which long labels are cut
-_LEAST_LABEL = 48.0  # pixels with which a label that is cut still says something
+_MIN_CELLS_WIDTH = 44.0  # pixels for the cells, for which long labels are cut
+_MIN_LABEL_WIDTH = 48.0  # pixels with which a label that is cut still says something
 LEAST_WITH_GAP = 6
 """Pixels of a cell, from which on there is one between it and the next."""
 NAME_WIDTH = 15.0
 """Pixels that the name of the rows takes, beside their labels."""
 _SHADES = 64
 _TITLE_HEIGHT = 18
-_LEAST_TURNED = 3  # letters of what the rows are: a symbol is read upright
+_MIN_TURNED_LETTERS = 3  # letters of what the rows are: a symbol is read upright
 _RING = 5.0  # pixels, radius of the mark of the best cell
 _BRIGHT = 0.62  # of viridis: from here on dark letters are read better than light ones
 
@@ -153,8 +161,9 @@ class HeatMapPlot(Plot):
         limits: tuple[float, float] | None = None,
         written: bool = False,
     ) -> None:
-        self.written = written
-        self.note = ""
+        self.written = written  # whether values are written into their cells
+        self.note = ""  # what the map says to a screen reader
+        # values at both ends of the colors; None for those of the map's values
         self._limits = limits
         self.values: Floats = np.empty((0, 0))
         self.row_labels: tuple[str, ...] = ()
@@ -163,28 +172,28 @@ class HeatMapPlot(Plot):
         self.chosen: tuple[int, int] | None = None
         self.inspected_cell: tuple[int, int] | None = None
         self.best: tuple[int, int] | None = None
-        self._names = names
+        self._names = names  # of the rows and of the columns
         self._decimals = decimals
         super().__init__(theme, Axes(title, x_label, show_x=False, show_y=False))
         self.add_layer(self.draw_map, 0.0, clipped=False)
 
     def set_names(self, row: str, column: str) -> None:
-        """Call rows and columns otherwise; "" for rows whose labels say what they are."""
+        """Set the names of rows and columns, such as "λ" and "k"; "" if the labels of rows say enough."""
         self._names = (row, column)
 
     def row_name(self) -> str:
-        """Return the name of the rows, as it is written beside their labels; "" where the labels say it."""
+        """Return the name of the rows, as it is written beside their labels; "" if the labels say enough."""
         return self._names[0] if any(self.row_labels) else ""
 
     def set_values(
         self, values: ArrayLike, rows: Sequence[str], columns: Sequence[str]
     ) -> None:
-        """Show other values.
+        """Show other values; no cell is the best one until `best` is set.
 
         Parameters
         ----------
         values : array of shape (R, C)
-            NaN where there is none (yet).
+            The value of each cell, NaN where there is none yet.
         rows, columns : sequence of str
             R and C labels; rows from bottom to top.
         """
@@ -200,17 +209,17 @@ class HeatMapPlot(Plot):
         self.mark_dirty()
 
     def select(self, row: int | None, column: int = 0) -> None:
-        """Outline a cell; None takes the outline away."""
+        """Outline the chosen cell, its row counted from the bottom; None removes the outline."""
         self.chosen = None if row is None else (row, column)
         self.mark_dirty()
 
     def inspect(self, row: int | None, column: int = 0) -> None:
-        """Outline another cell with dashes, as inspected; None takes the outline away."""
+        """Outline the inspected cell with dashes, its row counted from the bottom; None removes the outline."""
         self.inspected_cell = None if row is None else (row, column)
         self.mark_dirty()
 
     def mark_best(self, cell: tuple[int, int] | None) -> None:
-        """Mark the best cell; None marks none."""
+        """Mark the best cell, given as row (from the bottom) and column; None marks no cell."""
         self.best = cell
         self.mark_dirty()
 
@@ -230,6 +239,7 @@ class HeatMapPlot(Plot):
         low = float(finite.min())
         high = float(finite.max())
         first, last = (float(v) for v in np.quantile(finite, (0.1, 0.9)))
+        # 2 * first - last is as far below the first quantile as the last is above.
         if last > first:
             low = max(low, 2 * first - last)
             high = min(high, 2 * last - first)
@@ -264,6 +274,7 @@ class HeatMapPlot(Plot):
         if not texts:
             return None
         rect = QRectF(area.right() + AIR, area.top(), BAR, area.height())
+        # a text at each share of the bar's height
         return ColorBar(rect, list(zip((0.0, 0.5, 1.0), texts, strict=True)))
 
     def edges(self, frame: Frame) -> tuple[Ints, Ints]:
@@ -283,12 +294,12 @@ class HeatMapPlot(Plot):
         return xs, ys
 
     def text_of(self, row: int, column: int) -> str:
-        """Return the value of a cell as it is written."""
+        """Return the value of a cell as a text with the decimals of the map."""
         value = self.values[row, column]
         return "" if np.isnan(value) else fixed(float(value), self._decimals)
 
     def cell_rect(self, frame: Frame, row: int, column: int) -> QRectF:
-        """Return the rectangle of a cell."""
+        """Return the rectangle of a cell in pixels; rows are counted from the bottom."""
         xs, ys = self.edges(frame)
         top = self.values.shape[0] - 1 - row  # rows are counted from the bottom
         return QRectF(
@@ -342,8 +353,10 @@ class HeatMapPlot(Plot):
         left_edge += NAME_WIDTH if self.row_name() else 0.0
         # Labels that leave too little width to the cells are cut at half the
         # width. If that is too little to be read, they are left out.
-        if left_edge > _LEAST_LABEL and area.right() - left_edge < _LEAST_MAP:
-            left_edge = area.right() / 2 if area.right() / 2 >= _LEAST_LABEL else AIR
+        if left_edge > _MIN_LABEL_WIDTH and area.right() - left_edge < _MIN_CELLS_WIDTH:
+            left_edge = (
+                area.right() / 2 if area.right() / 2 >= _MIN_LABEL_WIDTH else AIR
+            )
         area.setLeft(round(left_edge))
         return Frame(area, plain.outer, plain.x_range, plain.y_range)
 
@@ -352,13 +365,15 @@ class HeatMapPlot(Plot):
         return not bool(np.isfinite(self.values).any())
 
     def figure(self) -> MapFigure:
-        """Return the map as a figure, its rows from the top, with the chosen and the best cell marked.
+        """Return the map as a figure for print, its rows from the top, with the chosen and the best cell marked.
 
         If all values are equal, the bar of colors has one number, in the middle.
         """
         low, high = self.color_range()
         n = len(self.row_labels)
         texts = self.bar_texts()
+        # The cells of the map have their rows from the bottom, those of a
+        # figure from the top.
         cells = {tr("chosen"): self.chosen, tr("best"): self.best}
         marks = {
             label: (n - 1 - cell[0], cell[1])
@@ -395,7 +410,7 @@ class HeatMapPlot(Plot):
         return header, rows
 
     def readout(self, cell: tuple[int, int]) -> list[Line]:
-        """Return the value of a cell."""
+        """Return the lines of the box on a cell: where it is, its value, and what the values measure."""
         text = self.text_of(*cell) or tr("no value")
         return [
             Line(self._where(*cell), text, bold=True),
@@ -403,12 +418,13 @@ class HeatMapPlot(Plot):
         ]
 
     def pick(self, cell: tuple[int, int]) -> None:
-        """Pick a cell, if it has a value."""
+        """Emit `picked` with the row and column of a cell, if it has a value."""
         if np.isfinite(self.values[cell]):
             self.picked.emit(*cell)
 
     def hit_test(self, point: QPointF) -> tuple[int, int] | None:
         """Return row and column of the cell at a pixel, rows from the bottom; None beside the map."""
+        # `edges` has the pixels between rows from the top.
         frame = self.frame()
         if self.values.size == 0 or not frame.area.contains(point):
             return None
@@ -430,7 +446,8 @@ class HeatMapPlot(Plot):
     def step(self, right: int, down: int) -> bool:
         """Pick the next cell in a direction from the inspected or the chosen one; return whether there is a map.
 
-        Without either, the lower left cell is picked.
+        ``right`` and ``down`` are 1, 0 or -1, by the arrow key. Without an
+        inspected or a chosen cell, the lower left one is picked.
         """
         if self.is_empty():
             return False
@@ -446,14 +463,15 @@ class HeatMapPlot(Plot):
         return True
 
     def _where(self, row: int, column: int) -> str:
-        """Return a cell in words."""
+        """Return the row and column of a cell in words."""
         named = f"{self._names[0]} = " if self._names[0] else ""
         return f"{self._names[1]} = {self.column_labels[column]} · {named}{self.row_labels[row]}"
 
     def summary(self) -> str:
         """Return in words where the best or the greatest value is, and the chosen and the inspected cell.
 
-        A note, if the map has one, replaces the first.
+        The note of the map, if it has one, replaces the sentence on the best or
+        greatest value.
         """
         cell = self.best or np.unravel_index(
             int(np.nanargmax(self.values)), self.values.shape
@@ -477,7 +495,7 @@ class HeatMapPlot(Plot):
         return describe(sentences)
 
     def _said(self, row: int, column: int) -> str:
-        """Return value and place of a cell in words."""
+        """Return the value of a cell, and its row and column, in words."""
         return tr("{text_of} at {row}").format(
             text_of=self.text_of(row, column) or tr("no value"),
             row=self._where(row, column),
@@ -500,13 +518,15 @@ def draw_cells(plot: HeatMapPlot, painter: QPainter, frame: Frame) -> None:
     """Fill the cells with their colors; all cells of one shade are drawn at once, which is faster."""
     values = plot.values
     low, high = plot.color_range()
-    # The number of each cell's shade, shape (R, C); -1 for a cell without a value.
+    # `values` has shape (R, C). The number of each cell's shade has the same
+    # shape; it is -1 for a cell without a value.
     shades = np.clip((values - low) / (high - low), 0, 1)
     numbers = np.where(
         np.isfinite(values), np.rint(np.nan_to_num(shades) * (_SHADES - 1)), -1
     )
     palette = viridis(np.linspace(0, 1, _SHADES))
     xs, ys = plot.edges(frame)
+    # Between large cells there is a gap of one pixel.
     gap = 1 if min(np.diff(xs).min(), np.diff(ys).min()) >= LEAST_WITH_GAP else 0
     # Of thousands of columns most have no pixel of their own, and are left out.
     # From here on, rows are counted from the top.
@@ -533,6 +553,7 @@ def draw_values(plot: HeatMapPlot, painter: QPainter, frame: Frame) -> None:
     """Write the values into their cells, light on dark shades and dark on bright ones."""
     painter.setFont(font(TINY))
     low, high = plot.color_range()
+    # All texts have about the width of the first one.
     text_width = QFontMetricsF(font(TINY)).horizontalAdvance(plot.text_of(0, 0)) + 6
     for row, column in np.ndindex(*plot.values.shape):
         cell = plot.cell_rect(frame, row, column)
@@ -555,14 +576,15 @@ def _draw_labels(
     # middle.
     painter.save()
     painter.translate(NAME_WIDTH / 2, frame.area.center().y())
-    painter.rotate(0 if len(plot.row_name()) < _LEAST_TURNED else -90)
+    painter.rotate(0 if len(plot.row_name()) < _MIN_TURNED_LETTERS else -90)
     metrics = QFontMetricsF(font(TINY))
     middle = frame.area.center().y()
-    # cut at the left, as a symbol stands at the end of the name
-    height = 2 * min(middle - _TITLE_HEIGHT, frame.outer.height() - middle)
-    name = metrics.elidedText(plot.row_name(), Qt.TextElideMode.ElideLeft, height)
+    # The pixels that the name has along the map, centered at its middle. It is
+    # cut at the left, as a symbol stands at the end of the name.
+    length = 2 * min(middle - _TITLE_HEIGHT, frame.outer.height() - middle)
+    name = metrics.elidedText(plot.row_name(), Qt.TextElideMode.ElideLeft, length)
     painter.drawText(
-        QRectF(-height / 2, -9, height, 18), Qt.AlignmentFlag.AlignCenter, name
+        QRectF(-length / 2, -9, length, 18), Qt.AlignmentFlag.AlignCenter, name
     )
     painter.restore()
     xs, ys = plot.edges(frame)
@@ -602,7 +624,7 @@ def outline(
     width: float,
     dash: tuple[float, ...] = (),
 ) -> None:
-    """Draw a frame around a cell."""
+    """Draw a frame around a cell, given as row (from the bottom) and column, in a color and width."""
     painter.setPen(pen(color, width, dash))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.drawRect(plot.cell_rect(frame, *cell).adjusted(-0.5, -0.5, -0.5, -0.5))

@@ -24,13 +24,13 @@ REQUIRED = 1
 EXCLUDED = -1
 """Wish for a feature."""
 
-_PITCH = 18  # pixels from one row to the next
+_ROW_HEIGHT = 18  # pixels from one row to the next
 _COLUMN = 23  # from one column to the next
-_CELL = 15.0
-_HEAD = 22
-_BARS = 30  # pixels of the highest bar
-_FOOT = 16  # of the numbers below the bars
-_NUMBERS = 54  # of "0.130 %"
+_CELL_WIDTH = 15.0
+_HEAD_HEIGHT = 22
+_MAX_BAR_HEIGHT = 30  # pixels of the highest bar
+_FOOT_HEIGHT = 16  # of the numbers below the bars
+_NUMBERS_WIDTH = 54  # of "0.130 %"
 _GAP = 8.0
 _MAX_ROWS = 40  # in a figure
 _ROUNDING = 1e-9  # share of the error up to which two are equal
@@ -43,10 +43,10 @@ class MatrixColumn:
     Attributes
     ----------
     feature : int
-        Id.
+        Id of the feature.
     name : str
     share : float
-        Of all sets, that have it.
+        Share of all sets that have the feature.
     selected : bool
         Whether it is in the shown selection.
     wanted : int
@@ -111,16 +111,17 @@ class SetMatrixPlot(Plot):
     def show_sets(
         self, columns: Sequence[MatrixColumn], rows: Sequence[MatrixRow], n_sets: int
     ) -> None:
-        """Show sets.
+        """Show feature sets.
 
         Parameters
         ----------
         columns : sequence of MatrixColumn
-            The most frequent first.
+            The features, the most frequent first.
         rows : sequence of MatrixRow
-            The best first; the selection is shown last where there is no room for all.
+            Some of the sets, the best first. If there is no room for all rows,
+            that of the shown selection is the last one.
         n_sets : int
-            Of which the rows are some.
+            Number of all sets that are as good as the best.
         """
         self.columns, self.rows, self.n_sets = tuple(columns), tuple(rows), n_sets
         if self.under_mouse is not None and self.under_mouse >= len(self.columns):
@@ -129,7 +130,7 @@ class SetMatrixPlot(Plot):
         self.mark_dirty()
 
     def show_nothing(self, reason: str) -> None:
-        """Show why there are no sets."""
+        """Show no sets, and a text on the reason."""
         self.placeholder = reason
         self.show_sets((), (), 0)
 
@@ -141,6 +142,7 @@ class SetMatrixPlot(Plot):
 
     def hit_test(self, point: QPointF) -> int | None:
         """Return the position of the feature in whose column a pixel lies; None beside the columns."""
+        # `_left` is the pixel where the columns begin, `_pitch` their width.
         index = int((point.x() - self._left()) // self._pitch())
         return (
             index
@@ -149,7 +151,11 @@ class SetMatrixPlot(Plot):
         )
 
     def readout(self, target: int) -> list[Line]:
-        """Return the lines of the box on a feature: name, in how many sets it is, and the user's wish."""
+        """Return the lines of the box on a feature: name, in how many sets it is, and the user's wish.
+
+        The user can require or exclude a feature. ``target`` is the position of
+        the feature's column.
+        """
         column = self.columns[target]
         text = tr("in {share:.0f} % of {n:,} sets").format(
             share=100 * column.share, n=self.n_sets
@@ -161,32 +167,38 @@ class SetMatrixPlot(Plot):
         return [*lines, Line(state)] if state else lines
 
     def feature_of(self, target: int) -> int:
-        """Return the id of a feature."""
+        """Return the id of the feature in the column at a position."""
         return self.columns[target].feature
 
     def pick(self, target: int) -> None:
-        """Ask something else of a feature."""
+        """Emit `picked` with the id of a feature; ``target`` is the position of its column.
+
+        The owner of the plot then requires the feature, excludes it, or neither.
+        """
         self.picked.emit(self.columns[target].feature)
 
     def step(self, right: int, down: int) -> bool:
         """Show the box of the next feature, after an arrow key to the right or left.
 
-        Return whether there was something to do: keys up and down do nothing.
+        ``right`` is 1 or -1, and 0 for a key up or down, which has no effect.
+        Return whether the key has an effect.
         """
         if not right or not self.rows:
             return False
         # Without a feature under the mouse, the first one is next.
         index = -1 if self.under_mouse is None else int(self.under_mouse)
         self.under_mouse = min(max(index + right, 0), self._n_columns() - 1)
+        # The box is at the top of the column, below its head.
         position = QPointF(
-            self._left() + (self.under_mouse + 0.5) * self._pitch(), scaled(_HEAD)
+            self._left() + (self.under_mouse + 0.5) * self._pitch(),
+            scaled(_HEAD_HEIGHT),
         )
         self.say(self.under_mouse, position)
         self.redraw()
         return True
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Pick with Space or Enter, and move with the arrows."""
+        """Pick the feature whose box is shown with Space or Enter, and move with the arrows."""
         if (
             event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter)
             and self.under_mouse is not None
@@ -217,9 +229,11 @@ class SetMatrixPlot(Plot):
         ]
 
     def figure(self) -> MapFigure:
-        """Return the matrix as a figure: a row for each set, at most 40, a column for each visible feature.
+        """Return the matrix as a figure for print: a row for each set, a column for each visible feature.
 
-        A cell is 1 if the set has the feature, else 0.
+        At most 40 sets have a row. A cell is 1 if the set has the feature, else
+        0. The name of a row is the share by which the error of the set is above
+        that of the best one, and the label of the set.
         """
         rows = self.rows[:_MAX_ROWS]
         visible = self.columns[: self._n_columns()]
@@ -244,7 +258,7 @@ class SetMatrixPlot(Plot):
         )
 
     def summary(self) -> str:
-        """Return the most frequent features."""
+        """Return in words which features are in most sets."""
         first = [
             f"{c.feature} {c.name} {percentage(c.share)}" for c in self.columns[:8]
         ]
@@ -256,10 +270,11 @@ class SetMatrixPlot(Plot):
         """Return the horizontal pixel where the columns begin, at the right of the texts beside the rows."""
         regular = QFontMetricsF(font(SMALL))
         bold = QFontMetricsF(font(SMALL, bold=True))
+        # the titles of the numbers beside the rows, and of the bars below them
         texts = tr("above the best"), self._below()
         widths = [regular.horizontalAdvance(text) for text in texts]
         widths += [
-            scaled(_NUMBERS) + _GAP + bold.horizontalAdvance(row.label)
+            scaled(_NUMBERS_WIDTH) + _GAP + bold.horizontalAdvance(row.label)
             for row in self.rows
         ]
         return max(widths) + 2 * _GAP
@@ -268,7 +283,7 @@ class SetMatrixPlot(Plot):
         return trn("in one set", "in all {n:,} sets", self.n_sets).format(n=self.n_sets)
 
     def _pitch(self) -> float:
-        """Return how far columns are apart: they share a little more room than they need."""
+        """Return how many pixels columns are apart: all that is free, up to 1.7 times what they need."""
         available_width = max(1.0, self.width() - self._left() - _GAP)
         least = float(scaled(_COLUMN))
         count = max(1, min(len(self.columns), int(available_width / least)))
@@ -284,8 +299,14 @@ class SetMatrixPlot(Plot):
 
     def _shown_rows(self) -> list[MatrixRow]:
         """Return the sets for which there is room, among them the shown selection (``own``)."""
-        around_rows = scaled(_HEAD) + scaled(_BARS) + scaled(_FOOT) + 2 * _GAP
-        count = max(1, int((self.height() - around_rows) // scaled(_PITCH)))
+        # the pixels of the head, of the bars below the rows, and of their numbers
+        around_rows = (
+            scaled(_HEAD_HEIGHT)
+            + scaled(_MAX_BAR_HEIGHT)
+            + scaled(_FOOT_HEIGHT)
+            + 2 * _GAP
+        )
+        count = max(1, int((self.height() - around_rows) // scaled(_ROW_HEIGHT)))
         visible = list(self.rows[:count])
         selection_rows = [row for row in self.rows[count:] if row.own]
         if selection_rows:  # in place of the last set
@@ -295,7 +316,7 @@ class SetMatrixPlot(Plot):
     # Drawing
 
     def _draw_axes(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw the text of an empty matrix: there are no axes."""
+        """Draw the text of an empty matrix; a matrix has no axes."""
         if self.is_empty():
             super()._draw_axes(painter, frame, colors)
 
@@ -303,13 +324,14 @@ class SetMatrixPlot(Plot):
         """Draw the head, the row of each set, and below them the share of the sets with each feature."""
         if not self.rows:
             return
+        # The columns begin at the pixel `left_edge`, and are `pitch` pixels apart.
         left_edge = self._left()
         pitch = self._pitch()
-        row_height = float(scaled(_PITCH))
+        row_height = float(scaled(_ROW_HEIGHT))
         columns = self.columns[: self._n_columns()]
         rows = self._shown_rows()
         self._draw_head(painter, colors, columns, left_edge, pitch)
-        y = float(scaled(_HEAD))
+        y = float(scaled(_HEAD_HEIGHT))
         for row in rows:
             self._draw_row(
                 painter,
@@ -325,20 +347,24 @@ class SetMatrixPlot(Plot):
         painter.setFont(font(SMALL))
         painter.setPen(colors.q("muted"))
         painter.drawText(
-            QRectF(0, top, left_edge - _GAP, scaled(_BARS)), LEFT, self._below()
+            QRectF(0, top, left_edge - _GAP, scaled(_MAX_BAR_HEIGHT)),
+            LEFT,
+            self._below(),
         )
-        bottom = top + scaled(_BARS)
+        bottom = top + scaled(_MAX_BAR_HEIGHT)
         for index, column in enumerate(columns):
             middle = left_edge + (index + 0.5) * pitch
-            height = column.share * scaled(_BARS)
+            height = column.share * scaled(_MAX_BAR_HEIGHT)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(
                 colors.q("accent" if index == self.under_mouse else "bar", 0.75)
             )
-            painter.drawRect(QRectF(middle - _CELL / 2, bottom - height, _CELL, height))
+            painter.drawRect(
+                QRectF(middle - _CELL_WIDTH / 2, bottom - height, _CELL_WIDTH, height)
+            )
             painter.setFont(font(TINY))
             painter.setPen(colors.q("muted"))
-            box = QRectF(middle - pitch, bottom + 1, 2 * pitch, scaled(_FOOT))
+            box = QRectF(middle - pitch, bottom + 1, 2 * pitch, scaled(_FOOT_HEIGHT))
             painter.drawText(
                 box, Qt.AlignmentFlag.AlignCenter, f"{100 * column.share:.0f}"
             )
@@ -359,10 +385,12 @@ class SetMatrixPlot(Plot):
         painter.setFont(font(SMALL))
         painter.setPen(colors.q("muted"))
         painter.drawText(
-            QRectF(0, 0, left_edge, scaled(_HEAD) - 4), LEFT, tr("above the best")
+            QRectF(0, 0, left_edge, scaled(_HEAD_HEIGHT) - 4),
+            LEFT,
+            tr("above the best"),
         )
         for index, column in enumerate(columns):
-            box = QRectF(left_edge + index * pitch, 0, pitch, scaled(_HEAD) - 4)
+            box = QRectF(left_edge + index * pitch, 0, pitch, scaled(_HEAD_HEIGHT) - 4)
             if column.wanted != FREE:
                 painter.setPen(Qt.PenStyle.NoPen)
                 painter.setBrush(
@@ -371,6 +399,8 @@ class SetMatrixPlot(Plot):
                     else colors.q("line_soft")
                 )
                 painter.drawRoundedRect(box.adjusted(1, 0, -1, 0), 4, 4)
+            # The color, by its role in the theme. A feature that is neither
+            # selected nor wanted is muted, unless it is under the mouse.
             is_under_mouse = index == self.under_mouse
             role = {
                 REQUIRED: "accent",
@@ -411,7 +441,10 @@ class SetMatrixPlot(Plot):
         painter.setPen(colors.q("text" if row.label else "muted"))
         painter.drawText(
             QRectF(
-                label_box.left(), label_box.top(), scaled(_NUMBERS), label_box.height()
+                label_box.left(),
+                label_box.top(),
+                scaled(_NUMBERS_WIDTH),
+                label_box.height(),
             ),
             RIGHT,
             _share_text(row.above),
@@ -420,8 +453,11 @@ class SetMatrixPlot(Plot):
             painter.setFont(font(SMALL, bold=True))
             painter.setPen(colors.q("accent"))
             painter.drawText(
-                label_box.adjusted(scaled(_NUMBERS) + _GAP, 0, 0, 0), LEFT, row.label
+                label_box.adjusted(scaled(_NUMBERS_WIDTH) + _GAP, 0, 0, 0),
+                LEFT,
+                row.label,
             )
+        # The color of a feature that the set has; `own` is the shown selection.
         full = (
             colors.q("accent")
             if row.own
@@ -435,9 +471,14 @@ class SetMatrixPlot(Plot):
             painter.setBrush(
                 full if column.feature in row.features else colors.q("line_soft")
             )
-            height = min(_CELL - 3, label_box.height() - 5)
+            height = min(_CELL_WIDTH - 3, label_box.height() - 5)
             painter.drawRoundedRect(
-                QRectF(middle.x() - _CELL / 2, middle.y() - height / 2, _CELL, height),
+                QRectF(
+                    middle.x() - _CELL_WIDTH / 2,
+                    middle.y() - height / 2,
+                    _CELL_WIDTH,
+                    height,
+                ),
                 2.5,
                 2.5,
             )

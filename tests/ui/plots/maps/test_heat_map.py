@@ -225,4 +225,4 @@ def test_a_map_draws_one_bar(theme, stage, monkeypatch, kind):
     titles = [bar.title for bar in drawn]
     assert titles == ["|r|" if isinstance(plot, FeatureMapPlot) else ""]
     assert [share for share, _ in drawn[0].ticks] in ([0.0, 1.0], [0.0, 0.5, 1.0])
-    assert drawn[0].at.left() > plot.frame().area.right()
+    assert drawn[0].box.left() > plot.frame().area.right()
