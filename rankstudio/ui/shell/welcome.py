@@ -50,7 +50,7 @@ class Welcome(QWidget):
         self.set_recent(())
 
     def set_recent(self, paths: Sequence[str]) -> None:
-        """Offer other recent files and folders."""
+        """Show a button for each of these recent files and folders, instead of the earlier ones."""
         for button in self.findChildren(_RecentButton):
             self._recent.removeWidget(button)
             button.deleteLater()

@@ -135,6 +135,8 @@ class WindowContext(QObject):
             for record in records
             if record.dataset is self._models.session.dataset
         ]
+
+        # `view` measures the run by the convention in use.
         results = {
             record.key: self._models.measured.view(record).result for record in on_data
         }
@@ -256,6 +258,8 @@ class Background(QObject):
         """Call a function on a thread; then pass its result to ``show``, or its error to ``fail``.
 
         A later call of `compute` replaces this one, whose result is then dropped.
+
+        Both are called on the window's thread.
         """
         self._latest += 1
         self._show = show

@@ -198,7 +198,7 @@ class Column:
         """The title of the column in a file."""
         return self.full_title or self.title or self.key
 
-    def of(self, row: Row) -> Any:
+    def value_in(self, row: Row) -> Any:
         """Return the value of this column in a row."""
         if self.value is not None:
             return self.value(row)
@@ -206,7 +206,7 @@ class Column:
 
     def text(self, row: Row) -> str:
         """Return the text of the cell in a row: the formatted value, "–" for a missing one."""
-        value = self.of(row)
+        value = self.value_in(row)
         if is_missing(value):
             return MISSING
         if isinstance(value, ProgressCell):
@@ -232,7 +232,7 @@ class Column:
         without marks added to it.
         """
         # An editable number is written with all digits, not with those of the editor.
-        value = self.of(row)
+        value = self.value_in(row)
         if isinstance(value, str) and self.edited is not None:
             return self.edited(row)
         if is_missing(value) or isinstance(value, Dot | Tick | HistogramCell):
@@ -245,7 +245,7 @@ class Column:
 
     def order(self, row: Row) -> Any:
         """Return the key that the column sorts a row by; ticked rows come first, ascending."""
-        value = self.sort(row) if self.sort is not None else self.of(row)
+        value = self.sort(row) if self.sort is not None else self.value_in(row)
         if isinstance(value, ProgressCell):
             return value.share
         if isinstance(value, Tick):
@@ -464,7 +464,7 @@ class ColumnModel(QAbstractTableModel):
         """Return the least and the greatest number of a column, 0 included, for the scale of its bars."""
         if column not in self._ranges:
             rows = (row for row in self.rows if not isinstance(row, Heading))
-            values = [self.columns[column].of(row) for row in rows]
+            values = [self.columns[column].value_in(row) for row in rows]
             numbers = [0.0, *(v for v in values if not is_missing(v))]
             self._ranges[column] = min(numbers), max(numbers)
         return self._ranges[column]
@@ -565,7 +565,7 @@ def _text_for_screen_reader(column: Column, row: Row) -> str | None:
     Return None if these are the cell's text.
     """
     if column.kind == "tick":
-        return tr("ticked") if column.of(row).on else tr("not ticked")
+        return tr("ticked") if column.value_in(row).on else tr("not ticked")
     return column.spoken(row) if column.spoken is not None else None
 
 
@@ -575,7 +575,7 @@ FORMATS = (("CSV", ".csv"), ("LaTeX", ".tex"), ("Markdown", ".md"))
 _DRAWN = ("dot", "tick", "histogram")  # kinds of cells without a text
 
 
-def separated(
+def separated_text(
     columns: Sequence[Column], rows: Sequence[Row], separator: str = ","
 ) -> str:
     """Return rows as separated text with a header line, numbers with all their digits."""
@@ -599,7 +599,7 @@ def table_text(columns: Sequence[Column], rows: Sequence[Row], ending: str) -> s
     """
     text_of_table = {".tex": latex_text, ".md": markdown_text}.get(ending)
     if text_of_table is None:
-        return separated(columns, rows)
+        return separated_text(columns, rows)
     written_columns = [c for c in columns if c.kind not in _DRAWN]
     texts = [[c.text(row) for c in written_columns] for row in rows]
     left_aligned = [i for i, c in enumerate(written_columns) if c.align == "left"]

@@ -81,7 +81,7 @@ from rankstudio.ui.widgets.columns import (
     ProgressCell,
     Row,
     Tick,
-    separated,
+    separated_text,
     table_text,
 )
 from rankstudio.ui.widgets.frozen import FrozenHeader
@@ -184,11 +184,11 @@ def _title_width(title: str, _pixels: int) -> int:
 
 ROW_HEIGHT = 29
 """Height of a row in logical pixels, for text of ordinary size."""
-_WHOLE_ROW = (
+_HIGHLIGHT_ROW = (
     QItemSelectionModel.SelectionFlag.ClearAndSelect
     | QItemSelectionModel.SelectionFlag.Rows
 )
-_NO_ROW = QItemSelectionModel.SelectionFlag.NoUpdate
+_NO_HIGHLIGHT = QItemSelectionModel.SelectionFlag.NoUpdate
 _WIDEST = 320  # pixels of a column whose width is that of its texts
 # pixels with which names can be distinguished; below that the table scrolls
 _LEAST_STRETCHED = 72
@@ -469,7 +469,9 @@ class TableView(QTableView):
 
     def selection_as_tsv(self) -> str:
         """Return the highlighted rows, or all rows if none is, as tab-separated text with a header."""
-        return separated(self._written_columns(), self.selected() or self.rows(), "\t")
+        return separated_text(
+            self._written_columns(), self.selected() or self.rows(), "\t"
+        )
 
     def rows_as(self, ending: str) -> str:
         """Return the whole table in the format of an ending of `FORMATS`.
@@ -724,7 +726,7 @@ class TableView(QTableView):
         ):
             # The row is not highlighted: the ring shows where the arrow keys
             # begin, but no row is chosen.
-            self.selectionModel().setCurrentIndex(self._first_index(), _NO_ROW)
+            self.selectionModel().setCurrentIndex(self._first_index(), _NO_HIGHLIGHT)
         self._is_quiet = False
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -871,7 +873,7 @@ class TableView(QTableView):
 
     @Slot()
     def _follow_text(self) -> None:
-        """Fit the height of rows and the widths of columns to the present text size."""
+        """Fit the height of rows and the widths of columns to a changed size of text."""
         height = scaled(ROW_HEIGHT)
         if height != self.verticalHeader().defaultSectionSize():
             self.setMinimumHeight(2 * height)
@@ -1023,10 +1025,10 @@ class TableView(QTableView):
         if highlighted_rows:
             nearest = min(highlighted_rows, key=lambda row: abs(row - index.row()))
             self.selectionModel().setCurrentIndex(
-                self.rows_model.index(nearest, index.column()), _NO_ROW
+                self.rows_model.index(nearest, index.column()), _NO_HIGHLIGHT
             )
         else:
-            self.selectionModel().setCurrentIndex(index, _WHOLE_ROW)
+            self.selectionModel().setCurrentIndex(index, _HIGHLIGHT_ROW)
 
     def _key(self, row: Row) -> Hashable:
         """Return the identity of a row: equal for two objects of the same row."""
@@ -1051,7 +1053,7 @@ class TableView(QTableView):
         """Make a row the chosen one; return whether it is listed."""
         index = self._index_of(row)
         if index.isValid():
-            self.selectionModel().setCurrentIndex(index, _WHOLE_ROW)
+            self.selectionModel().setCurrentIndex(index, _HIGHLIGHT_ROW)
         return index.isValid()
 
     def _index_of(self, row: Row) -> QModelIndex:
@@ -1135,6 +1137,7 @@ def _histogram_shapes(
         bars.addRect(
             number * bar_width, height - bar_height, bar_width - 0.6, bar_height
         )
+    # The line goes along the top of each bin, from its left to its right edge.
     steps = QPolygonF()
     for number, share in enumerate(histogram.part):
         top = height - height * (share / tallest) ** 0.5
@@ -1239,7 +1242,7 @@ class Cells(QStyledItemDelegate):
 
         ``rect`` is the cell without its margins, ``number`` the position of the column.
         """
-        value = column.of(row)
+        value = column.value_in(row)
         if isinstance(value, Dot):
             self._paint_dot(painter, rect, value)
             return
