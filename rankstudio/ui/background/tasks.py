@@ -271,7 +271,7 @@ class FoldCache:
         return context
 
 
-def look_at_features(
+def quality_of_features(
     dataset: FoldedDataset, number: int | None, convention: str, summary: DatasetSummary
 ) -> QualityReport:
     """Return the quality report on every feature of a fold, or of all folds (``number`` is None)."""

@@ -246,7 +246,7 @@ class OpenDialog(QFileDialog):
 
         Qt would open the folder in the dialog instead.
         """
-        # Qt would open the folder in the dialog instead.
+        # A folder without data is opened in the dialog.
         selected = self.selectedFiles()
         if (
             len(selected) == 1

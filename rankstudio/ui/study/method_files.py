@@ -327,7 +327,8 @@ class MethodFiles(Controller):
             self._session.change(
                 text, parameters=parameters if is_new_version else {}, **changes
             )
-        # The new version may not allow a value of the earlier one.
+        # The new version may refuse a value of the earlier one: all parameters
+        # get their defaults then.
         except RankStudioError:
             self._session.change(text, parameters={}, **changes)
 
