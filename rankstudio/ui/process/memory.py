@@ -94,7 +94,7 @@ class GarbageCollection(QObject):
         super().__init__(parent)
         self.setObjectName("garbage-collection")
         gc.disable()  # the automatic collection, on any thread
-        self._last = NEVER
+        self._last = NEVER  # when the oldest objects were searched, and how long
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._collect)
 

@@ -68,7 +68,7 @@ class Turns(QObject):
 
     @Slot()
     def _turn(self) -> None:
-        """Call the first function that waits and can still be called; the others wait for the next turns."""
+        """Call the first waiting function whose widget still exists; the others wait for the next turns."""
         while self._waiting:
             function = self._waiting.popleft()
             owner = getattr(function, "__self__", None)
