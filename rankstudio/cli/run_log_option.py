@@ -64,15 +64,13 @@ def log_store(target: str | None) -> LogStore | None:
 
 @contextmanager
 def logged(store: LogStore | None, data_name: str) -> Iterator[RunListener | None]:
-    """Provide the log of a run in another program, or None without a store.
+    """Provide the log of a run in another program during a ``with`` block; None without a store.
 
-    The log receives the events of the run. An error that ends the run is logged, too.
+    The log receives the events of the run. An error that ends the run is
+    logged, too.
 
-    Parameters
-    ----------
-    store : LogStore or None
-    data_name : str
-        Name of the dataset.
+    Parameters ---------- store : LogStore or None data_name : str Name of the
+    dataset.
     """
     log = (
         None

@@ -21,7 +21,7 @@ Resume an unfinished run with rankstudio run --resume STUDY."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the argument that names studies, and the option of JSON."""
+    """Add the argument that names studies, and --json."""
     parser.add_argument(
         "studies", nargs="+", type=Path, metavar="STUDY", help="study file"
     )

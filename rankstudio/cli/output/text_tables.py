@@ -21,14 +21,11 @@ def as_text(
     rows: Sequence[Sequence[str]],
     left_columns: Sequence[int] = (0,),
 ) -> Block:
-    """Return rows of text as aligned columns.
+    """Return rows of text as aligned columns, below the header and a line.
 
-    Parameters
-    ----------
-    header : sequence of str
-    rows : sequence of sequences of str
-    left_columns : sequence of int
-        Columns aligned to the left; the others hold numbers.
+    Parameters ---------- header : sequence of str rows : sequence of sequences
+    of str left_columns : sequence of int Columns aligned to the left; the
+    others hold numbers.
     """
     table = [tuple(map(one_line, row)) for row in (header, *rows)]
     widths = [max(len(row[column]) for row in table) for column in range(len(header))]
@@ -79,7 +76,10 @@ _TABLE_WRITERS: dict[str, Callable[[TextTable], str]] = {
 
 
 def explained(entries: Iterable[tuple[str, str]]) -> str:
-    """Return names with their meanings, pairs of texts, as lines of a help text, 100 characters wide."""
+    """Return names with their meanings as lines of a help text, 100 characters wide.
+
+    ``entries`` are pairs of name and meaning.
+    """
     names, texts = zip(*entries, strict=True)
     width = max(map(len, names))
     return "\n".join(
@@ -94,7 +94,10 @@ def explained(entries: Iterable[tuple[str, str]]) -> str:
 
 
 def as_json(values: Any) -> Block:
-    """Return plain values as a document in JSON; NaN and infinities become null, as JSON has neither."""
+    """Return plain values as a document in JSON.
+
+    NaN and infinities become null, as JSON has neither.
+    """
     text = json.dumps(
         _with_nulls(values), indent=2, ensure_ascii=False, allow_nan=False
     )
@@ -108,7 +111,10 @@ def as_json(values: Any) -> Block:
 
 
 def _with_nulls(values: Any) -> Any:
-    """Return plain values with None in place of each number that is not finite, at any depth."""
+    """Return plain values with None in place of each number that is not finite.
+
+    Lists and mappings are searched at any depth.
+    """
     match values:
         case Mapping():
             return {name: _with_nulls(value) for name, value in values.items()}

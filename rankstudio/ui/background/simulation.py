@@ -125,7 +125,7 @@ class BackgroundSimulation(QObject):
         )
 
     def _receive(self, update: Any) -> None:
-        """Emit what a step has yielded, and have the next step taken.
+        """Emit the update of a step, and have the next step taken.
 
         ``update`` is None if the step has yielded nothing new, and ``_END``
         after the last step.

@@ -225,8 +225,8 @@ class _Thread(QThread):
         self.setStackSize(_STACK_BYTES)
         self._outbox = outbox
         self._waiting_jobs: deque[Job] = deque()
-        # Guards all below; notified when a job arrives, or one of the two flags
-        # changes.
+        # Guards the queue above and all below; notified when a job arrives, or one
+        # of the two flags changes.
         self._queue_condition = threading.Condition()
         self._stopping = False
         self._is_held = False  # no further job begins

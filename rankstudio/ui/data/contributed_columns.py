@@ -77,7 +77,7 @@ class ContributedColumn(QObject):
         self._values_demand.forget()
 
     def _key(self) -> Key | None:
-        """Return what the values depend on: dataset, number of the shown fold, and convention.
+        """Return the key of the values: dataset, number of the shown fold, and convention.
 
         The values are computed anew when it has changed. Return None if they
         cannot be computed on the shown fold, or if all folds are shown.

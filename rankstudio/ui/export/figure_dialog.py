@@ -318,7 +318,7 @@ class FigureDialog(SavingDialog):
         ratio = self.devicePixelRatioF()
         preview_size = self.preview.contentsRect().size() * ratio  # in device pixels
         # The width of the figure is in points, 72 to an inch. `_PREVIEW_DPI` are the
-        # dots per inch of a screen, on which a figure has its size in print.
+        # dots per inch of a usual screen.
         dpi = min(72 * preview_size.width() / style.width, 2 * _PREVIEW_DPI * ratio)
         paint = partial(figure_image, self.figure, style, dpi)
 

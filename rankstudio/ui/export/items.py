@@ -172,7 +172,8 @@ def _source_caption(models: Models, *, compared: bool) -> str:
             " " + tr("This model is not part of any run.") if model.live else ""
         )
 
-    # Versions of the program and of the plan's plug-ins.
+    # Versions of RankStudio, its libraries, and the packages of the plan's
+    # methods.
     software = versions(view.plan.sources)
     return captions.plan_text(
         view.plan,
@@ -799,7 +800,7 @@ def _dataset_writers(
                 on_done(_losses_sentence(form, tuple(losses)))
 
         def note(part: WrittenPart) -> None:
-            """Add what the format could not store of a written file."""
+            """Note the losses of a written file: parts that the format cannot store."""
             losses.update(dict.fromkeys(part.losses))
 
         text = tr("Writing {name}").format(name=path.name)

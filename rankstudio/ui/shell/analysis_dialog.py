@@ -322,7 +322,8 @@ class AnalysisDialog(QDialog):
         # All other analyses need the shown run, and its data, which must be open.
         record = self._models.current.shown.record
 
-        # `view` measures the run by the convention in use.
+        # `view` returns the run with the measures in use, without those on a sealed
+        # test part.
         result = None if record is None else self._models.measured.view(record).result
         if record is None or result is None or record.dataset is not dataset:
             return None, ""

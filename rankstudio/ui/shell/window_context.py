@@ -136,7 +136,8 @@ class WindowContext(QObject):
             if record.dataset is self._models.session.dataset
         ]
 
-        # `view` measures the run by the convention in use.
+        # `view` returns the run with the measures in use, without those on a sealed
+        # test part.
         results = {
             record.key: self._models.measured.view(record).result for record in on_data
         }

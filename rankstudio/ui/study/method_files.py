@@ -221,7 +221,7 @@ class MethodFiles(Controller):
     def _show_additions(
         self, path: str, entries: tuple[Method | MeasureEntry, ...]
     ) -> None:
-        """Show what the file at ``path`` has added, in a message and in the plan.
+        """Show the additions of the file at ``path``, in a message and in the plan.
 
         The plan gets a method, or a measure if the file has no method.
         """

@@ -243,7 +243,7 @@ class StudyFiles(Controller):
             show()
 
         def handle(message: object) -> None:
-            """Handle what `work` has yielded: switch to the study, list a run, or show a sentence.
+            """Handle a message of `work`: switch to the study, list a run, or show a sentence.
 
             `is_open` of the method becomes True for the study.
             """
