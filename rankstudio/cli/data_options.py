@@ -100,7 +100,10 @@ def add_model(parser: Any) -> None:
 def take_model(args: argparse.Namespace) -> None:
     """Set ``args.model`` to the typed model, which may be MODEL or --model.
 
-    Raises ------ PlanError If both are typed, or none.
+    Raises
+    ------
+    PlanError
+        If there are two models, or none.
     """
     # Exactly one of them has to be there.
     if (args.model is None) == (args.named_model is None):
@@ -207,7 +210,10 @@ def columns_from(args: argparse.Namespace) -> dict[str, Any]:
 
     The result is the field ``columns`` of a plan.
 
-    Raises ------ PlanError If the value of an option is empty.
+    Raises
+    ------
+    PlanError
+        If the value of an option is empty.
     """
     columns: dict[str, Any] = {}
     for name, option in COLUMN_OPTIONS.items():
@@ -237,8 +243,10 @@ def by_name(texts: Sequence[str], option: str, example: str) -> dict[str, Path]:
     ``texts`` are the values of the option; ``option`` and ``example`` are for
     the text of an error.
 
-    Raises ------ PlanError If a text is not a name and a place, or if a name is
-    repeated.
+    Raises
+    ------
+    PlanError
+        If a text is not a name and a place, or if a name is repeated.
     """
     places: dict[str, Path] = {}
     for text in texts:

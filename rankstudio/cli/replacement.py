@@ -142,8 +142,11 @@ def refuse_existing(
 
     A folder is not replaced, only written into.
 
-    Raises ------ OutputError The text names the first such file, why it is
-    refused (``description``), and the option that allows to replace it.
+    Raises
+    ------
+    OutputError
+        The text names the first such file, why it is refused (``description``),
+        and the option that allows to replace it.
     """
     for path in paths:
         if force or is_standard(path) or path.is_dir():
@@ -221,7 +224,9 @@ def refuse_other_comparison(
     ``data`` are the datasets of the comparison, and ``out`` is its folder, in
     which each run has a folder.
 
-    Raises ------ OutputError
+    Raises
+    ------
+    OutputError
     """
     from rankstudio.engine.experiment.reports import plan_of_results
 

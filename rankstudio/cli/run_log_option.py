@@ -69,8 +69,11 @@ def logged(store: LogStore | None, data_name: str) -> Iterator[RunListener | Non
     The log receives the events of the run. An error that ends the run is
     logged, too.
 
-    Parameters ---------- store : LogStore or None data_name : str Name of the
-    dataset.
+    Parameters
+    ----------
+    store : LogStore or None
+    data_name : str
+        Name of the dataset.
     """
     log = (
         None

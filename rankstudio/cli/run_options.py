@@ -497,7 +497,10 @@ def plan_from(args: argparse.Namespace) -> Plan:
 
     If they name a plan in a file, they change that plan.
 
-    Raises ------ PlanError, ParameterError If the options describe no plan.
+    Raises
+    ------
+    PlanError, ParameterError
+        If the options describe no plan.
     """
     # Start from the plan of the file, or from an empty plan.
     if args.plan is None and args.data is None and not args.sample:
@@ -546,11 +549,19 @@ def fold_of_data(
 
     ``option`` is the option of the fold, for errors.
 
-    Returns ------- plan : Plan Plan with the known costs of features. dataset :
-    FoldedDataset option_names : set of str Names of the options that are set;
-    those of the method's parameters are called as in a plan.
+    Returns
+    -------
+    plan : Plan
+        Plan with the known costs of features.
+    dataset : FoldedDataset
+    option_names : set of str
+        Names of the options that are set; those of the method's parameters are
+        called as in a plan.
 
-    Raises ------ ParameterError If the option names several folds.
+    Raises
+    ------
+    ParameterError
+        If the option names several folds.
     """
     from rankstudio.engine.experiment.plan.from_data import with_known_costs
     from rankstudio.engine.experiment.runner import open_data
@@ -592,7 +603,10 @@ def _data_field(args: argparse.Namespace) -> dict[str, Any]:
 
     It is empty without such an option.
 
-    Raises ------ PlanError If the options name several datasets.
+    Raises
+    ------
+    PlanError
+        If the options name several datasets.
     """
     if args.sample:
         return {"data": SAMPLE}

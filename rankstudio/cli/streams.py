@@ -116,10 +116,16 @@ def input_file(path: Path, ending: str = "") -> Path:
 
     It is the path itself, or for "-" a temporary file with the standard input.
 
-    Parameters ---------- path : Path ending : str Ending of the name of the
-    temporary file, from which readers know the format.
+    Parameters
+    ----------
+    path : Path
+    ending : str
+        Ending of the name of the temporary file, from which readers know the format.
 
-    Raises ------ OutputError If the temporary file cannot be written.
+    Raises
+    ------
+    OutputError
+        If the temporary file cannot be written.
     """
     if not is_standard(path):
         return path
@@ -158,8 +164,11 @@ def write_output(path: Path, content: str | bytes) -> None:
 
     The folder of the file is made if it does not exist.
 
-    Raises ------ OutputError If the file cannot be written, or if the content
-    is binary and would go to a terminal.
+    Raises
+    ------
+    OutputError
+        If the file cannot be written, or if the content is binary and would go
+        to a terminal.
     """
     if is_standard(path):
         _write_to_stdout(content)

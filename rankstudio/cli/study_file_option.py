@@ -43,8 +43,10 @@ def study_at(path: Path | None) -> Iterator[Study | None]:
     A study is a file that stores runs. It is created if it does not exist, and
     closed at the end.
 
-    Raises ------ StoreError If the file is no study, or if another process has
-    it open.
+    Raises
+    ------
+    StoreError
+        If the file is no study, or if another process has it open.
     """
     from rankstudio.engine.experiment.storage.study import Study
 
@@ -61,7 +63,10 @@ def reading(path: Path) -> Iterator[tuple[Study, Sequence[RunSummary]]]:
 
     Damage to the study or its runs is reported.
 
-    Raises ------ StoreError If the study cannot be opened.
+    Raises
+    ------
+    StoreError
+        If the study cannot be opened.
     """
     from rankstudio.engine.experiment.storage.study import Study
 
@@ -90,7 +95,10 @@ def add_run_choice(parser: argparse.ArgumentParser) -> None:
 def run_choice(args: argparse.Namespace) -> RunChoice:
     """Return the choice of runs of a study that the options --data and --runs make.
 
-    Raises ------ ParameterError If ``--runs`` has no numbers.
+    Raises
+    ------
+    ParameterError
+        If ``--runs`` has no numbers.
     """
     from rankstudio.engine.analysis.reported_runs import RunChoice
 
@@ -126,8 +134,13 @@ def one_run(
 
     ``path`` is the study, and ``option`` names the run; both are for errors.
 
-    Raises ------ PlanError If no run has the number, or if there are several
-    runs and no number. StoreError If the study has no run.
+    Raises
+    ------
+    PlanError
+        If no run has the number, or if there are several runs and no number;
+        the text names the option.
+    StoreError
+        If the study has no run.
     """
     if not runs:
         raise StoreError(f"{path}: the study has no run.")
@@ -185,8 +198,10 @@ class OpenedRun:
 def opened_run(path: Path, number: int | None) -> OpenedRun:
     """Return a finished run of a study with its data, by its number; for None, the only run.
 
-    Raises ------ PlanError If there is no such run, or it is not finished, or
-    its data have changed.
+    Raises
+    ------
+    PlanError
+        If there is no such run, or it is not finished, or its data have changed.
     """
     from rankstudio.engine.experiment.storage.study_contents import is_sealed
     from rankstudio.engine.experiment.stored_run import run_with_data
@@ -244,7 +259,10 @@ def plans_to_go_on_with(study: Study) -> list[Plan]:
     of RankStudio started cannot be resumed: it is run again, and a note says
     so.
 
-    Raises ------ StoreError If the study has no run.
+    Raises
+    ------
+    StoreError
+        If the study has no run.
     """
     from rankstudio.engine.experiment.versions import versions
 

@@ -124,8 +124,10 @@ def refuse_other_kinds(args: argparse.Namespace) -> None:
 
     It is raised before the file is read.
 
-    Raises ------ PlanError If there is such a file; the text says which kind it
-    has, and what to do.
+    Raises
+    ------
+    PlanError
+        If there is such a file; the text says which kind it has, and what to do.
     """
     # The metavar of an argument, such as DATA, says which kind it needs. A file of
     # the unknown kind "" is accepted; reading it will show what it is.

@@ -48,9 +48,12 @@ def workers(args: argparse.Namespace) -> Iterator[Workers]:
 
     At the end they are released.
 
-    Raises ------ PlanError For both options together, or some certificates
-    without the others. WorkerError, ParameterError, MissingExtraError If there
-    are no such workers, or if ``--workers`` is less than 1.
+    Raises
+    ------
+    PlanError
+        For both options together, or some certificates without the others.
+    WorkerError, ParameterError, MissingExtraError
+        If there are no such workers, or if ``--workers`` is less than 1.
     """
     if args.scheduler is not None and args.workers is not None:
         raise PlanError(

@@ -252,8 +252,10 @@ def _output_format(args: argparse.Namespace) -> DataFormat:
 
     Some formats have a second file, with the sizes of queries.
 
-    Raises ------ PlanError For a format of several files on the standard
-    output.
+    Raises
+    ------
+    PlanError
+        For a format of several files on the standard output.
     """
     form = format_of_key(args.to) if args.to else format_to_write(args.out.name)
     refuse_output_with_json(args)
@@ -354,8 +356,10 @@ def _kept_feature_ids(args: argparse.Namespace) -> tuple[int, ...] | None:
 
     The options list the ids, or name a model or run that selected them.
 
-    Raises ------ PlanError If the options contradict each other, or the ids are
-    invalid.
+    Raises
+    ------
+    PlanError
+        If the options contradict each other, or the ids are invalid.
     """
     # Features that a model or a run selected.
     if args.selected is not None:
@@ -459,8 +463,11 @@ def _selection_of_fold(
     ``fold`` is None for the only fold; ``folds`` has the ids by fold; ``path``
     is the file, for errors.
 
-    Raises ------ PlanError Without such a fold, for a fold without features, or
-    for None where there are several folds.
+    Raises
+    ------
+    PlanError
+        Without such a fold, for a fold without features, or for None where
+        there are several folds.
     """
     numbers = ", ".join(map(str, list(folds)[:_MAX_LISTED_FOLDS]))
     if len(folds) > _MAX_LISTED_FOLDS:

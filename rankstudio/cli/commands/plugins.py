@@ -135,8 +135,10 @@ def _entries_named(name: str) -> list[Method]:
 
     A method is named by its key, file or import path.
 
-    Raises ------ PlanError If there is no such plug-in or method; the text has
-    a similar name.
+    Raises
+    ------
+    PlanError
+        If there is no such plug-in or method; the text has a similar name.
     """
     from rankstudio.engine.methods.foreign.code import names_code
     from rankstudio.engine.methods.foreign.permission import add_by_user

@@ -549,7 +549,10 @@ def write_tables(
 
     The tests are written only if `tested` has them.
 
-    Raises ------ OutputError If a file cannot be written.
+    Raises
+    ------
+    OutputError
+        If a file cannot be written.
     """
     save_csv(out / "comparison.csv", *comparison_table(results))
     page = document(_all_tables(results, tested), "markdown")

@@ -23,9 +23,12 @@ def as_text(
 ) -> Block:
     """Return rows of text as aligned columns, below the header and a line.
 
-    Parameters ---------- header : sequence of str rows : sequence of sequences
-    of str left_columns : sequence of int Columns aligned to the left; the
-    others hold numbers.
+    Parameters
+    ----------
+    header : sequence of str
+    rows : sequence of sequences of str
+    left_columns : sequence of int
+        Columns aligned to the left; the others hold numbers.
     """
     table = [tuple(map(one_line, row)) for row in (header, *rows)]
     widths = [max(len(row[column]) for row in table) for column in range(len(header))]

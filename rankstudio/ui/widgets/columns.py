@@ -342,8 +342,10 @@ class ColumnModel(QAbstractTableModel):
     def set_rows(self, rows: Sequence[Row]) -> bool:
         """Show other rows, sorted as the present ones.
 
-        Returns ------- bool Whether these are other rows; False if the rows
-        have the same identities in the same order, and only new contents.
+        Returns
+        -------
+        bool
+            Whether these are other rows; False if the same rows only have new contents.
         """
         # For the same rows, Qt is only notified of new contents: a reset would
         # lose its selection and scroll position.
