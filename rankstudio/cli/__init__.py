@@ -155,6 +155,7 @@ def known_commands() -> Mapping[str, CommandSource]:
 
 
 def _core_commands() -> dict[str, CommandSource]:
+    """Return the import paths of the core's commands, by name."""
     return {name: f"rankstudio.cli.commands.{name}" for name in CORE_COMMANDS}
 
 

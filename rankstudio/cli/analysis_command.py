@@ -165,6 +165,7 @@ class AnalysisCommand:
 def _subject_and_values(
     module: str, args: argparse.Namespace
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the subject and the parameters that the module of an analysis reads from the options."""
     subject, values = import_module(module).read(args)
     return tuple(subject), dict(values)
 

@@ -212,6 +212,7 @@ class CommandParser(argparse.ArgumentParser):
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
         # An empty name is an unset variable of the shell, and would be the
         # current folder.
+        """Return the value of a typed text; refuse an empty name of a file."""
         if not arg_string and action.type in (Path, place_name):
             raise argparse.ArgumentError(
                 action, "expected the name of a file or folder, got an empty name"
@@ -236,6 +237,7 @@ class CommandParser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, problem)
 
     def _print_message(self, message: str, file: Any = None) -> None:
+        """Print a message of argparse, by default to the error stream."""
         tell(Block(message), file=file or sys.stderr, end="")
 
 
@@ -276,6 +278,7 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
     """A formatter that breaks no name at its hyphen."""
 
     def _split_lines(self, text: str, width: int) -> list[str]:
+        """Return a help text as lines, without breaks at hyphens."""
         return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False)
 
 
@@ -283,6 +286,7 @@ _MAX_NAMES_IN_ERROR = 8  # names that an error can list
 
 
 def _is_shown(action: argparse.Action) -> bool:
+    """Return whether an option is in the help."""
     return action.help is not argparse.SUPPRESS
 
 

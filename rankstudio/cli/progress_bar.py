@@ -70,8 +70,8 @@ def preparation(stream: TextIO | None = None) -> Iterator[None]:
     """
     line, was_announced = LiveLine(stream), False
 
-    # Called by the engine before it compiles a kernel.
     def announce(sentence: str) -> None:
+        """Print a sentence; called by the engine before it compiles a kernel."""
         nonlocal was_announced
         line.show(sentence)
         if not line.live and not was_announced:

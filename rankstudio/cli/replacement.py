@@ -119,6 +119,7 @@ def inputs_of_plan(plan: Plan) -> list[Path]:
 
 
 def _refuse_inputs(paths: Iterable[Path], inputs: Iterable[Path]) -> None:
+    """Raise an error if one of the paths to write is an input."""
     from rankstudio.engine.data.fold_files import refuse_inputs
 
     refuse_inputs((path for path in paths if not is_standard(path)), inputs)

@@ -89,4 +89,5 @@ def logged(store: LogStore | None, data_name: str) -> Iterator[RunListener | Non
 
 
 def _print_to_stderr(sentence: str) -> None:
+    """Print a sentence to the error stream."""
     tell(sentence, file=sys.stderr)

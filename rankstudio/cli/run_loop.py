@@ -328,6 +328,7 @@ class _Running:
         return False
 
     def _leave_out(self, error: RankStudioError, runs: int) -> None:
+        """Leave out a number of runs because of an error, and print it."""
         tell(f"Left out: {error}", file=sys.stderr)
         self.left_out = error
         self.all_runs.pass_over(runs)

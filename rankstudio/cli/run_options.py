@@ -448,6 +448,7 @@ def plan_file(args: argparse.Namespace) -> Path | None:
 
 
 def _data_option_text(args: argparse.Namespace) -> str:
+    """Return the options of the data as they were typed."""
     return "--sample" if args.sample else f"--data {' --data '.join(args.data)}"
 
 
@@ -746,6 +747,7 @@ def _fold_numbers(text: str) -> tuple[int, ...]:
 
 
 def _unchanged(value: Any) -> Any:
+    """Return a value as it is: the option's text is the field."""
     return value
 
 

@@ -288,6 +288,7 @@ def _write_to_stdout(content: str | bytes) -> None:
 
 
 def _is_text(content: bytes) -> bool:
+    """Return whether bytes are text in UTF-8."""
     try:
         return "\0" not in content.decode("utf-8")
     except UnicodeDecodeError:

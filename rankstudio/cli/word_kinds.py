@@ -92,10 +92,12 @@ def _begins_letor(begin: bytes) -> bool:
 
 
 def _is_text(begin: bytes) -> bool:
+    """Return whether the first bytes of a file look like text."""
     return bool(begin) and b"\0" not in begin
 
 
 def _is_model(begin: bytes) -> bool:
+    """Return whether the first bytes of a file are those of a model in JSON."""
     from rankstudio.engine.export.models import FORMAT
 
     return f'"{FORMAT}"'.encode() in begin

@@ -217,6 +217,7 @@ def _add_table_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _number_of_digits(text: str) -> int:
+    """Return a typed number of decimal places; raise an error for another text."""
     if not text.isascii() or not text.isdecimal() or int(text) > _MAX_DIGITS:
         raise argparse.ArgumentTypeError(
             f"expected a number from 0 to {_MAX_DIGITS}, got {text}"

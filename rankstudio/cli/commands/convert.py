@@ -527,6 +527,7 @@ def _folds_of_results(path: Path) -> dict[int, tuple[int, ...]] | None:
 
 
 def _is_id(value: object) -> TypeGuard[int]:
+    """Return whether a value is a number that an id may be, from 1 up."""
     return (
         isinstance(value, int)
         and not isinstance(value, bool)
@@ -535,6 +536,7 @@ def _is_id(value: object) -> TypeGuard[int]:
 
 
 def _are_ids(values: object) -> TypeGuard[list[int]]:
+    """Return whether a value is a list of distinct ids."""
     return (
         isinstance(values, list)
         and all(map(_is_id, values))

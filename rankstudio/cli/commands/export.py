@@ -339,6 +339,7 @@ def _trial_documents(
 
 
 def _proof_sentence(proof: RankingProof, data_name: str) -> str:
+    """Return the sentence on a verification, with the name of its documents."""
     return (
         f"{proof.sentence} Data: {data_name}."
         if data_name and not proof.failure

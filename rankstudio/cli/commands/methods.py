@@ -71,6 +71,7 @@ def as_dict(entry: Method) -> dict[str, Any]:
 
 
 def _without_tuples(value: Any) -> Any:
+    """Return a value for JSON: a tuple as a list."""
     return list(value) if isinstance(value, tuple) else value
 
 

@@ -85,6 +85,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _state_text(row: dict[str, Any]) -> str:
+    """Return the state of a run: "damaged", "done", or its completed units."""
     if row["damage"]:
         return "damaged"
     return "done" if row["finished"] else f"{row['units_done']} of {row['units']} units"

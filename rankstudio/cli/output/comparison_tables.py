@@ -175,6 +175,7 @@ def _unfitted_note(compared: RunComparison) -> str:
 
 
 def _mean_cell(result: RunResult, name: str, part: Part) -> str:
+    """Return the average of a measure on a part, as a cell; a dash without one."""
     mean = result.average_on(part).get(name, nan)
     return NOTHING if isnan(mean) else f"{mean:.4f}"
 
@@ -495,6 +496,7 @@ def _runs_as_dicts(compared: RunComparison) -> Iterator[dict[str, Any]]:
 
 
 def _test_as_dict(tested: CorrectedTest) -> dict[str, Any]:
+    """Return a test with its corrected p-values as plain values."""
     corrected = {
         name: getattr(tested, name)
         for name in ("p_t_holm", "p_wilcoxon_holm", "p_holm")

@@ -54,12 +54,14 @@ def document(tables: Iterable[TextTable], form: str = "text") -> Block:
 
 
 def _table_as_text(table: TextTable) -> str:
+    """Return a table as text, with its title above and its note below."""
     note = textwrap.fill(table.note, _NOTE_WIDTH)
     text = as_text(table.header, table.rows, table.left)
     return "\n".join(filter(None, [one_line(table.title), text, note]))
 
 
 def _table_as_markdown(table: TextTable) -> str:
+    """Return a table in Markdown, below a heading."""
     text = markdown_text(table.header, table.rows, table.left)
     return "\n\n".join(
         filter(None, [f"## {one_line(table.title)}", text, one_line(table.note)])
@@ -67,6 +69,7 @@ def _table_as_markdown(table: TextTable) -> str:
 
 
 def _table_as_latex(table: TextTable) -> str:
+    """Return a table in LaTeX, with a caption."""
     caption = f"{table.title}. {table.note}" if table.note else table.title
     return latex_text(table.header, table.rows, table.left, caption)
 

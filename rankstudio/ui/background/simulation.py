@@ -142,16 +142,19 @@ class BackgroundSimulation(QObject):
             self._take_step()
 
     def _fail(self, reason: str) -> None:
+        """Stop the simulation, and report why its step failed."""
         self._drop()
         self._change(SimulationState.STOPPED)
         self.failed.emit(reason)
 
     def _drop(self) -> None:
+        """Abandon the present step, and forget the generator."""
         if self._job is not None:
             self._job.abandon()
         self._job = self._generator = None
 
     def _change(self, state: SimulationState) -> None:
+        """Change to another state, and emit `changed`."""
         self._state = state
         self.changed.emit()
 

@@ -174,6 +174,7 @@ def _with_progress(
 
     def report(n_done: int, total: int) -> None:
         # This replaces the content, as only the last share counts.
+        """Note the share that is done, for the generator to yield."""
         latest[:] = [n_done / total if total else 0.0]
 
     with ThreadPoolExecutor(1, thread_name_prefix="load") as pool:

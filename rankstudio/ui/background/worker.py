@@ -265,6 +265,7 @@ class _Thread(QThread):
             self._queue_condition.notify()
 
     def run(self) -> None:
+        """Carry out jobs until the thread has to end."""
         while (job := self._next_job()) is not None:
             self._carry_out(job)
 

@@ -101,8 +101,10 @@ def _card(source: dict[str, str]) -> QFrame:
 
 
 def _text(text: str, role: str = "") -> PlainLabel:
+    """Return a label with a text that wraps and can be selected."""
     return named(PlainLabel(text, wraps=True, selectable=True), role=role)
 
 
 def _copy(address: str) -> None:
+    """Put an address on the clipboard."""
     QGuiApplication.clipboard().setText(address)

@@ -244,6 +244,7 @@ class FeatureNames(Controller):
 
     @Slot(object, str, str)
     def _change(self, row: DescribedFeature, key: str, text: str) -> None:
+        """Take over a cost or name that the user wrote into a cell of the table."""
         if key == "cost":
             self._set_cost(row.feature_id, text)
         elif key == "name":
@@ -288,6 +289,7 @@ class FeatureNames(Controller):
 
     @Slot(object)
     def _keep_groups(self, groups: Groups) -> None:
+        """Store other groups of features with the user's notes."""
         self._keep(replace(self._notes, groups=groups))
 
     def _keep(self, notes: FeatureNotes) -> None:
@@ -313,6 +315,7 @@ class FeatureNames(Controller):
         self._session.exchange(new)
 
     def _save(self, dataset: FoldedDataset) -> None:
+        """Store the notes for a dataset, and report if that fails."""
         try:
             save_notes(self._folder, dataset, self._notes)
         except RankStudioError as error:
@@ -439,6 +442,7 @@ class FeatureGroups(Controller):
 
     @Slot(object, str, str)
     def _write(self, row: DescribedFeature, key: str, text: str) -> None:
+        """Take over a group that the user wrote into a cell of the table."""
         if key == "group":
             self._put([row], text)
 

@@ -331,6 +331,7 @@ class DataPanel(Panel):
         self.sources = self.add_tool("info", tr("Where to get data"))
         self._dataset: FoldedDataset | None = None
         self._fold: int | None = None  # number of the shown fold; None for all
+        # Key of the convention, and a text while documents are being opened.
         self._convention = self._opening_text = ""
         # Summaries by the number of the fold; None for all folds.
         self._summaries: dict[int | None, DatasetSummary] = {}
@@ -530,11 +531,13 @@ class DataPanel(Panel):
 
     @Slot(int)
     def _on_fold_box(self, index: int) -> None:
+        """Show the fold of an entry of the box, by its index."""
         folds = self._dataset.folds if self._dataset else ()
         # the last entry is "all folds"
         self._on_fold(folds[index].number if index < len(folds) else None)
 
     @Slot(object)
     def _on_fold(self, number: int | None) -> None:
+        """Show a fold that the user has chosen, or all folds (None), and emit it."""
         self.set_fold(number)
         self.foldChosen.emit(number)

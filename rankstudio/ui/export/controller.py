@@ -206,6 +206,7 @@ class ExportController(Controller):
 
     @staticmethod
     def _may_replace(dialog: FigureDialog, names: list[str]) -> bool:
+        """Ask whether to replace existing files, by their names; return the answer."""
         question = tr("{name} and other files already exist. Replace them?").format(
             name=names[0]
         )
@@ -242,4 +243,5 @@ class ExportController(Controller):
 
     @Slot(object)
     def _remember(self, path: Path) -> None:
+        """Store the folder of a written file, for the next dialog."""
         self._settings.set("export/folder", str(path.parent))

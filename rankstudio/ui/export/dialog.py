@@ -260,6 +260,7 @@ class ExportDialog(SavingDialog):
         self.resize(720, 420)
 
     def _fill_list(self) -> None:
+        """List the labels of the items."""
         for item in self._items:
             QListWidgetItem(item.label, self._list).setSizeHint(QSize(0, _ROW))
 

@@ -305,10 +305,12 @@ class FigureDialog(SavingDialog):
 
     @Slot()
     def _follow_format(self) -> None:
+        """Let dots per inch be chosen only for PNG, the format of pixels."""
         self.dpi.setEnabled(self.format_box.currentData() == "png")
 
     @Slot()
     def _draw_soon(self) -> None:
+        """Have the preview painted once the options have not changed for a moment."""
         self._draw_timer.start()
 
     @Slot()
@@ -363,6 +365,7 @@ class FigureDialog(SavingDialog):
 
     @Slot()
     def _ask_all(self) -> None:
+        """Emit the request to save all figures, with style, format and dots per inch."""
         self.allAsked.emit(self.style_chosen, self.format_name, float(self.dpi.value()))
 
 

@@ -262,6 +262,7 @@ def _format_writers(
 
 
 def _written_paths(form: ModelFormat, path: Path) -> Sequence[Path]:
+    """Return the files that a format writes for a path."""
     return tuple(form.paths(path).values())
 
 
@@ -327,6 +328,7 @@ def _choice_of_model_sentence(plan: Plan, model: Model) -> str:
 
 
 def _save_own(path: Path, model: Model) -> str:
+    """Write a model in RankStudio's own format; return "", as there is no remark."""
     from rankstudio.engine.export.models import save_model  # noqa: PLC0415 - on the worker only
 
     save_model(path, model)

@@ -199,6 +199,7 @@ def _model_item(
     """
 
     def write(path: Path) -> None:
+        """Write the model to a file."""
         from rankstudio.engine.export.models import save_model  # noqa: PLC0415 - brings the engine's kernels
 
         save_model(path, portable())
@@ -263,6 +264,10 @@ def no_model_reason(session: Session, current: CurrentModel) -> str:
 
 
 def _reason_without_model(model: SelectedModel | None, absent: str) -> str:
+    """Return why the current model cannot be written; "" if it can.
+
+    ``absent`` is the reason why there is no model, if there is none.
+    """
     if model is None:
         return absent
     if not model.step.learned:
@@ -338,6 +343,7 @@ def _run_item(record: RunRecord | None, session: Session, name: str) -> ExportIt
 
 
 def _is_visible_or_filled(table: TableView) -> bool:
+    """Return whether a table is visible or has rows, and so is listed."""
     return table.isVisible() or bool(table.rows())
 
 
@@ -389,6 +395,7 @@ def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
         )
 
         def write() -> None:
+            """Write the figure and its caption; called on the worker."""
             figure_path, caption_path = paths(path)
             save_figure(figure, figure_path, replace(style_of("page"), heading=heading))
             write_text(caption_path, caption_text(figure))
@@ -496,10 +503,12 @@ def code_items(
 
 
 def _write_text(text: str, path: Path) -> None:
+    """Write a text to a file."""
     write_text(path, text)
 
 
 def _feature_set(session: Session) -> FeatureSet | None:
+    """Return the imported feature set of the open data; None without one."""
     return (
         session.dataset.extension(FeatureSet) if session.dataset is not None else None
     )
@@ -617,6 +626,7 @@ def _model_writer(
     """
 
     def paths(path: Path) -> Sequence[Path]:
+        """Return the files that the format writes for a path."""
         return tuple(form.paths(path).values())
 
     def trial_parts() -> Sequence[RankingDataset]:
@@ -625,6 +635,7 @@ def _model_writer(
         return [selected.fold.test or selected.fold.vali or selected.fold.train]
 
     def write(path: Path) -> None:
+        """Write the model to a path."""
         save_model_form(portable(), form, path, trial_parts(), feature_set)
 
     def check(path: Path, say: Callable[[str], object]) -> Job:
@@ -750,6 +761,10 @@ def _dataset_formats(n_parts: int) -> tuple[tuple[str, str], ...]:
 
 
 def _reason_not_writable(model: SelectedModel | None, absent: str) -> str:
+    """Return why the documents cannot be written, although data may be open.
+
+    ``absent`` is the reason why there is no model, if there is none.
+    """
     if model is None:
         return absent
     if not model.step.selected:
@@ -768,12 +783,14 @@ def _dataset_writers(
     """
 
     def files(form: DataFormat, path: Path) -> DatasetFiles:
+        """Return the files of the dataset in a format, which are not written yet."""
         from rankstudio.engine.export.dataset_files import DatasetFiles  # noqa: PLC0415 - first needed here
 
         assert dataset is not None  # else the item is not available
         return DatasetFiles(dataset, path, form, ids, renumber=True)
 
     def paths(form: DataFormat, path: Path) -> Sequence[Path]:
+        """Return the paths of the files that are written."""
         return files(form, path).paths
 
     def begin(
@@ -791,9 +808,11 @@ def _dataset_writers(
 
         def work(_: CancelFlag) -> Iterator[WrittenPart]:
             # One file after the other, so that writing can be stopped.
+            """Write the files, and yield each one that is written."""
             return files(form, path).save()
 
         def end(outcome: Outcome) -> None:
+            """Report the end of writing, or its failure, to the caller."""
             if outcome.ending is Ending.FAILED:
                 failed(outcome.text)
             else:

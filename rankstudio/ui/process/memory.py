@@ -46,6 +46,7 @@ class IdleMemory(QObject):
 
     @Slot()
     def _release(self) -> None:
+        """Release unused memory on another thread, unless work is done."""
         if not self._busy():
             threading.Thread(
                 target=release_unused, name="idle-memory", daemon=True
@@ -105,6 +106,7 @@ class GarbageCollection(QObject):
 
     @Slot()
     def _collect(self) -> None:
+        """Collect garbage, if it is due."""
         self._last = collect_due(self._last)
 
 

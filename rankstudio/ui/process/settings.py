@@ -254,6 +254,7 @@ class Settings:
             _log.info("The runs that wait could not be kept: %s", error)
 
     def _value(self, key: str) -> Any:
+        """Return the value of a key; None without one."""
         return self._values.get(key)
 
     def _read(self, key: str) -> Any:

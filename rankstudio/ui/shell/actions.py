@@ -552,6 +552,7 @@ class Actions:
             self._actions[key].setIconText(text.replace("&", ""))
 
     def _add_submenu(self, command: Command, menu: QMenu) -> None:
+        """Add the empty submenu of a command to a menu; others fill it."""
         submenu = menu.addMenu(command.text)
         submenu.setObjectName(f"menu-{command.key}")
         submenu.setToolTipsVisible(True)

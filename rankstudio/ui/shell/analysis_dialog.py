@@ -465,20 +465,24 @@ class AnalysisDialog(QDialog):
 
 
 def _data_subject(data: RankingDataset) -> tuple[Any, ...]:
+    """Return the subject of an analysis of a training part."""
     return (data,)
 
 
 def _dataset_subject(dataset: FoldedDataset, sealed: bool) -> tuple[Any, ...]:
+    """Return the subject of an analysis of folds, without sealed test parts."""
     return (sealed_data(dataset) if sealed else dataset,)
 
 
 def _plan_subject(plan: Plan, dataset: FoldedDataset, sealed: bool) -> tuple[Any, ...]:
+    """Return the subject of an analysis of a plan: the plan and its data, without sealed test parts."""
     return plan, sealed_plan_data(plan, dataset) if sealed else dataset
 
 
 def _run_subject(
     result: RunResult, dataset: FoldedDataset, sealed: bool
 ) -> tuple[Any, ...]:
+    """Return the subject of an analysis of a run: its result and its data, without sealed test parts."""
     return (sealed_run(result), sealed_data(dataset)) if sealed else (result, dataset)
 
 

@@ -38,7 +38,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.process.crash import CrashReports
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.plain_text import PlainLabel
-from rankstudio.ui.style.terms import place_of, slug
+from rankstudio.ui.style.terms import slug, term_address_of
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Notices
 from rankstudio.ui.widgets.layout import named
@@ -328,6 +328,7 @@ class GuideWindow(QMainWindow):
 
     @Slot()
     def _restyle(self) -> None:
+        """Show the page again, with the pictures of the present theme."""
         self._browser.reload()
 
 
@@ -395,7 +396,7 @@ class Help(QObject):
         while widget is not None and widget is not self._window:
             # A label of a term of the glossary, or its field, has its own
             # address.
-            if location := place_of(widget):
+            if location := term_address_of(widget):
                 return location
             if widget.objectName() in self._addresses:
                 return self._addresses[widget.objectName()]

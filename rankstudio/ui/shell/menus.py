@@ -301,11 +301,13 @@ class Menus(QObject):
         self._fill()
 
     def _choose_language(self, key: str) -> None:
+        """Store the chosen language, and say that it changes at the next start."""
         self._settings.set("window/language", key)
         self.told.emit(tr("The language changes at the next start of RankStudio."))
 
     @Slot()
     def _clear_recent(self) -> None:
+        """Forget the recently opened paths, and empty their menu."""
         self._settings.clear_recent()
         self.show_recent()
 

@@ -141,6 +141,7 @@ class PluginPanel(Panel):
         _log.warning("%s failed", self._entry.build, exc_info=error)
 
     def _say(self, text: str) -> None:
+        """Show a message instead of the widget."""
         self.message.setText(text)
         self._stack.setCurrentIndex(0)
 

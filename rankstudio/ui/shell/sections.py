@@ -86,7 +86,7 @@ class Sections(QObject):
 
     @property
     def places(self) -> dict[str, str]:
-        """Places of the guide by the object names of panels."""
+        """Addresses in the guide, by the object names of the panels that they explain."""
         return {
             name: location
             for controller in self.controllers.values()

@@ -316,6 +316,7 @@ class SelectionController(QObject):
         self._line.show_parts(parts)
 
     def _datasets(self) -> Entries:
+        """Return the entries of the menu of data: recent paths, then `OPEN` to ask for one."""
         recent = [(path, Path(path).name or path) for path in self._settings.recent]
         return [*recent, (OPEN, tr("Open…"))]
 
@@ -418,9 +419,6 @@ class SelectionController(QObject):
         ``values`` has a value for each axis of the plan. None stands for the
         model that validation selected.
         """
-        # The first None of `select` stands for the values, the other for the size.
-        # The model of validation can be inspected only if there is a run with it;
-        # otherwise it is chosen at once.
         selected_model = self._current.by_protocol
         if values is not None:
             # None is the best size of the path.
@@ -428,4 +426,6 @@ class SelectionController(QObject):
         elif selected_model is not None and self._current.inspects:
             self._session.inspect(selected_model.values, selected_model.x_value)
         else:
+            # Without a run, models are chosen at once: None for the values and
+            # for the size chooses the one that validation selected.
             self._session.select(None, None)

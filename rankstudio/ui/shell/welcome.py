@@ -111,6 +111,7 @@ class _RecentButton(QPushButton):
 
     @Slot()
     def _restyle(self) -> None:
+        """Draw the icon of a folder in the present colors."""
         self._icon.setPixmap(
             pixmap("folder", self._theme.colors.muted, ratio=self.devicePixelRatioF())
         )

@@ -210,6 +210,7 @@ class WindowContext(QObject):
 
     @Slot()
     def _call_listeners_soon(self) -> None:
+        """Call the plug-in's callbacks once no change has come for a short time."""
         self._timer.start()
 
     @Slot()
@@ -231,6 +232,7 @@ class WindowContext(QObject):
             self._call_listeners()
 
     def _fail(self, error: BaseException) -> None:
+        """Show an error of the plug-in's function instead of its widget."""
         self._host.show_problem(error)
 
 

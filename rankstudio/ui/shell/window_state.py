@@ -124,6 +124,7 @@ class WindowState(Controller):
         )
 
     def _report_success(self) -> None:
+        """Emit that the plan is saved; a later failure is reported again."""
         self._failure_reported = False
         self.saved.emit()
 
@@ -135,5 +136,6 @@ class WindowState(Controller):
 
     @Slot()
     def _save_soon(self) -> None:
+        """Save the state after a short time without changes, while the window is visible."""
         if self._window.isVisible():
             self._timer.start()

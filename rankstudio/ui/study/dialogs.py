@@ -280,6 +280,7 @@ class OpenDialog(QFileDialog):
         return super().eventFilter(watched, event)
 
     def _open_folder(self, path: str) -> None:
+        """Choose a folder, and close the dialog."""
         self._chosen_folder = path
         self.done(QDialog.DialogCode.Accepted)
 
@@ -812,6 +813,7 @@ class ColumnsDialog(QDialog):
 
     @Slot()
     def _mark_none(self) -> None:
+        """Untick all features."""
         self._features = set()
         self._refresh()
 
@@ -832,4 +834,5 @@ def _document_column(number: int, values: Sequence[str]) -> Column:
 
 
 def _index_or_none(names: list[str], name: str) -> int | None:
+    """Return the position of a name; None if it is not among the names."""
     return names.index(name) if name in names else None

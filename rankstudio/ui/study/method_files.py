@@ -333,10 +333,12 @@ class MethodFiles(Controller):
             self._session.change(text, parameters={}, **changes)
 
     def _fail(self, text: str) -> None:
+        """Report that code has failed, and forget its job."""
         self._end()
         self.failed.emit(text)
 
     def _watch(self, path: str) -> None:
+        """Watch a file for changes, unless it is watched already."""
         if path not in self._watcher.files():
             self._watcher.addPath(path)
 

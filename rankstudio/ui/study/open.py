@@ -143,6 +143,7 @@ class OpenController(Controller):
         self._ask_in(self._folder())
 
     def _ask_in(self, folder: str) -> None:
+        """Ask for data in a dialog that begins in a folder, and open them."""
         paths = self._choose(self._window, folder)
         if paths:
             self.open_paths(paths)

@@ -142,6 +142,8 @@ class RunRestorer(Controller):
             """Report a failure; otherwise resume the run if it waits for that and has its data now.
 
             No run waits for its data any more afterwards.
+
+            `record` is the run of the method.
             """
             run_to_resume = self._run_to_resume
             self._run_to_resume = None
@@ -235,6 +237,7 @@ class WaitingRuns(QObject):
 
     @Slot()
     def _save_soon(self) -> None:
+        """Store the plans after a short time without changes."""
         self._timer.start()
 
     @Slot()

@@ -345,6 +345,7 @@ class StudyFiles(Controller):
             self._runs.show(record)
 
     def _show_last(self) -> None:
+        """Show the last run of the study, if it has runs."""
         if self._runs.records:
             self._restorer.look_at(self._runs.records[-1])
 

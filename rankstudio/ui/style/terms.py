@@ -267,7 +267,7 @@ class TermLabel(QLabel):
             widget.open_guide(self.place())
 
 
-def place_of(widget: QWidget) -> str:
+def term_address_of(widget: QWidget) -> str:
     """Return the guide's address of a term, such as "glossary.md#fold".
 
     It is the term in the label ``widget``, or in the label of the field

@@ -165,7 +165,7 @@ class Theme(QObject):
         """
         sheet = self._app.styleSheet() if self._app else ""
 
-        # pages of windows that were built without this context
+        # Remove pages of windows that were built without this context.
         self._pages_to_style.clear()
         self._unstyled = {
             widget: has_old_sheet
@@ -188,6 +188,7 @@ class Theme(QObject):
                 ]
                 with _without_style_events(unstyled):
                     self._app.setStyleSheet(sheet)
+                # They have no rules of an old sheet: False.
                 self._unstyled |= dict.fromkeys(unstyled, False)
             self._pages_to_style.clear()
 
@@ -269,8 +270,9 @@ class Theme(QObject):
         self._draw_icons(list(self._icons))
 
     def _draw_icons(self, icons: Iterable[Restyled]) -> None:
+        """Draw some icons in the present colors."""
         for icon in icons:
-            # it may have been replaced or deleted since
+            # It may have been replaced or deleted since.
             if icon in self._icons and isValid(icon):
                 icon.apply()
 
@@ -422,6 +424,7 @@ def _without_style_events(widgets: Sequence[QWidget]) -> Iterator[None]:
 def _set_attribute(
     widgets: Iterable[QWidget], attribute: Qt.WidgetAttribute, value: bool
 ) -> None:
+    """Set an attribute of widgets to a value."""
     for widget in widgets:
         widget.setAttribute(attribute, value)
 

@@ -732,5 +732,6 @@ class PickMenu(QMenu):
 
     @Slot(QListWidgetItem)
     def _on_item(self, item: QListWidgetItem) -> None:
+        """Close the menu, and emit the value of the entry that was chosen."""
         self.close()
         self.picked.emit(item.data(Qt.ItemDataRole.UserRole)[0])

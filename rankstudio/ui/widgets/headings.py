@@ -82,6 +82,7 @@ class HeadingText(QWidget):
 
     @staticmethod
     def _width(text: str, bold: bool, size: int) -> int:
+        """Return the width of a piece of text in pixels."""
         return QFontMetrics(font(size, bold)).horizontalAdvance(text)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -224,6 +225,7 @@ class HeadingBar(QWidget):
         return False
 
     def _update_tooltip(self) -> None:
+        """Set the whole text as the tooltip if it is cut."""
         self.setToolTip(plain(self._heading.text) if self.text.is_cut else "")
 
 

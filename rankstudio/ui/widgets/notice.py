@@ -254,6 +254,7 @@ class Notice(ClosedByEscape):
             button.show()
 
     def _act(self, number: int) -> None:
+        """Call the function of the action at a position, from 0."""
         list(self._actions.values())[number]()
 
     def paintEvent(self, event: QPaintEvent) -> None:

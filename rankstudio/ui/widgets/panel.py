@@ -209,6 +209,7 @@ class WrappedLabel(QLabel):
             self._update_tooltip()
 
     def _needed_height(self) -> int:
+        """Return the height that the text needs at the present width; 0 without a text."""
         return max(0, self.heightForWidth(self.width())) if self.text() else 0
 
     def _update_tooltip(self) -> None:
@@ -475,6 +476,7 @@ class Disclosure(QWidget):
 
     @Slot(bool)
     def _on_clicked(self, opened: bool) -> None:
+        """Show or hide the column, and remember the user's choice."""
         self.wanted = opened
         self._show(opened)
 

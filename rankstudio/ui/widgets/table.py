@@ -159,6 +159,7 @@ class ColumnWidths(QObject):
     @Slot(int, int, int)
     def _remember_width(self, section: int, old_width: int, width: int) -> None:
         # A width of 0 means that the column is being hidden or shown.
+        """Store the new width of a column if the user has set it with the mouse."""
         if self._is_header_pressed and old_width and width:
             self._widths[self._key_of(section)] = max(_MIN_WIDTH, width)
 
@@ -185,6 +186,7 @@ def title_width(title: str) -> int:
 # called a hundred times whenever the width of a table or of a column changes
 @lru_cache(maxsize=1024)
 def _title_width(title: str, _pixels: int) -> int:
+    """Return the width of a title in the present size of text, which ``_pixels`` stands for."""
     return QFontMetrics(font(SMALL)).horizontalAdvance(title) + 2 * PAD + 2
 
 
@@ -370,6 +372,7 @@ class TableView(QTableView):
     def set_rows(self, rows: Sequence[Row]) -> None:
         """Show other rows; the chosen row stays chosen if it is among them."""
         with self._keeping_scroll_position() as chosen:
+            # Whether these are other rows, rather than new contents.
             changed = self.rows_model.set_rows(rows)
             self._bars.place()
             if changed:
@@ -488,6 +491,7 @@ class TableView(QTableView):
         return table_text(self._written_columns(), self.rows(), ending)
 
     def _written_columns(self) -> list[Column]:
+        """Return the columns in files and on the clipboard."""
         return [*self.written_first, *self.rows_model.columns]
 
     def export(self, path: str | Path) -> None:
