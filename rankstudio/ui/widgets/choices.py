@@ -256,9 +256,9 @@ class TickedSlider(QSlider):
         super().__init__(Qt.Orientation.Horizontal)
         self._ticks: tuple[int, ...] = ()
 
-    def set_ticks(self, places: Sequence[int]) -> None:
+    def set_ticks(self, stops: Sequence[int]) -> None:
         """Draw ticks at some of the slider's stops."""
-        self._ticks = tuple(places)
+        self._ticks = tuple(stops)
         self.update()
 
     def ticks(self) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ from windows import Opened, settle
 from rankstudio.ui.select.fields import TERMS
 from rankstudio.ui.select.form import MethodForm
 from rankstudio.ui.style.plain_text import PlainLabel
-from rankstudio.ui.style.terms import TermLabel, glossary, term_address_of, slug
+from rankstudio.ui.style.terms import TermLabel, glossary, slug, term_address_of
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import ElidedLabel, LambdaSlider, Panel
 
