@@ -13,14 +13,15 @@ INTERRUPTED = 130
 
 
 def main() -> int:
-    """Carry out the command line of this process.
+    """Carry out the command line of this process, and return the exit status.
 
-    Ctrl+C ends it in a sentence, while modules load too, and so does a request to
-    terminate.
+    Ctrl+C, or a request to terminate, ends it with a sentence, also while
+    modules load.
     """
     interrupted = False
 
     def interrupt(number: int, frame: object) -> None:
+        """Handle a signal: note it, and raise KeyboardInterrupt."""
         nonlocal interrupted
         interrupted = True
         raise KeyboardInterrupt
@@ -35,13 +36,13 @@ def main() -> int:
         from rankstudio.cli import main as carry_out  # noqa: PLC0415 - as above
 
         status = carry_out()
-        # all is done: the process ends with what came of it
+        # All is done: a signal does not change the status any more.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
     except KeyboardInterrupt:
         _end()
     except Exception:
-        # numpy and numba make an ImportError of what comes while they load.
+        # numpy and numba turn a KeyboardInterrupt into an ImportError while they load.
         if interrupted:
             _end()
         raise
@@ -75,7 +76,11 @@ def _end() -> "NoReturn":
 
 
 def _exit() -> "NoReturn":
-    """Exit with the status: Python would end itself by the signal where eval() or exec() was interrupted."""
+    """End the process with the status of an interruption.
+
+    Python would end itself by the signal where eval() or exec() was
+    interrupted.
+    """
     for stream in (sys.stdout, sys.stderr):
         try:  # noqa: SIM105 - contextlib would have to be loaded
             stream.flush()

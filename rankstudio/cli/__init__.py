@@ -84,7 +84,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv : sequence of str, optional
         The arguments without the program's name; those of this process by default.
     """
-    # Set up the output before anything is printed. Warnings of libraries become notes.
+    # Set up the output before anything is printed. Warnings of libraries are
+    # printed as notes.
     arguments = list(sys.argv[1:] if argv is None else argv)
     warnings.showwarning = _Notes().show
     streams.set_up()
@@ -143,8 +144,9 @@ def known_commands() -> Mapping[str, CommandSource]:
     from rankstudio.cli.analysis_command import AnalysisCommand
     from rankstudio.engine.methods.catalog.analysis import analyses
 
-    # A command is a module, named by its path; an analysis makes a command of
-    # itself. No name is that of another command.
+    # A command is the path of a module, which is imported when it is needed;
+    # for an analysis, an object is made here. Both functions refuse the names
+    # of the commands before them.
     modules = {**_core_commands(), **terminal_commands(CORE_COMMANDS)}
     return {
         **modules,
@@ -153,6 +155,7 @@ def known_commands() -> Mapping[str, CommandSource]:
 
 
 def _core_commands() -> dict[str, CommandSource]:
+    """Return the import paths of the core's commands, by name."""
     return {name: f"rankstudio.cli.commands.{name}" for name in CORE_COMMANDS}
 
 
@@ -164,10 +167,11 @@ def _is_command(word: str) -> bool:
 
 
 def _dispatch(arguments: list[str]) -> int:
-    """Carry out the command that the arguments begin with; without a command, open the window.
+    """Carry out the command that the arguments begin with, and return the exit status.
 
-    Return the exit status.
+    Without a command, open the window.
     """
+    # This removes --without, which leaves out plug-ins.
     arguments = leave_out(arguments)
     if arguments and _is_command(arguments[0]):
         memory.refuse_small_limit()
@@ -175,6 +179,8 @@ def _dispatch(arguments: list[str]) -> int:
         arguments = add_named_code(arguments)
         args = command_line(arguments[:1]).parse_args(arguments)
         args.typed = arguments  # to print how a stopped run is resumed
+
+        # Called for its error: such as a study where data are needed.
         refuse_other_kinds(args)
         with within_memory(args):
             return int(args.run(args))
@@ -182,9 +188,10 @@ def _dispatch(arguments: list[str]) -> int:
 
 
 def command_line(names: Sequence[str]) -> CommandParser:
-    """Return the parser with the named commands only, so that the modules of the others are not imported.
+    """Return the parser of the command line, with the named commands only.
 
-    Each command sets ``run``, the function that carries it out, and its own ``parser``.
+    The modules of other commands are not imported. Each command sets ``run``,
+    the function that carries it out, and its own ``parser``.
     """
     parser = CommandParser(
         prog="rankstudio",
@@ -253,7 +260,7 @@ def _loaded_command(name: str) -> Any:
 
 
 def _open_window(arguments: list[str]) -> int:
-    """Open the window, and return the exit status.
+    """Open the window with the files of the command line, and return the exit status.
 
     If no window can be opened, say why; with --sample, run the sample in the
     terminal instead.
@@ -288,7 +295,7 @@ def _open_window(arguments: list[str]) -> int:
         from rankstudio.ui.language import install
         from rankstudio.ui.process.settings import Settings
 
-        # before the window's modules look their texts up
+        # Before the window's modules look their texts up.
         install(args.language or Settings().language)
         # The window collects garbage itself, later. Objects that imports make
         # stay anyway, and looking for garbage among them took a tenth of the
@@ -310,10 +317,10 @@ def _open_window(arguments: list[str]) -> int:
 
 
 def _no_such_command(name: str) -> str:
-    """Return the error text for a word that is neither a file nor a command, with a similar command.
+    """Return the text of the error for a word that is neither a file nor a command.
 
-    The commands of RankStudio's own plug-ins are recorded, so that they are
-    known even where their plug-in is absent.
+    It suggests a similar command. The commands of RankStudio's own plug-ins are
+    recorded, so that they are known even where their plug-in is absent.
     """
     plugin = recorded_commands().get(name)
     for failed in plugins().failed:

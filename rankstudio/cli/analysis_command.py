@@ -79,8 +79,12 @@ class AnalysisCommand:
         return f"{tr(entry.label)}: {tr(entry.summary)}.\n\n  rankstudio {entry.key} {subject}"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options of the analysis: its subject and its parameters, unless its module adds its own."""
-        # An analysis may name a module of its own for its options in the terminal.
+        """Add the options of the analysis: its subject, its parameters, --memory and --json.
+
+        An analysis may name a module for its command; then this module adds all
+        of them.
+        """
+        # `terminal` is the import path of the module, "" for none.
         entry = self._entry
         if entry.terminal:
             self._guarded(lambda: import_module(entry.terminal).add_options(parser))
@@ -97,7 +101,7 @@ class AnalysisCommand:
 
     def run(self, args: argparse.Namespace) -> int:
         """Carry out the analysis that the options describe, print its tables, and return the exit status."""
-        # RankStudio's own analyses may read their options themselves.
+        # An analysis with a module for its command reads its options itself.
         entry = self._entry
         if entry.terminal:
             subject, values = self._guarded(
@@ -111,6 +115,7 @@ class AnalysisCommand:
             )
         # Print JSON or tables, and the warnings after them.
         if args.json:
+            # An analysis may have values for JSON besides its tables.
             plain: Any = {
                 "analysis": entry.key,
                 "tables": [table.as_dict() for table in result.tables],
@@ -123,10 +128,11 @@ class AnalysisCommand:
         return status(stopped, "Stopped. The tables have what was finished.")
 
     def _guarded(self, function: Callable[[], Any]) -> Any:
-        """Call a function of the analysis; raise AnalysisError where the code of another package fails.
+        """Call a function of the analysis, and return its value.
 
-        Errors of RankStudio's own analyses are faults of the program, and stay
-        as they are.
+        Raise AnalysisError where the code of another package fails. Errors of
+        RankStudio's own analyses are faults of the program, and stay as they
+        are.
         """
         if self._entry.is_own:
             return function()
@@ -138,8 +144,11 @@ class AnalysisCommand:
             raise AnalysisError(self._entry.label, failure(error)) from error
 
     def _parameters(self, args: argparse.Namespace) -> dict[str, Any]:
-        """Return the parameters by name; ParameterError, with the name of the option, for an invalid one."""
-        # Without an option, the analysis takes its default.
+        """Return the values of the parameters whose options were typed, by name.
+
+        Without an option, the analysis uses its default. Raise ParameterError,
+        with the name of the option, for an invalid value.
+        """
         values = {}
         for parameter in self._entry.parameters:
             text = getattr(args, f"{_DEST_PREFIX}{parameter.name}")
@@ -156,6 +165,7 @@ class AnalysisCommand:
 def _subject_and_values(
     module: str, args: argparse.Namespace
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the subject and the parameters that the module of an analysis reads from the options."""
     subject, values = import_module(module).read(args)
     return tuple(subject), dict(values)
 
@@ -163,11 +173,12 @@ def _subject_and_values(
 def _run_analysis(
     entry: Analysis, subject: tuple[Any, ...], values: Mapping[str, Any]
 ) -> tuple[AnalysisResult, bool]:
-    """Carry out an analysis, with its progress; return its result, and whether it was stopped before its end.
+    """Carry out an analysis and show its progress.
 
-    ``subject`` is what is analysed, such as a run and its data. Before the
-    first result, Ctrl+C ends the command at once; from then on, it makes the
-    analysis stop with the result so far.
+    Return its result, and whether it was stopped before its end. ``subject`` is
+    what is analysed, such as a run and its data; ``values`` are those of the
+    parameters. Before the first result, Ctrl+C ends the command at once; from
+    then on, it makes the analysis stop with the result so far.
     """
     from rankstudio.engine.analysis.catalog_analyses.plugin_analysis import (
         analysis_steps,
@@ -178,6 +189,7 @@ def _run_analysis(
     stop: Stop | None = None
 
     def check() -> None:
+        """Raise Cancelled after Ctrl+C; long work of the engine calls this again and again."""
         if stop is not None and stop.asked:
             raise Cancelled
 
@@ -185,6 +197,7 @@ def _run_analysis(
         stack.enter_context(preparation())
         stack.enter_context(heeding(check))
         try:
+            # A state is the progress, or a result, which may still grow.
             for state in analysis_steps(entry, subject, values):
                 if isinstance(state, AnalysisResult):
                     result = state
@@ -217,11 +230,11 @@ def _stacked_tables(tables: Sequence[AnalysisTable]) -> Block:
 
 
 def opened_subject(args: argparse.Namespace, needs: Needs) -> tuple[Any, ...]:
-    """Return the subject of an analysis, as its arguments; test parts that are sealed are left out.
+    """Return the subject of an analysis, as a tuple of its arguments.
 
-    These are the results of a run and their data, or a plan and its data, or
-    the data with all folds, or the training part of one fold, according to what
-    the analysis ``needs``.
+    According to what the analysis ``needs``, these are the result of a run and
+    its data, a plan and its data, the data with all folds, or the training part
+    of one fold. Test parts that are sealed are left out.
     """
     from rankstudio.engine.analysis.measurements.measurement import (
         sealed_data,
@@ -250,7 +263,10 @@ def opened_subject(args: argparse.Namespace, needs: Needs) -> tuple[Any, ...]:
 
 
 def add_subject(parser: argparse.ArgumentParser, needs: Needs) -> None:
-    """Add the options that name the subject of the analysis: a run of a study, a plan, or data alone."""
+    """Add the options that name the subject of an analysis.
+
+    It is a run of a study, a plan, or data alone.
+    """
     if needs is Needs.RUN:
         parser.add_argument("study", type=Path, metavar="STUDY", help="study file")
         add_run_number(parser, "--run")
@@ -261,7 +277,10 @@ def add_subject(parser: argparse.ArgumentParser, needs: Needs) -> None:
 
 
 def add_plan_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that name data and a plan."""
+    """Add the options that name data and a plan.
+
+    These are DATA, --plan, --folds, and those of reading and methods.
+    """
     _add_data(parser)
     parser.add_argument("--plan", metavar="FILE", type=Path, help="plan")
     parser.add_argument("--folds", help="folds to run, such as 1,3; all by default")
@@ -271,7 +290,10 @@ def add_plan_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_data_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that name the training part of a fold."""
+    """Add the options that name data and a fold.
+
+    These are DATA, --folds, --protocol, --seed and those of reading.
+    """
     _add_data(parser)
     parser.add_argument(
         "--folds",
@@ -283,11 +305,12 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--missing", **MISSING)
     parser.add_argument("--normalize", **NORMALIZE)
     add_column_options(parser.add_argument_group("columns of tables"))
-    parser.set_defaults(plan=None)  # functions that read the options look for a plan
+    # There is no option --plan here; functions that read the options expect one.
+    parser.set_defaults(plan=None)
 
 
 def _add_data(parser: argparse.ArgumentParser) -> None:
-    """Add the positional argument DATA, and the option of the sample, which stands for it."""
+    """Add the positional argument DATA, and --sample, which replaces it."""
     parser.add_argument(
         "data",
         type=place_name,
@@ -299,11 +322,16 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_option(group: Any, parameter: Parameter) -> None:
-    """Add the option of a parameter, whose help is its label, its values and its default."""
+    """Add the option of a parameter.
+
+    Its help is the label, the allowed values and the default.
+    """
     # "%" begins a placeholder in helps of argparse; doubled, it is itself.
     text = f"{parameter.label}: {parameter.expected}. {parameter.help}".replace(
         "%", "%%"
     )
+
+    # `said` returns a value as text.
     default = parameter.said(parameter.default).replace("%", "%%")
     group.add_argument(
         parameter.option,

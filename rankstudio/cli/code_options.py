@@ -63,9 +63,10 @@ def _code_replacer(option: str) -> Callable[[str], str]:
 
 
 def _measure_names(text: str) -> str:
-    """Return names of measures; measures of files are added, and replaced by their keys.
+    """Return comma-separated names of measures, with keys in place of code.
 
-    A name may end with a cut-off, as in "my_measure.py:gain@10".
+    Measures of files are added. A name may end with a cut-off, as in
+    "my_measure.py:gain@10", which stays.
     """
     if ".py:" not in text:
         return text
@@ -86,14 +87,14 @@ def _measure_names(text: str) -> str:
 
 
 def _method_key(text: str) -> str:
-    """Return the key of a method; a method that is named by its code is added."""
+    """Return the key of a method; a method that is named by its code is added first."""
     if not _may_name_code(text):
         return text
     from rankstudio.engine.methods.catalog import find_method
     from rankstudio.engine.methods.foreign.code import names_code
     from rankstudio.engine.methods.foreign.permission import add_by_user
 
-    # find_method also finds methods by their labels; only keys are names of options.
+    # find_method also finds methods by their labels; the option takes keys only.
     entry = find_method(text)
     is_known_key = entry is not None and entry.key == text
     if is_known_key or not names_code(text):
@@ -112,7 +113,8 @@ def _may_name_code(text: str) -> bool:
 def leave_out(arguments: Sequence[str]) -> list[str]:
     """Leave out the plug-ins that ``--without`` names, and return the other arguments.
 
-    The names are stored in an environment variable, which worker processes inherit.
+    The names are stored in an environment variable, which worker processes
+    inherit.
     """
     from rankstudio.engine.plugins.loader import WITHOUT
 
@@ -140,7 +142,11 @@ def leave_out(arguments: Sequence[str]) -> list[str]:
 
 
 def settings_from(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the parameters of methods that options ``--set NAME=VALUE`` set, as texts by name."""
+    """Return the parameters of methods that the options ``--set NAME=VALUE`` set.
+
+    The values are texts, by the names of the parameters. A command without the
+    option sets none.
+    """
     values: dict[str, Any] = {}
     for text in getattr(args, "set", None) or ():
         name, equals, value = text.partition("=")

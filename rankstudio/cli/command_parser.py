@@ -39,7 +39,7 @@ def check_numbers(args: argparse.Namespace, **least: float) -> None:
     """
     for name, smallest in least.items():
         value = getattr(args, name)
-        # not value < smallest: NaN is refused, too
+        # Not "value < smallest", so that NaN is refused, too.
         if value is not None and not value >= smallest:
             kind = "a whole number" if isinstance(value, int) else "a number"
             raise ParameterError(
@@ -64,21 +64,22 @@ class CommandParser(argparse.ArgumentParser):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **{"allow_abbrev": False, **options})
-        # Whether the help depends on the method, the typed words, and the word for which
-        # --sample stands.
-        self.by_method = False
-        self._typed: list[str] = []
+        self.by_method = False  # whether the help depends on the method
+        self._typed: list[str] = []  # the words that are parsed
+        # The path that --sample puts in the place of DATA; "" for a command that
+        # reads --sample itself.
         self.sample_word = ""
-        # whether parse_known_intermixed_args runs, which calls parse_known_args
+        # Whether parse_known_intermixed_args runs, which calls parse_known_args.
         self._is_mixing = False
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> Any:
-        """Return the arguments and the unknown words; with a ``sample_word``, --sample stands for DATA.
+        """Return the values of the arguments, and the unknown words.
 
-        The ``sample_word`` is put before all other words, because DATA is the
-        first positional argument.
+        With a ``sample_word``, --sample stands for DATA: the ``sample_word`` is
+        put before all other words, because DATA is the first positional
+        argument.
         """
         words = list(sys.argv[1:] if args is None else args)
         self._typed = words
@@ -121,13 +122,14 @@ class CommandParser(argparse.ArgumentParser):
     def parse_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> Any:
-        """Return the arguments.
+        """Return the values of the arguments.
 
-        An unknown word ends the process with status 2 and an error of the
-        parser of the typed command, which suggests a similar option.
+        An unknown word ends the process with status 2. The error is that of the
+        typed command's parser, and suggests a similar option.
         """
         parsed, unknown = self.parse_known_args(args, namespace)
         if unknown:
+            # A command has set its parser; without a command, it is this one.
             parser: CommandParser = getattr(parsed, "parser", self)
             word = unknown[0].partition("=")[0]
             options = [
@@ -162,8 +164,8 @@ class CommandParser(argparse.ArgumentParser):
         try:
             for action in self._actions:
                 # Parameters are shown for the methods on the command line only.
-                # ``owners`` has the help of a parameter by method, and ``of``
-                # is the option that names the method: see add_parameters.
+                # add_parameters has set ``owners``, the help of a parameter by
+                # method, and ``of``, the option that names the method.
                 owners = getattr(action, "owners", None)
                 if owners is not None:
                     action.help = owners.get(methods[action.of], argparse.SUPPRESS)  # type: ignore[attr-defined]
@@ -210,6 +212,7 @@ class CommandParser(argparse.ArgumentParser):
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
         # An empty name is an unset variable of the shell, and would be the
         # current folder.
+        """Return the value of a typed text; refuse an empty name of a file."""
         if not arg_string and action.type in (Path, place_name):
             raise argparse.ArgumentError(
                 action, "expected the name of a file or folder, got an empty name"
@@ -217,9 +220,10 @@ class CommandParser(argparse.ArgumentParser):
         return super()._get_value(action, arg_string)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Refuse a value that is none of an option's choices; suggest a similar one, or list a few.
+        """Raise an error for a value that is none of an option's choices.
 
-        The method of an absent plug-in is refused with the name of the plug-in.
+        It suggests a similar choice, or lists a few. For the method of an
+        absent plug-in, it names the plug-in.
         """
         if action.choices is not None and value not in action.choices:
             choices = [str(choice) for choice in action.choices]
@@ -233,6 +237,7 @@ class CommandParser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, problem)
 
     def _print_message(self, message: str, file: Any = None) -> None:
+        """Print a message of argparse, by default to the error stream."""
         tell(Block(message), file=file or sys.stderr, end="")
 
 
@@ -255,12 +260,17 @@ def _first_clause(text: str) -> str:
 
 
 def _up_to_examples(description: str) -> str:
-    """Return the first paragraphs of a description, up to and with its examples, which are indented."""
+    """Return the first paragraphs of a description, up to its examples, which are indented.
+
+    Without examples, return all paragraphs.
+    """
     paragraphs = description.split("\n\n")
     last = next(
         (index for index, text in enumerate(paragraphs) if text.startswith("  ")),
         len(paragraphs),
     )
+
+    # The examples are included.
     return "\n\n".join(paragraphs[: last + 1])
 
 
@@ -268,6 +278,7 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
     """A formatter that breaks no name at its hyphen."""
 
     def _split_lines(self, text: str, width: int) -> list[str]:
+        """Return a help text as lines, without breaks at hyphens."""
         return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False)
 
 
@@ -275,13 +286,15 @@ _MAX_NAMES_IN_ERROR = 8  # names that an error can list
 
 
 def _is_shown(action: argparse.Action) -> bool:
+    """Return whether an option is in the help."""
     return action.help is not argparse.SUPPRESS
 
 
 def _absent_plugin_text(action: argparse.Action, value: object) -> str:
-    """Return a sentence on the absent plug-in of a method or format; "" for any other value.
+    """Return a sentence that names the absent plug-in of a method or format.
 
-    ``action`` is the option whose value it is: ``--to`` takes formats, others methods.
+    Return "" for any other value. ``action`` is the option whose value it is:
+    ``--to`` takes formats, others methods.
     """
     from rankstudio.engine.data.formats.format_catalog import absent_data_format
     from rankstudio.engine.export.formats.registry import absent_plugin_of
@@ -290,4 +303,6 @@ def _absent_plugin_text(action: argparse.Action, value: object) -> str:
     if action.dest == "to":
         return absent_plugin_of(str(value)) or absent_data_format(str(value))
     entry = find_method(str(value)) if action.dest in ("method", "ranker") else None
+
+    # `lacking` says what a method cannot be run without.
     return entry.lacking if entry is not None else ""

@@ -43,15 +43,15 @@ def add_data(
 
     ``about`` and ``sample`` are the helps of the two. ``also`` has further
     kinds of files that the command accepts as DATA: "study", "model" or "text".
-    The command reads the value with `data_place` if a plan opens it, or with
-    `data_file` if it is one file.
+    A command whose plan opens the data reads the value with `data_place`; one
+    that reads a single file uses `data_file`.
     """
     word = parser.add_argument(
         "data", metavar="DATA", type=Path, help=f"{about}; or --sample"
     )
     word.also = also
     add_sample_option(parser, sample)
-    # with --sample, the parser puts this word in the place of DATA
+    # With --sample, the parser puts this word in the place of DATA.
     if isinstance(parser, CommandParser):
         parser.sample_word = str(_SAMPLE_FOLDER)
 
@@ -71,7 +71,10 @@ def data_file(path: Path) -> Path:
 
 
 def refuse_both(args: argparse.Namespace, *, neither: bool = False) -> None:
-    """Raise a PlanError for both data and --sample, and for neither of them unless `neither` allows it."""
+    """Raise a PlanError if both data and --sample are typed, or neither of them.
+
+    With `neither`, a command that needs no data accepts neither.
+    """
     has_data = args.data is not None
     has_both = has_data and args.sample
     has_neither = not has_data and not args.sample
@@ -82,7 +85,7 @@ def refuse_both(args: argparse.Namespace, *, neither: bool = False) -> None:
 
 
 def add_model(parser: Any) -> None:
-    """Add a JSON model as the last positional argument, and as an option.
+    """Add a JSON model as the last positional argument, MODEL, and as the option --model.
 
     `take_model` then sets ``args.model`` to the one that was typed.
     """
@@ -95,14 +98,14 @@ def add_model(parser: Any) -> None:
 
 
 def take_model(args: argparse.Namespace) -> None:
-    """Set ``args.model`` to the model of the option or of the positional argument.
+    """Set ``args.model`` to the typed model, which may be MODEL or --model.
 
     Raises
     ------
     PlanError
         If there are two models, or none.
     """
-    # exactly one of them has to be there
+    # Exactly one of them has to be there.
     if (args.model is None) == (args.named_model is None):
         got = "none" if args.model is None else "both"
         raise PlanError(
@@ -189,7 +192,10 @@ def add_column_options(parser: Any) -> None:
 
 
 def add_feature_set_option(parser: Any, use: str) -> None:
-    """Add the option of a search engine's feature set; `use` says in the help what a command does with it."""
+    """Add --feature-set, the option of a search engine's feature set.
+
+    `use` says in the help what the command does with it.
+    """
     parser.add_argument(
         "--feature-set",
         metavar="FILE",
@@ -200,7 +206,9 @@ def add_feature_set_option(parser: Any, use: str) -> None:
 
 
 def columns_from(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the options on columns in the form of a plan.
+    """Return the columns of the data that the options name.
+
+    The result is the field ``columns`` of a plan.
 
     Raises
     ------
@@ -230,9 +238,10 @@ def columns_from(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def by_name(texts: Sequence[str], option: str, example: str) -> dict[str, Path]:
-    """Return files or folders by the names that the user gave to them in an option, as NAME=PLACE.
+    """Return the files or folders that an option names, each as NAME=PLACE, by the names.
 
-    ``option`` and ``example`` are for the text of an error.
+    ``texts`` are the values of the option; ``option`` and ``example`` are for
+    the text of an error.
 
     Raises
     ------

@@ -63,7 +63,7 @@ class Stop:
         os.write(2, _STOP_MESSAGE)
 
     def follow(self, event: Event) -> bool:
-        """Process an event; return whether to stop after it.
+        """Take notice of an event of the run, and return whether to stop after it.
 
         A run stops between two units; a unit is one fold with one combination
         of parameters. After the last unit of a fold, it stops only when the
@@ -76,6 +76,7 @@ class Stop:
                 self._n_folds_left = len(event.folds)
                 self._n_finished_units.clear()
             case UnitFinished():
+                # The last unit of a fold is followed by the choice of its model.
                 self._n_finished_units[event.unit.fold] += 1
                 return (
                     self.asked
@@ -84,6 +85,8 @@ class Stop:
             case FoldFinished():
                 self._n_folds_left -= 1
                 return self.asked and self._n_folds_left > 0
+
+        # Before a unit begins, nothing is lost either.
         return self.asked and isinstance(
             event, RunStarted | BaselineFound | UnitStarted
         )
@@ -91,12 +94,13 @@ class Stop:
 
 @contextmanager
 def stopping() -> Iterator[Stop]:
-    """Provide the request to stop that Ctrl+C makes; the handler of Ctrl+C is restored at the end.
+    """Provide the request to stop that Ctrl+C makes, in a ``with`` block.
 
-    Outside the main thread no handler can be set, and Ctrl+C has its usual effect.
+    The former handler of Ctrl+C is restored at the end. Outside the main thread
+    no handler can be set, and Ctrl+C has its usual effect.
     """
-    # The second Ctrl+C does what the first one would do otherwise; the handler
-    # may also be a number, such as SIG_IGN.
+    # The second Ctrl+C calls the former handler. This may also be a number, such
+    # as SIG_IGN; then the second Ctrl+C interrupts the work.
     before = signal.getsignal(signal.SIGINT)
     stop = Stop(before) if callable(before) else Stop()
     if threading.current_thread() is not threading.main_thread():
@@ -110,16 +114,20 @@ def stopping() -> Iterator[Stop]:
 
 
 def status(stopped: bool, sentence: str) -> int:
-    """Return the exit status of a command that prints its results so far, and report a stop."""
+    """Return the exit status of a command that prints its results so far after a stop.
+
+    If it was stopped, print a sentence that says so.
+    """
     if stopped:
         tell(sentence, file=sys.stderr)
     return INTERRUPTED if stopped else 0
 
 
 def say_how_to_go_on(args: Namespace, study: Path | None) -> None:
-    """Print how to continue a stopped run: by the same command, if a study keeps the finished part.
+    """Print how to resume a stopped run.
 
-    ``args.typed`` are the words of the command line.
+    The same command resumes it, if ``study`` keeps the finished part; None is
+    no study. ``args.typed`` are the words of the command line.
     """
     if study is None:
         tell(

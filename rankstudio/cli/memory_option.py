@@ -46,7 +46,10 @@ def within_memory(args: argparse.Namespace) -> Iterator[None]:
 
 
 def _checked_size(text: str) -> str:
-    """Return a size of memory such as "4GB" as it was typed; refuse another text."""
+    """Return a typed size of memory, such as "4GB", as it is.
+
+    Raise an error for any other text.
+    """
     try:
         memory.n_bytes(text)  # called for its error only
     except ParameterError as error:

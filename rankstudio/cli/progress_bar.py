@@ -64,11 +64,14 @@ class LiveLine:
 
 @contextmanager
 def preparation(stream: TextIO | None = None) -> Iterator[None]:
-    """Print which code is being compiled, in a line that changes; in a file, only the first sentence."""
+    """Print which code is being compiled during a ``with`` block, in a line that changes.
+
+    In a file, only the first sentence is printed.
+    """
     line, was_announced = LiveLine(stream), False
 
-    # Called by the engine before it compiles a kernel.
     def announce(sentence: str) -> None:
+        """Print a sentence; called by the engine before it compiles a kernel."""
         nonlocal was_announced
         line.show(sentence)
         if not line.live and not was_announced:
@@ -136,7 +139,7 @@ class ProgressBar:
     ) -> None:
         self._all_runs = AllRuns(1) if total_work is None else total_work
         self._began = self._last_event_time = time.monotonic()
-        # a run that ends at once shows no bar
+        # The line counts as drawn now: so a run that ends at once shows no bar.
         self._line = LiveLine(stream, self._began)
         self._n_done = 0.0  # finished units, and the share of the current one
         # The finished units, and those of them that were in a study already.
@@ -161,7 +164,8 @@ class ProgressBar:
     def show(self, event: Event) -> None:
         """Show the progress after an event of the run, such as a step or a finished unit.
 
-        A unit is one fold with one combination of parameters.
+        A unit is one fold with one combination of parameters. In a file, a line
+        for each finished fold is printed instead of the bar.
         """
         previous_event_time = self._last_event_time
         self._last_event_time = time.monotonic()
@@ -213,8 +217,8 @@ class ProgressBar:
     def _draw(self, unit: Unit, doing: str = "") -> None:
         """Draw the bar with fold, combination, share and time left, unless it was drawn just before.
 
-        ``unit`` is the fold and the combination of parameters at work, and
-        ``doing`` the work before its next step, if that takes long.
+        ``unit`` is the fold and the combination of parameters at work.
+        ``doing`` is the work before the unit's next step, if that takes long.
         """
         if not self._line.is_due():
             return
@@ -250,9 +254,12 @@ class ProgressBar:
             Units that it has computed, with a part of the current one. Units
             that were in a study already are not among them.
         """
+        # The second argument is the share of this run that is done.
         seconds_of_all = self._all_runs.left(
             seconds, n_computed / (self._n_units - self._n_stored_units)
         )
+
+        # With one run, both times would be the same.
         in_all = f", {clock(seconds_of_all)} total" if self._all_runs.total > 1 else ""
         seconds_of_run = seconds / n_computed * (self._n_units - self._n_done)
         return f"{clock(seconds_of_run)} left{in_all}"

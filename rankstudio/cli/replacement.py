@@ -87,10 +87,11 @@ def write_new(
     args: Namespace,
     also: Iterable[Path] = (),
 ) -> list[Path]:
-    """Write figures and the files beside them, unless one of them must not be replaced; return their paths.
+    """Write figures and the files beside them, and return their paths.
 
-    A file that exists is replaced only with ``--force``, and one that the
-    command reads never; ``also`` are further files that it reads.
+    Raise an error if one of them must not be replaced: a file that exists is
+    replaced only with ``--force``, and one that the command reads never.
+    ``also`` are further files that it reads, and ``folder`` is for the message.
     """
     from rankstudio.engine.export.figures.files import write_figure_files
 
@@ -118,13 +119,14 @@ def inputs_of_plan(plan: Plan) -> list[Path]:
 
 
 def _refuse_inputs(paths: Iterable[Path], inputs: Iterable[Path]) -> None:
+    """Raise an error if one of the paths to write is an input."""
     from rankstudio.engine.data.fold_files import refuse_inputs
 
     refuse_inputs((path for path in paths if not is_standard(path)), inputs)
 
 
 def _input_paths(args: Namespace) -> Iterator[Path]:
-    """Yield the files and folders that the options of a command name."""
+    """Yield the files and folders that the options of a command name as its input."""
     # An option is absent, has one value or several; some values are NAME=PLACE.
     for name in _INPUT_OPTIONS:
         value = getattr(args, name, None)
@@ -137,7 +139,7 @@ def _input_paths(args: Namespace) -> Iterator[Path]:
 def refuse_existing(
     paths: Iterable[Path], force: bool, description: str = "the file exists"
 ) -> None:
-    """Refuse to replace a file or a link that exists, unless ``force`` allows it.
+    """Raise an error for a file or a link that exists, unless ``force`` allows to replace it.
 
     A folder is not replaced, only written into.
 
@@ -150,7 +152,7 @@ def refuse_existing(
     for path in paths:
         if force or is_standard(path) or path.is_dir():
             continue
-        # is_symlink: a link without a target does not "exist"
+        # A link without a target does not "exist", but would be replaced.
         if path.is_symlink() or path.exists():
             raise OutputError(
                 f"{path}: {description}. Choose another place, or use --force to overwrite it."
@@ -202,6 +204,8 @@ def refuse_other_run(
     _refuse_inputs(
         files, [*inputs_of_plan(plan), *([study] if study is not None else [])]
     )
+
+    # The plan of the results in the folder; None without results.
     stored = plan_of_results(out)
     if stored is None or not stored.agrees(plan):
         drawn = (
@@ -215,7 +219,11 @@ def refuse_other_run(
 def refuse_other_comparison(
     comparison: Comparison, data: Sequence[str], out: Path, force: bool
 ) -> None:
-    """Refuse to replace the tables of another comparison, and results of other runs in the runs' folders.
+    """Raise an error if a comparison would replace what is not its own.
+
+    That is the tables of another comparison, and results of other runs.
+    ``data`` are the datasets of the comparison, and ``out`` is its folder, in
+    which each run has a folder.
 
     Raises
     ------
@@ -248,10 +256,15 @@ def refuse_other_comparison(
 def _is_one_of(
     stored: Plan | None, plans: Sequence[Plan], comparison: Comparison
 ) -> bool:
-    """Return whether a stored plan is one of the plans, apart from fields that the data decide."""
+    """Return whether a stored plan is one of the plans of a comparison.
+
+    Fields that depend on the data do not count. False for None, which stands
+    for results without a plan.
+    """
     if stored is None:
         return False
-    # A comparison that does not set such a field takes that of the stored plan.
+    # Fields that the comparison does not set were set by the data, so those of
+    # the stored plan are used.
     data_fields = {
         name: getattr(stored, name)
         for name in _DATA_FIELDS

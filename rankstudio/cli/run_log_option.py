@@ -64,9 +64,10 @@ def log_store(target: str | None) -> LogStore | None:
 
 @contextmanager
 def logged(store: LogStore | None, data_name: str) -> Iterator[RunListener | None]:
-    """Provide the log of a run in another program, or None without a store.
+    """Provide the log of a run in another program during a ``with`` block; None without a store.
 
-    The log receives the events of the run. An error that ends the run is logged, too.
+    The log receives the events of the run. An error that ends the run is
+    logged, too.
 
     Parameters
     ----------
@@ -88,4 +89,5 @@ def logged(store: LogStore | None, data_name: str) -> Iterator[RunListener | Non
 
 
 def _print_to_stderr(sentence: str) -> None:
+    """Print a sentence to the error stream."""
     tell(sentence, file=sys.stderr)

@@ -72,12 +72,13 @@ class RunInProgress:
 
 
 def carry_on(work: RunInProgress, stop: Stop) -> bool:
-    """Run to the end or until a stop is requested, and show progress; return whether the run was stopped.
+    """Carry a run out to its end, or until a stop is requested; return whether it was stopped.
 
-    ``work`` collects the finished folds, and gets the working time.
+    Progress is shown. ``work`` collects the finished folds, and gets the
+    working time.
     """
     began = time.perf_counter()
-    # a log must not contain measures of a sealed test part
+    # A log must not contain measures of a sealed test part.
     if work.log is not None and work.study is not None:
         work.log.sealed = is_sealed(work.study.seal_marks, work.dataset)
     try:
@@ -89,7 +90,7 @@ def carry_on(work: RunInProgress, stop: Stop) -> bool:
         ):
             for event in events:
                 if isinstance(event, FoldFinished):
-                    # before it is shown, so that no interruption loses it
+                    # Before it is shown, so that no interruption loses it.
                     work.folds.append(event.result)
                 if work.log is not None:
                     work.log.follow(event)
@@ -107,12 +108,13 @@ def carry_on(work: RunInProgress, stop: Stop) -> bool:
 
 
 def _run_events(work: RunInProgress) -> Generator[Event, None, None]:
-    """Return the events of a run, on the workers that suit its size, and with its study if it has one.
+    """Return the events of a run, on the workers that suit its size.
 
-    A unit is one fold with one combination of parameters. The size of the data
-    is the number of values in the largest training part.
-    ``work.training_by_fold`` has the training data that earlier runs prepared,
-    by fold; the run uses them, and adds its own.
+    With a study, finished units are read from it and written to it; a unit is
+    one fold with one combination of parameters. The size of the data is the
+    number of values in the largest training part. ``work.training_by_fold`` has
+    the training data that earlier runs prepared, by fold; the run uses them,
+    and adds its own.
     """
     folds = work.dataset.folds
     n_units = len(work.plan.folds or folds) * len(work.plan.combinations)
@@ -144,13 +146,14 @@ def compare(
     args: Namespace,
     available_workers: Workers,
 ) -> bool:
-    """Run all plans of a comparison, write and print the tables; return whether the user stopped it.
+    """Run all plans of a comparison, write and print the tables.
 
-    Impossible runs are left out; if no run is possible, the error of the last
-    one is raised. Finished units are kept in a study. Results of other runs are
+    Return whether the user stopped it. ``data`` are the datasets. Impossible
+    runs are left out; if no run is possible, the error of the last one is
+    raised. Finished units are kept in a study. Results of other runs are
     replaced only with ``--force``.
     """
-    from rankstudio.cli.output.comparison_tables import shown, write
+    from rankstudio.cli.output.comparison_tables import tables_as_text, write_tables
 
     # Refuse an output folder with other contents before the runs.
     out = args.out
@@ -163,10 +166,12 @@ def compare(
     outcome = run_comparison(
         comparison, data, study, available_workers, out=out, store=store
     )
+
+    # Paired tests of the runs against the reference of the comparison.
     tested = tests_of(comparison, outcome.results)
     if out is not None and outcome.results:
-        write(comparison, outcome.results, out, tested)
-    tell(shown(comparison, outcome.results, tested, args.json))
+        write_tables(comparison, outcome.results, out, tested)
+    tell(tables_as_text(comparison, outcome.results, tested, args.json))
     return outcome.stopped
 
 
@@ -218,7 +223,7 @@ def run_comparison(
     RankStudioError
         The error of the last run that was left out, if no run was possible.
     """
-    # the number of runs: each plan of the comparison on each dataset
+    # The number of runs: each plan of the comparison on each dataset.
     total = AllRuns(sum(len(comparison.plans(dataset)) for dataset in data))
     with study_at(study) as opened_study, stopping() as stop:
         running = _Running(
@@ -230,6 +235,8 @@ def run_comparison(
             workers=available_workers,
             store=store,
         )
+
+        # `any` ends at the first dataset at which the user stopped.
         stopped = any(running.run_on(dataset) for dataset in data)
     # An error that left out a dataset is raised only if no other dataset has results.
     if running.left_out is not None and not running.results and not stopped:
@@ -262,7 +269,10 @@ class _Running:
         return any(self._run_plans(list(plans)) for _, plans in plan_groups)
 
     def _run_plans(self, plans: Sequence[Plan]) -> bool:
-        """Run plans that share their data, without impossible runs; return whether the user stopped it."""
+        """Run plans that share their data; return whether the user stopped.
+
+        Impossible runs are left out.
+        """
         from rankstudio.engine.experiment.runner import open_data, usual_choices
 
         # Data that cannot be opened leave out all of their plans.
@@ -273,7 +283,7 @@ class _Running:
             self._leave_out(error, len(plans))
             return False
 
-        # Plans share the cached training parts.
+        # Training data that a run prepares are used by the runs after it.
         training_by_fold: dict[int, Any] = {}
         for plan in plans:
             if self.stop.asked:
@@ -283,6 +293,8 @@ class _Running:
                 file=sys.stderr,
                 flush=True,
             )
+
+            # Choices that the comparison does not set depend on the data.
             completed_plan = usual_choices(plan, dataset, self.comparison.protocol)
             # A plan that does not fit the data is left out alone.
             try:
@@ -316,17 +328,21 @@ class _Running:
         return False
 
     def _leave_out(self, error: RankStudioError, runs: int) -> None:
+        """Leave out a number of runs because of an error, and print it."""
         tell(f"Left out: {error}", file=sys.stderr)
         self.left_out = error
         self.all_runs.pass_over(runs)
 
     def _keep(self, result: RunResult) -> None:
-        """Add a finished run to the table, and write its results and the table so far, if there is a folder."""
-        from rankstudio.cli.output.comparison_tables import write
+        """Add a finished run to the results.
+
+        If there is a folder, write the run and the tables so far.
+        """
+        from rankstudio.cli.output.comparison_tables import write_tables
 
         self.results.append(result)
         if self.out is not None:
             write_results(
                 result, self.out / f"{result.data_name}-{folder_name(result.plan)}"
             )
-            write(self.comparison, self.results, self.out)
+            write_tables(self.comparison, self.results, self.out)

@@ -67,7 +67,10 @@ _BESIDE_COMPARISON = (*_WORK_OPTIONS, "plan", "data", "sample", "study", "allow_
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add all options of ``rankstudio run``: of data, of workers, of methods, and of their parameters."""
+    """Add all options of ``rankstudio run``.
+
+    These are PLAN, and the options of data, output, workers and methods.
+    """
     parser.add_argument(
         "plan",
         metavar="PLAN",
@@ -84,7 +87,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_method_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of method, model selection and parameters.
+    """Add the options of method and model selection, and those of the parameters of methods.
 
     The parser keeps parameters under names with a prefix, such as "parameter_",
     as a method and a final ranker may have parameters of one name.
@@ -97,6 +100,7 @@ def add_method_options(parser: argparse.ArgumentParser) -> None:
         "parameter_",
         about="see rankstudio methods; every value of a comma-separated list is tried",
     )
+    # A final ranker trains on features that are selected already.
     rankers = [m for m in methods() if not m.selects]
     add_parameters(
         parser,
@@ -108,9 +112,13 @@ def add_method_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_preferences(parser: argparse._ActionsContainer) -> None:
-    """Add the options of a file of preferences (pairs of documents), which a plug-in has."""
+    """Add the option --preferences, of a file of preferences (pairs of documents).
+
+    A plug-in reads such files, and adds the option.
+    """
     source = pair_source()
-    # a hidden option, so that using it gives the error about the missing plug-in
+    # Without the plug-in, a hidden option: using it gives the error about the
+    # missing plug-in.
     if source is None:
         parser.add_argument("--preferences", type=Path, help=argparse.SUPPRESS)
     else:
@@ -120,7 +128,10 @@ def add_preferences(parser: argparse._ActionsContainer) -> None:
 def add_costs(
     parser: Any, effect: str = "They change the selection with --by-cost milliseconds"
 ) -> None:
-    """Add the option of the costs of features; `effect` says in its help what they change."""
+    """Add --costs, the option of the costs of features.
+
+    `effect` says in its help what the costs change.
+    """
     parser.add_argument(
         "--costs",
         metavar="FILE",
@@ -131,7 +142,10 @@ def add_costs(
 
 
 def add_reading_options(parser: Any) -> None:
-    """Add the options of reading and dividing the data, which are fields of a plan."""
+    """Add the options of reading and dividing the data, which are fields of a plan.
+
+    They are --protocol, --preferences, --groups, --missing and --normalize.
+    """
     parser.add_argument("--protocol", help='protocol, as in a plan; "given" by default')
     add_preferences(parser)
     parser.add_argument(
@@ -357,7 +371,8 @@ def add_parameters(
 def _option_help(owners: Sequence[tuple[str, Parameter]], *, named: bool = True) -> str:
     """Return the help of an option: each different text once, followed by its methods if `named`.
 
-    `owners` are pairs of the key of a method and its parameter of this option.
+    `owners` are pairs of the key of a method and its parameter that the option
+    sets.
     """
     texts: dict[str, list[str]] = {}
     for key, p in owners:
@@ -407,7 +422,7 @@ def plan_file(args: argparse.Namespace) -> Path | None:
         return input_file(path, ".toml")
     if not path.exists() and str(path) in _bundled_plans():
         return resource("plans", f"{path}.toml")
-    # A study is no plan; data are one, with the options.
+    # A study is no plan; for data, the options make a plan.
     if kind_of(path) == "study":
         raise PlanError(
             f"PLAN: expected a plan or data, got a study, {path}; rankstudio run --resume {path} goes "
@@ -433,6 +448,7 @@ def plan_file(args: argparse.Namespace) -> Path | None:
 
 
 def _data_option_text(args: argparse.Namespace) -> str:
+    """Return the options of the data as they were typed."""
     return "--sample" if args.sample else f"--data {' --data '.join(args.data)}"
 
 
@@ -462,11 +478,15 @@ def refuse_beside_comparison(args: argparse.Namespace) -> None:
 def _refuse_others(
     args: argparse.Namespace, allowed: Sequence[str], reason: str
 ) -> None:
-    """Raise a PlanError for an option that the user typed and that is not among those allowed."""
+    """Raise a PlanError for an option that the user typed and that is not among those allowed.
+
+    ``allowed`` are names of the parser, and ``reason`` ends the text of the
+    error.
+    """
     for action in args.parser._actions:
         if action.dest in allowed or action.help == argparse.SUPPRESS:
             continue
-        # None or False is the value of an option that was not typed
+        # None or False is the value of an option that was not typed.
         if getattr(args, action.dest) not in (None, False):
             raise PlanError(
                 f"{(*action.option_strings, action.metavar)[0]}: not allowed {reason}"
@@ -475,6 +495,8 @@ def _refuse_others(
 
 def plan_from(args: argparse.Namespace) -> Plan:
     """Return the plan that the options describe.
+
+    If they name a plan in a file, they change that plan.
 
     Raises
     ------
@@ -493,7 +515,7 @@ def plan_from(args: argparse.Namespace) -> Plan:
         if args.plan
         else Plan(data="")
     )
-    # Feature names and costs need the data that the options state.
+    # Names and costs of features are read with the data that the options name.
     changes = _data_field(args) | _plan_fields(args)
     data_changes = {
         name: changes[name] for name in ("data", "columns") if name in changes
@@ -510,6 +532,8 @@ def plan_from(args: argparse.Namespace) -> Plan:
         ("ranker", ranker_parameters, "ranker_parameters", "--ranker-"),
     ):
         method_key = changes.get(field, getattr(plan, field))
+
+        # Called for its error only.
         _refuse_unknown_parameters(method_key, stated_parameters, prefix)
         is_method_of_plan = method_key == getattr(plan, field)
         plan_parameters = getattr(plan, parameters_field) if is_method_of_plan else {}
@@ -523,6 +547,8 @@ def fold_of_data(
     args: argparse.Namespace, option: str
 ) -> tuple[Plan, FoldedDataset, set[str]]:
     """Open the data that the options of a command name, for work on one fold.
+
+    ``option`` is the option of the fold, for errors.
 
     Returns
     -------
@@ -557,14 +583,14 @@ def fold_of_data(
 
 
 def costs_from(args: argparse.Namespace, plan: Plan) -> FeatureCosts | None:
-    """Return the costs of features from the file or the text of ``--costs``.
+    """Return the costs of features that ``--costs`` names; None without the option.
 
-    The result is None without the option.
+    They are in a file or a text. ``plan`` names the data with the features.
     """
     text: str | None = getattr(args, "costs", None)
     if text is None:
         return None
-    # "1: 0.5, 2: 3" is a text with the costs themselves
+    # "1: 0.5, 2: 3" is a text with the costs themselves.
     if ":" in text and not Path(text).is_file():
         return FeatureCosts.parsed(text)
     from rankstudio.engine.data.cost_files import read_costs
@@ -574,7 +600,9 @@ def costs_from(args: argparse.Namespace, plan: Plan) -> FeatureCosts | None:
 
 
 def _data_field(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the data that the options name, as a field of a plan; no field without such an option.
+    """Return the data that the options name, as a mapping with the field ``data`` of a plan.
+
+    It is empty without such an option.
 
     Raises
     ------
@@ -593,7 +621,7 @@ def _data_field(args: argparse.Namespace) -> dict[str, Any]:
 def _plan_fields(args: argparse.Namespace) -> dict[str, Any]:
     """Return the fields of a plan that the options set, without the data and the parameters of methods.
 
-    Each typed text is read by the function of its field.
+    `_FIELD_READERS` has for each field the function that reads its typed text.
     """
     fields = {
         name: value
@@ -624,11 +652,11 @@ def _preferences_field(args: argparse.Namespace) -> dict[str, str] | None:
 def _stated_parameters(
     args: argparse.Namespace, prefix: str, names: Callable[[], Names]
 ) -> dict[str, Any]:
-    """Return the parameters of methods that the user typed as options, by name.
+    """Return the parameters of methods that the user typed, by name.
 
     The parser keeps them under names that begin with ``prefix``. In lists of
-    features, names are replaced by ids; ``names`` returns the names of the
-    data's features.
+    features, ids replace names; ``names`` returns the names of the data's
+    features.
     """
     options = {
         dest.removeprefix(prefix): value
@@ -685,10 +713,13 @@ def _refuse_unknown_parameters(
 
 
 def _feature_names_reader(plan: Plan) -> Callable[[], Names]:
-    """Return a function that reads the names of the features of a plan's data."""
+    """Return a function that opens a plan's data, and returns the names of the features by id.
+
+    So the data are opened only if names are needed.
+    """
 
     def read() -> Names:
-        """Open the data, and return the names of their features by id."""
+        """Open the data of `plan`, and return the names of the features by id."""
         from rankstudio.engine.experiment.runner import open_data
 
         dataset = open_data(plan)
@@ -706,7 +737,7 @@ def _parsed_groups(text: str) -> Groups:
 
 
 def _fold_numbers(text: str) -> tuple[int, ...]:
-    """Return the numbers of folds in a text, separated by commas or spaces."""
+    """Return the numbers of folds in a typed text, separated by commas or spaces."""
     try:
         return tuple(int(item) for item in text.replace(",", " ").split())
     except ValueError:
@@ -716,6 +747,7 @@ def _fold_numbers(text: str) -> tuple[int, ...]:
 
 
 def _unchanged(value: Any) -> Any:
+    """Return a value as it is: the option's text is the field."""
     return value
 
 
@@ -754,7 +786,7 @@ def feature_ids(text: str, option: str, names: Callable[[], Names]) -> str:
     ParameterError
         If a name belongs to no feature or to several; the text has similar names.
     """
-    # a text without letters has ids only
+    # A text without letters has ids only.
     if re.fullmatch(r"[\d\s,|+-]*", text):
         return text
     names_by_id = names()
@@ -775,7 +807,8 @@ def costs_by_id(text: str, option: str, names: Callable[[], Names]) -> str:
     ParameterError
         If a name belongs to no feature or to several; the text has similar names.
     """
-    # Each item becomes (feature, ":", cost); without a colon, the first two are "".
+    # Each item is divided at its last colon: (feature, ":", cost). Without a
+    # colon, the first two are "".
     lists = [
         [item.rpartition(":") for item in _split_items(part, ";,")]
         for part in text.split("|")
@@ -813,10 +846,10 @@ def _split_items(text: str, dividers: str) -> list[str]:
 
 
 def _feature_id(item: str, option: str, names: Names) -> int:
-    """Return the id of a feature from its id or its name; upper and lower case do not matter.
+    """Return the id of a feature, which ``item`` names by its id or its name.
 
-    ParameterError is raised if no feature, or several, have the name;
-    ``option`` is for its text.
+    Upper and lower case do not matter. ParameterError is raised if no feature,
+    or several, have the name; ``option`` is for its text.
     """
     if item.strip().isdecimal():
         return int(item)
@@ -838,7 +871,10 @@ def _feature_id(item: str, option: str, names: Names) -> int:
 
 
 def _close_names_hint(item: str, names: Sequence[str]) -> str:
-    """Return the end of an error that suggests up to three similar names; "" without any."""
+    """Return the end of an error with up to three names similar to ``item``.
+
+    Return "" without any.
+    """
     names_by_folded_name = {_folded(name): name for name in names}
     close_names = [
         names_by_folded_name[folded]

@@ -29,7 +29,7 @@ class _ErrorFile(io.FileIO):
 
 
 def set_up() -> None:
-    """Set up the output streams.
+    """Set up the standard output and the error stream.
 
     Characters that an output cannot encode are escaped. Text is discarded if
     there is no output, or if the error stream cannot be written.
@@ -44,6 +44,8 @@ def set_up() -> None:
     # Errors of the error stream have nowhere to go, so its file drops what it
     # cannot write.
     stream = sys.stderr
+
+    # A stream that a caller has put there stays.
     if stream is sys.__stderr__ and isinstance(stream, io.TextIOWrapper):
         file = io.BufferedWriter(_ErrorFile(stream.fileno(), "w", closefd=False))
         sys.stderr = io.TextIOWrapper(
@@ -77,10 +79,11 @@ _ASCII_REPLACEMENTS = {"─": "-", "–": "-", "−": "-", "█": "#", "░": ".
 
 
 def _escape(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Replace a character that an output cannot encode: lines and bars by ASCII, others by code points.
+    """Replace a character that an output cannot encode.
 
-    Return the replacement, and the position from where to go on, as Python asks
-    of a handler of such errors.
+    A line or a bar becomes ASCII, any other character its code point. Python
+    calls this for each such character. Return the replacement, and the position
+    from where to go on.
     """
     if (
         isinstance(error, UnicodeEncodeError)
@@ -109,7 +112,9 @@ def is_standard(path: Path | None) -> bool:
 
 
 def input_file(path: Path, ending: str = "") -> Path:
-    """Return a file to read: the file at the path, or a temporary file with the contents of standard input.
+    """Return a file to read.
+
+    It is the path itself, or for "-" a temporary file with the standard input.
 
     Parameters
     ----------
@@ -136,6 +141,8 @@ def input_file(path: Path, ending: str = "") -> Path:
         ) from error
     stored = folder / f"{_INPUT_FILE_STEM}{ending}"
     write_bytes(stored, content)
+
+    # Messages then call the file "standard input".
     _INPUT_FILES.append(str(stored))
     return stored
 
@@ -153,7 +160,9 @@ def shown_input(path: Path) -> str:
 
 
 def write_output(path: Path, content: str | bytes) -> None:
-    """Write a file, in a new folder if its folder does not exist, or for "-" to the standard output.
+    """Write a file, and print its path; for "-", write to the standard output.
+
+    The folder of the file is made if it does not exist.
 
     Raises
     ------
@@ -279,6 +288,7 @@ def _write_to_stdout(content: str | bytes) -> None:
 
 
 def _is_text(content: bytes) -> bool:
+    """Return whether bytes are text in UTF-8."""
     try:
         return "\0" not in content.decode("utf-8")
     except UnicodeDecodeError:

@@ -38,9 +38,10 @@ def study_path(path: Path | None, out: Path | None) -> Path | None:
 
 @contextmanager
 def study_at(path: Path | None) -> Iterator[Study | None]:
-    """Provide the study to which a run is written, and create it if it does not exist; None without a path.
+    """Provide the study to which a run is written during a ``with`` block; None without a path.
 
-    A study is a file that stores runs. It is closed at the end.
+    A study is a file that stores runs. It is created if it does not exist, and
+    closed at the end.
 
     Raises
     ------
@@ -58,7 +59,9 @@ def study_at(path: Path | None) -> Iterator[Study | None]:
 
 @contextmanager
 def reading(path: Path) -> Iterator[tuple[Study, Sequence[RunSummary]]]:
-    """Provide a study to read from, and its runs; damage to the study or its runs is printed.
+    """Provide a study to read from, and its runs, during a ``with`` block.
+
+    Damage to the study or its runs is reported.
 
     Raises
     ------
@@ -74,7 +77,10 @@ def reading(path: Path) -> Iterator[tuple[Study, Sequence[RunSummary]]]:
 
 
 def add_run_choice(parser: argparse.ArgumentParser) -> None:
-    """Add the options that choose runs of a study: by the name of their data, and by their numbers."""
+    """Add the options that choose runs of a study.
+
+    These are --data, the name of their data, and --runs, their numbers.
+    """
     parser.add_argument(
         "--data",
         metavar="NAME",
@@ -87,7 +93,7 @@ def add_run_choice(parser: argparse.ArgumentParser) -> None:
 
 
 def run_choice(args: argparse.Namespace) -> RunChoice:
-    """Return the choice of runs that the options make: by the name of their data, and by numbers.
+    """Return the choice of runs of a study that the options --data and --runs make.
 
     Raises
     ------
@@ -97,6 +103,7 @@ def run_choice(args: argparse.Namespace) -> RunChoice:
     from rankstudio.engine.analysis.reported_runs import RunChoice
 
     if args.runs is None:
+        # "" stands for the data of the last run.
         return RunChoice(args.data or "")
     numbers = [part.strip() for part in args.runs.split(",") if part.strip()]
     if not numbers or not all(
@@ -107,9 +114,10 @@ def run_choice(args: argparse.Namespace) -> RunChoice:
 
 
 def tell_others(source: ReportSource, description: str) -> None:
-    """Print which datasets of a study are left out by default; a description begins the note.
+    """Print a note if a study has runs on other datasets, which are left out by default.
 
-    Without options, the runs on the data of the last run are used.
+    ``description`` begins the note: "The figures show". Without options, the
+    runs on the data of the last run are used.
     """
     if source.other_datasets:
         tell(
@@ -122,7 +130,9 @@ def tell_others(source: ReportSource, description: str) -> None:
 def one_run(
     path: Path, runs: Sequence[RunSummary], number: int | None, option: str
 ) -> RunSummary:
-    """Return the run of a study with a number, counted from 1; without a number, the only run.
+    """Return the run of a study with a number, counted from 1; for None, the only run.
+
+    ``path`` is the study, and ``option`` names the run; both are for errors.
 
     Raises
     ------
@@ -171,7 +181,10 @@ class OpenedRun:
     sealed: bool
 
     def fold(self, text: str | None) -> FoldResult:
-        """Return the result on the fold that the text of ``--fold`` names, or without a text on the first."""
+        """Return the result on the fold whose number ``--fold`` has as its text.
+
+        For None, it is that of the first fold. Raise an error for another text.
+        """
         folds = {fold.fold: fold for fold in self.result.folds}
         number = min(folds) if text is None else whole("--fold", text)
         if number not in folds:
@@ -183,7 +196,7 @@ class OpenedRun:
 
 
 def opened_run(path: Path, number: int | None) -> OpenedRun:
-    """Return a run of a study with its data, by its number; without a number, the only run.
+    """Return a finished run of a study with its data, by its number; for None, the only run.
 
     Raises
     ------
@@ -220,7 +233,10 @@ def whole(option: str, value: str) -> int:
 
 
 def add_run_number(parser: Any, option: str) -> None:
-    """Add the option that names a run of a study by its number; ``option`` is its name, such as "--run"."""
+    """Add the option that names a run of a study by its number.
+
+    ``option`` is the option's name, such as "--run".
+    """
     parser.add_argument(
         option,
         type=int,
@@ -237,10 +253,11 @@ def _tell_damage(study: Study, runs: Sequence[RunSummary]) -> None:
 
 
 def plans_to_go_on_with(study: Study) -> list[Plan]:
-    """Return the plans of the unfinished or damaged runs; without any, the plan of the last run.
+    """Return the plans of the unfinished or damaged runs of a study.
 
-    A run that another version of RankStudio started cannot be resumed: it is
-    run again, with a note.
+    Without such runs, return that of the last run. A run that another version
+    of RankStudio started cannot be resumed: it is run again, and a note says
+    so.
 
     Raises
     ------
@@ -253,7 +270,7 @@ def plans_to_go_on_with(study: Study) -> list[Plan]:
     _tell_damage(study, runs)
     if not runs:
         raise StoreError(f"{study.path}: the study has no run to resume.")
-    # the last run, if all are finished and undamaged
+    # The last run, if all are finished and undamaged.
     chosen_runs = [run for run in runs if not run.finished or run.damage] or runs[-1:]
     for run in chosen_runs:
         if dict(run.versions) != versions(run.key.plan.sources):

@@ -34,7 +34,7 @@ def tell(
     end : str
     flush : bool
     """
-    # without lines, an empty line
+    # Without lines, this prints an empty line.
     print(
         *map(printable, lines),
         sep="\n",

@@ -61,9 +61,10 @@ _REMEDIES = {  # by the kind that a command takes, and the kind that it got
 
 
 def kind_of(path: Path) -> str:
-    """Return the kind of a file or folder: "data", "study", "model", or other "text"; "" if unknown.
+    """Return the kind of a file or folder, or "" if it is unknown.
 
-    The name and the first bytes of a file decide.
+    Kinds are "data", "study", "model", and "text" for other text. The name and
+    the first bytes of a file decide.
     """
     if path.is_dir():
         return "data"
@@ -91,10 +92,12 @@ def _begins_letor(begin: bytes) -> bool:
 
 
 def _is_text(begin: bytes) -> bool:
+    """Return whether the first bytes of a file look like text."""
     return bool(begin) and b"\0" not in begin
 
 
 def _is_model(begin: bytes) -> bool:
+    """Return whether the first bytes of a file are those of a model in JSON."""
     from rankstudio.engine.export.models import FORMAT
 
     return f'"{FORMAT}"'.encode() in begin
@@ -103,8 +106,11 @@ def _is_model(begin: bytes) -> bool:
 def _named_places(
     parser: argparse.ArgumentParser, args: argparse.Namespace
 ) -> Iterator[tuple[argparse.Action, Path]]:
-    """Yield the arguments of a command and of its subcommand, each with a file or folder that it names."""
-    # Of a command with subcommands, the arguments of the typed one count.
+    """Yield the arguments of a command, each with a file or folder that it names.
+
+    Of a command with subcommands, the arguments of the typed subcommand are
+    yielded, too.
+    """
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             yield from _named_places(action.choices[getattr(args, action.dest)], args)
@@ -116,15 +122,17 @@ def _named_places(
 
 
 def refuse_other_kinds(args: argparse.Namespace) -> None:
-    """Refuse a file of another kind than a command takes, such as a study for data, before it is read.
+    """Raise an error for a file of another kind than a command needs, such as a study for data.
+
+    It is raised before the file is read.
 
     Raises
     ------
     PlanError
         If there is such a file; the text says which kind it has, and what to do.
     """
-    # The metavar of an argument, such as DATA, tells which kind it takes; "" is
-    # a file of unknown kind, which is read.
+    # The metavar of an argument, such as DATA, says which kind it needs. A file of
+    # the unknown kind "" is accepted; reading it will show what it is.
     for action, value in _named_places(args.parser, args):
         needed = _KINDS_BY_METAVAR.get(str(action.metavar))
         kind = kind_of(value) if needed is not None else ""

@@ -44,7 +44,9 @@ def add_worker_options(parser: Any) -> None:
 
 @contextmanager
 def workers(args: argparse.Namespace) -> Iterator[Workers]:
-    """Provide the workers that the options choose; at the end the workers are released.
+    """Provide the workers that the options choose, during a ``with`` block.
+
+    At the end they are released.
 
     Raises
     ------
@@ -78,10 +80,10 @@ def workers(args: argparse.Namespace) -> Iterator[Workers]:
 
 
 def _certificates(args: argparse.Namespace) -> Certificates | None:
-    """Return the certificates for an encrypted connection to a cluster, which the options name.
+    """Return the certificates that the options name, for an encrypted connection to a cluster.
 
-    The result is None without any of the options. Raise a PlanError for some of
-    them without the others, or without a scheduler.
+    Return None without any of the options. Raise a PlanError for some of them
+    without the others, or without a scheduler.
     """
     files = {name: getattr(args, f"tls_{name}") for name in _TLS_HELP}
     if all(path is None for path in files.values()):

@@ -75,12 +75,12 @@ def main(argv: Sequence[str] = ()) -> int:
     interrupts = Interrupts(window.close_unasked, window)
     interrupts.setObjectName("interrupts")
     if asks_for_sample(window, argv):
-        # opening the sample's data waits until the window is painted
+        # Opening the sample's data waits until the window is painted.
         window.models.hold_work(True)
         window.open_controller.show_sample_run()
 
-    # Called once the window has been painted.
     def go_on() -> None:
+        """Begin the work that waits until the window is painted."""
         garbage.begin()
         begin(window, argv, reports)
 
@@ -148,7 +148,7 @@ def leave_in_time(close_study: Callable[[], None]) -> None:
 
 
 def application() -> QApplication:
-    """Return the application with its identity; create it if necessary."""
+    """Return the application with its name, version and icon; create it if necessary."""
     # Tests have one application for all of their windows.
     running = QApplication.instance()
     app = running if isinstance(running, QApplication) else QApplication(["rankstudio"])
@@ -162,7 +162,11 @@ def application() -> QApplication:
 
 
 def begin(window: MainWindow, argv: Sequence[str], reports: CrashReports) -> None:
-    """Carry out the work that waits for the window: open files, warm up, report the last crash."""
+    """Carry out the work that waits for the window: open files, load code, report the last crash.
+
+    ``argv`` are the arguments of the command line, and ``reports`` has the
+    report of a crash, if there was one.
+    """
     files = [argument for argument in argv if argument not in ("--sample", "--run")]
     runs = "--run" in argv
     # The finished run of the sample is shown before the window is painted. With
@@ -235,7 +239,8 @@ class Interrupts(QObject):
         )
         self._notifier.activated.connect(self._on_signal)
         for number in SIGNALS:
-            # Python writes the number to the socket set below
+            # A handler is needed for Python to write the number to the socket below;
+            # it has nothing to do.
             signal.signal(number, lambda *_: None)
         signal.set_wakeup_fd(self._write.fileno(), warn_on_full_buffer=False)
 

@@ -110,7 +110,7 @@ class MainWindow(QMainWindow):
     # Making
 
     def _make_bars(self) -> None:
-        """Make the commands with menus and tool bar, the chips, the status bar and the notices."""
+        """Make the commands with their menus and toolbar, the chips, the status bar and the notices."""
         plugin_commands = self.sections.contributed.commands()
         self.commands = Actions(
             self, self._theme, self.sections.plugin_parts, plugin_commands
@@ -121,7 +121,8 @@ class MainWindow(QMainWindow):
             self.commands, self.toolbar, self.session, self._theme, self._settings, self
         )
         self.chips = add_chips(self)
-        # These four need no attribute, as the window is their parent.
+        # These four need no attribute, as the window is their parent: they fill the
+        # chips and two submenus.
         ChoiceChip(self.current, self.session, self.chips.choice, self)
         FormChip(self.models, self.chips.form, self)
         BackendMenu(self.commands.submenus["backend"], self.models, self)
@@ -131,12 +132,14 @@ class MainWindow(QMainWindow):
         self.notice = Notices(self._theme)
 
     def _make_controllers(self) -> None:
-        """Make the controllers over the whole window: of studies, measures, runs, and models of others."""
+        """Make the controllers that do not belong to a page: of studies, measures, runs, and models of others."""
         self.restorer = RunRestorer(self.models, self)
         self.study_files = StudyFiles(self.models, self.restorer, self._settings, self)
         self.measurement = MeasurementController(
             self.models, self.menus, self.commands, self.status, self
         )
+
+        # A study has notes on which test parts are sealed.
         self.study_files.sealRead.connect(self.measurement.seal.show_marks)
         self.resplit = ResplitController(
             self.session, self.runs, self.models.loader, self
@@ -159,8 +162,8 @@ class MainWindow(QMainWindow):
     def _lay_out(self) -> None:
         """Put the welcome page and the workspace (all pages) into the window, with notices over them.
 
-        Notices and the bar of loading leave the strip at the foot of the pages
-        free. Esc closes the newest notice.
+        Notices and the bar of loading are over the pages, but leave the strip
+        at the foot free. Esc closes the newest notice.
         """
         self.loading = LoadingBar()
         self.welcome = Welcome(self._theme)
@@ -247,7 +250,7 @@ class MainWindow(QMainWindow):
         self.loading.cancel.clicked.connect(self.models.loader.cancel)
 
     def _connect_plugin_parts(self) -> None:
-        """Connect the commands of pages and panels of plug-ins."""
+        """Connect the commands of plug-ins: of their pages, panels and controllers."""
         self.commands.connect(**self.sections.contributed.calls(self._show_page))
         parts = self.sections.plugin_parts
         self.commands.connect(
@@ -262,13 +265,16 @@ class MainWindow(QMainWindow):
             action.setCheckable(True)
             action.setChecked(True)
             action.toggled.connect(panel.setVisible)
+
+        # A panel may have been hidden in the last session.
         parts.restored.connect(
             lambda key, is_shown: self.commands[f"panel_{key}"].setChecked(is_shown)
         )
 
     def _connect_messages(self) -> None:
-        """Connect the messages and errors of controllers, pages and models to the status bar and notices."""
-        # Controllers of pages are not direct children; their page emits their messages.
+        """Show the messages of controllers, pages and models in the status bar, and their errors as notices."""
+        # Controllers of pages are not direct children of the window; their page emits
+        # their messages.
         direct_children = Qt.FindChildOption.FindDirectChildrenOnly
         for controller in self.findChildren(Controller, options=direct_children):
             controller.failed.connect(self.say_error)
@@ -291,7 +297,10 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def _connect_page(self, page: Page) -> None:
-        """Connect the messages and requests of a page, and warn of plug-ins' parts that could not be made."""
+        """Connect the messages and requests of a page.
+
+        Warn of parts of plug-ins that could not be made.
+        """
         page.failed.connect(self.say_error)
         page.said.connect(self.status.say)
         page.figureAsked.connect(self.export_controller.show_figures)
@@ -388,10 +397,11 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def _show_data(self, dataset: FoldedDataset) -> None:
-        """Show data that were opened, and their runs; offer to start runs that wait for them.
+        """Show that data were opened: their runs, and runs that wait for them, which can be started.
 
         Notices on earlier data are closed.
         """
+        # Runs of the study on these data get the documents.
         self.restorer.recognise()
         self.notice.dismiss()
         self._show_workspace()
@@ -401,12 +411,14 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _show_workspace(self) -> None:
-        """Leave the welcome page once data are open."""
+        """Show the pages instead of the welcome page, once data are open."""
         if (
             self.session.dataset is not None
             and self._pages.currentWidget() is not self.workspace
         ):
             self._pages.setCurrentWidget(self.workspace)
+
+            # Panels that had windows of their own in the last session get them again.
             self.workspace.reopen_windows()
             self.setFocus()  # so that the key Tab leads to the Run button first
 
@@ -490,10 +502,11 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def _offer(self, record: RunRecord) -> None:
-        """Show a notice that a run was left unfinished, with a button to resume it and the waiting runs."""
+        """Show a notice that a run was left unfinished, with a button that resumes it and starts the waiting runs."""
         text = " ".join(filter(None, (record.left_text, self.waiting.text)))
 
         def go_on() -> None:
+            """Remove the notice, resume the run and start the waiting ones."""
             self.notice.withdraw(text)
             self.restorer.go_on(record)
             self.waiting.run()
@@ -509,9 +522,9 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _update(self) -> None:
-        """Enable the commands that are possible now, and name the window after data and study."""
-        # The keys of commands with whether each is possible, of the core and of
-        # plug-ins.
+        """Enable the commands that are possible now, and show data and study in the title of the window."""
+        # Both mappings say for the key of each command whether it is possible now:
+        # for the window's commands, and for those of plug-ins.
         session = self.session
         current = self.runs.current
         self.commands.enable(
@@ -521,6 +534,7 @@ class MainWindow(QMainWindow):
         if self.method_files.busy or any(
             controller.busy for controller in command_controllers
         ):
+            # Code of plug-ins or of added methods can be stopped, too.
             self.commands.enable(stop=True)
         # Commands of plug-ins' pages and panels need data.
         has_data = session.dataset is not None
@@ -545,7 +559,7 @@ class MainWindow(QMainWindow):
         self.setWindowTitle(" – ".join(name for name in names if name))
 
     def files_read(self) -> list[Path]:
-        """Return the files that exports must not replace: those of the data, of the plan, and the study."""
+        """Return the files that exports must not replace: those of the data, those of the plan, and the study."""
         dataset = self.session.dataset
         plan = self.session.plan
         study = self.models.study_store.path
@@ -568,9 +582,10 @@ class MainWindow(QMainWindow):
         ]
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Store the state, stop the workers and wait for them; ask first if a long run would be lost.
+        """Store the state, stop the workers and wait for them.
 
-        A run that a study stores is not lost: it can be resumed.
+        The user is asked first if a long run would be lost. A run that a study
+        stores is not lost: it can be resumed.
         """
         run = self.runs.current
         would_lose_run = (
@@ -586,6 +601,8 @@ class MainWindow(QMainWindow):
         for page in self.sections.controllers.values():
             page.close_down()
         self.waiting.close()
+
+        # Panels in windows of their own return to their pages.
         self.workspace.bring_back()
         self.hide()
         self.closing.emit()
@@ -600,7 +617,7 @@ class MainWindow(QMainWindow):
         self.close()
 
     def _may_close(self) -> bool:
-        """Ask whether to close the window, although a run that no study stores is in progress."""
+        """Ask the user whether to close the window while a run that no study stores is in progress."""
         text = tr(
             "A run is still in progress and is not saved in a study. Close anyway and discard its results?"
         )

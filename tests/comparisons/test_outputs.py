@@ -20,7 +20,7 @@ pytest.importorskip("rankstudio.plugins.report")  # its folder may be absent
 
 from drawn_studies import MEASURES, DrawnStudy, PooledRun, drawn_study
 
-from rankstudio.cli.output.comparison_tables import sections
+from rankstudio.cli.output.comparison_tables import group_tables
 from rankstudio.engine.analysis.comparisons.comparability import comparable_groups
 from rankstudio.engine.analysis.comparisons.significance import compare_groups
 from rankstudio.engine.analysis.result_table.builder import result_table, table_runs
@@ -94,7 +94,7 @@ def check_comparison(study: DrawnStudy) -> None:
             if is_tested:
                 best = max(study.mean(number, NAME) for number in numbers)
                 assert study.mean(comparison.against or 0, NAME) == pytest.approx(best)
-            for table in sections(comparison, 0):
+            for table in group_tables(comparison, 0):
                 assert data in table.title
                 assert study.belong_together(table_numbers(table))
 

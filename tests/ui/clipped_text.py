@@ -219,7 +219,7 @@ def _cells(table: TableView) -> Iterator[str]:
         for place, row in enumerate(
             table.rows()[:60] if not table.isColumnHidden(number) else ()
         ):
-            text, value = column.text(row), column.of(row)
+            text, value = column.text(row), column.value_in(row)
             bold = column.bold is not None and column.bold(row)
             room = QRect(0, 0, table.columnWidth(number) - 2 * PAD, 29)
             if column.paint is not None:

@@ -100,7 +100,11 @@ table for publication:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the comparison: its runs, its table for publication, and its output."""
+    """Add the options of the comparison.
+
+    They name the runs to compare, make a table for publication, and choose the
+    output.
+    """
     # Which runs are compared, and how.
     parser.add_argument(
         "studies", nargs="+", type=Path, metavar="STUDY", help="study file"
@@ -213,6 +217,7 @@ def _add_table_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _number_of_digits(text: str) -> int:
+    """Return a typed number of decimal places; raise an error for another text."""
     if not text.isascii() or not text.isdecimal() or int(text) > _MAX_DIGITS:
         raise argparse.ArgumentTypeError(
             f"expected a number from 0 to {_MAX_DIGITS}, got {text}"
@@ -225,15 +230,19 @@ def run(args: argparse.Namespace) -> int:
     check_numbers(args, seed=0)
     if _is_table_wanted(args):
         return _write_table(args)
-    from rankstudio.cli.output.comparison_tables import as_dict, sections, tests_table
+    from rankstudio.cli.output.comparison_tables import (
+        as_dict,
+        group_tables,
+        tests_table,
+    )
 
     # Compare the runs of the studies.
     form = form_of_output(args.format, args.out, FORMATS, "--format", "text")
     if args.out is not None:
         check_outputs([args.out], args)
     compared = _compare_runs(_compared_runs(_report_sources(args), args), args)
-    # The comparison in the wanted form. One group of comparable runs is a JSON
-    # object, several are a list.
+    # The comparison in the wanted form. `compared` has a group of comparable
+    # runs in each entry; a single one is a JSON object, several are a list.
     text: str
     match form:
         case "json":
@@ -245,9 +254,10 @@ def run(args: argparse.Namespace) -> int:
             tables = (
                 table
                 for comparison in compared
-                for table in sections(comparison, args.seed)
+                for table in group_tables(comparison, args.seed)
             )
             text = document(tables, form)
+    # A Block is made for the terminal; other texts are printed byte for byte.
     if args.out is None and isinstance(text, Block):
         tell(text)
     else:
@@ -256,7 +266,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _report_sources(args: argparse.Namespace) -> list[ReportSource]:
-    """Return the finished runs of the studies; refuse an output that would replace their data."""
+    """Return the finished runs of each study.
+
+    Raise an error if the output would replace the data of a run.
+    """
     from rankstudio.engine.analysis.reported_runs import read_study
 
     # A table for publication leaves out runs that the user has hidden.
@@ -274,10 +287,11 @@ def _report_sources(args: argparse.Namespace) -> list[ReportSource]:
 
 
 def _data_opener(name: str | None) -> Opener:
-    """Return a function that opens the data of a run; with a name, only the dataset of this name.
+    """Return a function that opens the data of a run.
 
-    The function takes the plan of the run and the study's record of its data.
-    It returns None for data that are not opened.
+    It takes the plan of the run and the study's record of its data. It returns
+    the dataset, or None for data that it does not open: with a ``name``, it
+    opens only the dataset of this name.
     """
     from rankstudio.engine.analysis.reported_runs import DataOpener
 
@@ -290,21 +304,21 @@ def _data_opener(name: str | None) -> Opener:
 def _compared_runs(
     sources: Sequence[ReportSource], args: argparse.Namespace
 ) -> list[RunResult]:
-    """Return the runs with the measures of the part that ``--part`` names.
+    """Return the runs with their measures on the part that ``--part`` names.
 
-    By default, the measures of sealed test parts are left out.
+    Without the option, the part is the test part, or the validation part where
+    the test part is sealed; a note says so.
     """
-    # Runs on the part that is asked for; by default the test part, unless it is sealed.
     runs: list[RunResult] = []
-    sealed: dict[str, None] = {}
+    sealed: dict[str, None] = {}  # names of sealed data, a set that keeps the order
     for source in sources:
-        # the runs as stored, and as they may be shown
+        # The runs as stored, and as they may be shown: without sealed parts.
         for run, visible in zip(source.runs, source.shown.runs, strict=True):
             has_test = any(fold.test for fold in run.result.folds)
             if args.part is None and source.is_sealed(run) and has_test:
                 sealed[run.result.data_name] = None
             runs.append(_run_on_part(run, visible, args.part).result)
-    # Tell once for each dataset why the validation part is used.
+    # Say once for each dataset why the validation part is used.
     for name in sealed:
         tell(
             f"Note: The test part of {name} is sealed, so its runs are compared on the validation part. "
@@ -317,9 +331,10 @@ def _compared_runs(
 def _run_on_part(
     run: ReportedRun, reported: ReportedRun, part: str | None
 ) -> ReportedRun:
-    """Return a run with or without its test part; without a named part, as its study shows the run.
+    """Return a run with or without its test part, as ``part`` says.
 
-    ``reported`` is the run as the study shows it: without a sealed test part.
+    ``reported`` is the run as its study shows it, without a sealed test part;
+    it is returned if no part is named.
     """
     match part:
         case "test":
@@ -333,14 +348,17 @@ def _run_on_part(
 def _compare_runs(
     runs: Sequence[RunResult], args: argparse.Namespace
 ) -> list[RunComparison]:
-    """Compare the runs of each group on each dataset.
+    """Compare the runs of each group of comparable runs on each dataset.
 
-    Runs are numbered from 1 on each dataset.
+    Runs are numbered from 1 on each dataset. The options name a dataset, a
+    measure and the reference run.
     """
     # The reference is named by a number, or by a method.
     against = (
         int(args.against) if args.against and args.against.isdecimal() else args.against
     )
+
+    # Called for its error: --data may name no dataset of the runs.
     _check_dataset(args, [result.data_name for result in runs])
     datasets = grouped(runs, lambda result: result.data_name)
     chosen = {
@@ -368,8 +386,13 @@ def _check_dataset(args: argparse.Namespace, names: Sequence[str]) -> None:
 
 
 def _is_table_wanted(args: argparse.Namespace) -> bool:
-    """Return whether a table for publication is wanted: by an option, or by a suffix of such tables only."""
-    # Options that only such a table has. A digits option of 0 counts, too.
+    """Return whether a table for publication is wanted.
+
+    That is so if an option of such tables is typed, or if the file to write has
+    an ending that only such tables have.
+    """
+    # Options that only such a table has. --digits is tested apart, as 0 digits
+    # count, too.
     options = (
         args.measures,
         args.by,
@@ -414,6 +437,8 @@ def _write_table(args: argparse.Namespace) -> int:
 
     # Runs of the table, on the one dataset that the options name.
     runs = list(table_runs(_report_sources(args), args.part))
+
+    # Called for its error: --data may name no dataset of the runs.
     _check_dataset(args, [run.result.data_name for run in runs])
     runs = [run for run in runs if args.data in (None, run.result.data_name)]
     names = split_names(args.measures or args.measure or "")

@@ -35,7 +35,8 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.cli import command_line, known_commands
 
     parser = command_line(tuple(known_commands()))
-    # Arguments that are files complete names of files.
+    # Names of files are completed for arguments that are files; shtab reads the
+    # attribute.
     for action in _all_actions(parser):
         is_path = action.type is Path or action.dest == "data"
         if is_path and not action.choices:

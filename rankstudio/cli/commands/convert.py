@@ -248,7 +248,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _output_format(args: argparse.Namespace) -> DataFormat:
-    """Return the format to write: that of ``--to``, or by the ending of the file.
+    """Return the format to write: that of ``--to``, or else that of the file's ending.
 
     Some formats have a second file, with the sizes of queries.
 
@@ -287,9 +287,10 @@ def _print_data(part: RankingDataset, form: DataFormat, *, comments: bool) -> No
 
 
 def _named_runs(args: argparse.Namespace) -> dict[str, Path] | None:
-    """Return the files of the TREC runs of the options ``--run``, by name; None without such an option.
+    """Return the files of TREC runs that ``--run`` names, by their names.
 
-    Judgments (qrels) alone have no features: they need the scores of a run.
+    Return None without the option. Raise an error for judgments (qrels) alone:
+    they have no features, and need the scores of a run.
     """
     from rankstudio.engine.data.formats.trec import is_collection
 
@@ -301,7 +302,10 @@ def _named_runs(args: argparse.Namespace) -> dict[str, Path] | None:
 
 
 def _judged_documents(plan: Plan, qrels: Path, runs: dict[str, Path]) -> FoldedDataset:
-    """Return the judged documents with their scores in TREC runs as features, in the folds of a plan."""
+    """Return the judged documents of qrels, divided into folds as a plan says.
+
+    Their features are their scores in TREC runs.
+    """
     from rankstudio.engine.data.formats.data_file import load_trec
     from rankstudio.engine.data.table import scaling
 
@@ -312,7 +316,11 @@ def _judged_documents(plan: Plan, qrels: Path, runs: dict[str, Path]) -> FoldedD
 
 
 def _with_plain_ids(dataset: FoldedDataset) -> FoldedDataset:
-    """Return a dataset with query ids for LETOR text: numbers, where an id has a space or the sign "#"."""
+    """Return a dataset whose query ids are fit for LETOR text.
+
+    Where an id has a space or the sign "#", all queries are numbered from 1,
+    and a note says so.
+    """
     # The queries of all parts, each once; a query keeps its number in all folds.
     parts = (part for fold in dataset.folds for part in fold.parts.values())
     queries = dict.fromkeys(query for part in parts for query in part.query_ids)
@@ -328,6 +336,7 @@ def _with_plain_ids(dataset: FoldedDataset) -> FoldedDataset:
     numbers = {query: str(number) for number, query in enumerate(queries, start=1)}
 
     def numbered(part: RankingDataset) -> RankingDataset:
+        """Return a part with numbers as query ids."""
         return part.changed(query_ids=tuple(numbers[query] for query in part.query_ids))
 
     return replace(dataset, folds=changed_parts(dataset.folds, numbered))
@@ -343,7 +352,9 @@ def _write_unmatched(args: argparse.Namespace, plan: Plan) -> None:
 
 
 def _kept_feature_ids(args: argparse.Namespace) -> tuple[int, ...] | None:
-    """Return the ids of the features to keep; None for all.
+    """Return the ids of the features to keep; None for all features.
+
+    The options list the ids, or name a model or run that selected them.
 
     Raises
     ------
@@ -387,7 +398,10 @@ _EXPECTED_SOURCE = "a study, the results.json of a run, or a model in JSON"
 
 
 def add_selection_options(parser: Any) -> None:
-    """Add the options that name the run or model whose features are kept."""
+    """Add the options of the run or model whose features are kept.
+
+    They are --selected, --selected-run, --selected-fold and --renumber.
+    """
     parser.add_argument(
         "--selected",
         type=Path,
@@ -444,7 +458,10 @@ def selected_features(
 def _selection_of_fold(
     path: Path, folds: dict[int, tuple[int, ...]], fold: int | None
 ) -> tuple[int, ...]:
-    """Return the feature ids of a fold, by default of the only fold; ``folds`` has those of each fold.
+    """Return the ids of the features that a run selected in a fold.
+
+    ``fold`` is None for the only fold; ``folds`` has the ids by fold; ``path``
+    is the file, for errors.
 
     Raises
     ------
@@ -468,9 +485,9 @@ def _selection_of_fold(
 
 
 def _folds_of_results(path: Path) -> dict[int, tuple[int, ...]] | None:
-    """Return the selected features of each fold of a results.json.
+    """Return the ids of the selected features, by fold, in a results.json.
 
-    The result is None for another file in JSON.
+    Return None for another file in JSON.
     """
     # Read the file; other JSON than results gives None.
     try:
@@ -485,8 +502,8 @@ def _folds_of_results(path: Path) -> dict[int, tuple[int, ...]] | None:
         ) from error
     if not isinstance(values, dict) or "folds" not in values:
         return None
-    # Each fold once, with a list of feature ids; other entries are refused.
-    # None in place of a list is refused below, as an invalid entry.
+    # Each fold has to be there once, with a list of feature ids. If "folds" is
+    # no list at all, the entry None is refused below.
     entries = values["folds"] if isinstance(values["folds"], list) else [None]
     folds = {}
     for position, entry in enumerate(entries, start=1):
@@ -510,6 +527,7 @@ def _folds_of_results(path: Path) -> dict[int, tuple[int, ...]] | None:
 
 
 def _is_id(value: object) -> TypeGuard[int]:
+    """Return whether a value is a number that an id may be, from 1 up."""
     return (
         isinstance(value, int)
         and not isinstance(value, bool)
@@ -518,6 +536,7 @@ def _is_id(value: object) -> TypeGuard[int]:
 
 
 def _are_ids(values: object) -> TypeGuard[list[int]]:
+    """Return whether a value is a list of distinct ids."""
     return (
         isinstance(values, list)
         and all(map(_is_id, values))
@@ -526,8 +545,11 @@ def _are_ids(values: object) -> TypeGuard[list[int]]:
 
 
 def _folds_of_study(path: Path, number: int | None) -> dict[int, tuple[int, ...]]:
-    """Return the selected features of each fold of a finished run of a study."""
-    # of one run, so there is one result or none
+    """Return the ids of the selected features, by fold, of a finished run of a study.
+
+    ``number`` is that of the run; None for the only run.
+    """
+    # The results of one run: one, or none if it is not finished.
     with reading(path) as (study, runs):
         results = study.finished([one_run(path, runs, number, "--selected-run")])
     if not results:

@@ -41,9 +41,12 @@ used."""
 
 
 def _epilog() -> str:
-    """Return the measures and the conventions with their meanings, from the catalogues."""
-    # How a measure is written, and which documents it counts ("{first}" in its
-    # help), by whether it has a cut-off k.
+    """Return the end of the help: the measures and the conventions.
+
+    Their meanings are from the catalogues.
+    """
+    # By whether a measure has a cut-off k: how it is written, and which
+    # documents it counts ("{first}" in its help).
     forms = {Cut.NONE: "{}", Cut.OPTIONAL: "{0}, {0}@k", Cut.NEEDED: "{}@k"}
     first = {
         Cut.NONE: "",
@@ -68,7 +71,11 @@ EPILOG = _epilog()
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the data, the scores or the model, and the measures."""
+    """Add the options of the command.
+
+    They name the data, the scores or the model, and the measures, and choose
+    the output.
+    """
     # Data, with their scores or a model.
     add_data(parser, "data file; its features are used only with --model", SAMPLE_FILE)
     parser.add_argument(
@@ -119,7 +126,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measure a file of scores or a model on data, print the measures, and return 0."""
+    """Measure a file of scores or a model on data; return 0.
+
+    The measures are printed.
+    """
     from rankstudio.engine.analysis.measurements.score_evaluation import evaluate_file
 
     # Exactly one source of scores: a score file or a model.
@@ -158,6 +168,8 @@ def run(args: argparse.Namespace) -> int:
     else:
         title = f"{shown_input(source)} on {shown_input(args.data)}"
         tell(f"{title}: {data.n_queries} queries, {data.n_documents} documents")
+
+        # Only ERR needs the greatest grade of the labels.
         graded = any(measure(name).family.name == "ERR" for name in measures)
         grade = f", ERR with greatest grade {result.greatest_grade:g}" if graded else ""
         tell(f"{rules_text(result.convention.key, measures)} convention{grade}")
@@ -173,7 +185,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _measure_names(text: str) -> tuple[str, ...]:
-    """Return the names of measures in a comma-separated text; an unknown measure is refused."""
+    """Return the names of measures in a comma-separated text.
+
+    Raise an error for an unknown measure.
+    """
     names = split_names(text)
     if not names:
         raise ParameterError("--measures", text, "comma-separated names of measures")
@@ -183,7 +198,7 @@ def _measure_names(text: str) -> tuple[str, ...]:
 
 
 def as_dict(result: Evaluation, *, per_query: bool) -> dict[str, Any]:
-    """Return the result as plain values; a measure that is not defined is NaN.
+    """Return the result as plain values for JSON; a measure that is not defined is NaN.
 
     With ``per_query``, the averages are in "average", and the measures of each
     query in "queries"; otherwise the averages are beside the convention.
@@ -208,7 +223,11 @@ def as_dict(result: Evaluation, *, per_query: bool) -> dict[str, Any]:
 
 
 def averages_as_text(result: Evaluation) -> str:
-    """Return a table of the averages: a row for each measure, and a column for each cut-off, "all" last."""
+    """Return a table of the averages.
+
+    It has a row for each measure, and a column for each cut-off. The last
+    column, "all", has the measures of all documents.
+    """
     # By the name of a measure without its cut-off: how the user wrote it, and
     # the value at each cut-off (None for all documents).
     labels: dict[str, str] = {}
@@ -232,7 +251,10 @@ def averages_as_text(result: Evaluation) -> str:
 
 
 def queries_as_text(result: Evaluation) -> Block:
-    """Return a table of the measures of each query, with a row for each query and a column for each measure."""
+    """Return a table of the measures of each query.
+
+    It has a row for each query and a column for each measure.
+    """
     rows = [
         [
             str(query),

@@ -62,10 +62,13 @@ Without --data, the data of the model's plan are used if they are available. A f
 
 
 def _epilog() -> str:
-    """Return the formats with their descriptions, their limits and the extras that they need."""
+    """Return the end of the help: the formats.
+
+    They have their descriptions, their limits and the extras that they need.
+    """
     entries = []
     for form in model_formats().values():
-        # a format for linear models, tree models, or both
+        # A format is for linear models, for tree models, or for both.
         limit = (
             ""
             if form.linear and form.trees
@@ -124,10 +127,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write a model in the format of another program, verify that it ranks alike, and return 0."""
+    """Write a model in the format of another program, and return 0.
+
+    The command verifies that the written model ranks alike.
+    """
     from rankstudio.engine.export.proof import fitted_function, ranking_proof, unproved
 
     # The function of the model, as the format can express it.
+    # Set `args.model`, and refuse both --data and --sample.
     take_model(args)
     refuse_both(args, neither=True)
     model = load_model(args.model)
@@ -135,7 +142,8 @@ def run(args: argparse.Namespace) -> int:
         return _write_feature_set(args, model)
     form = model_format(args.to)
     function, unfit = _score_function(args, model, form)
-    # Documents on which the written model is compared with the original.
+    # Documents on which the written model is compared with the original, what
+    # they are called, and why there are none.
     parts, source, reason = (
         ([], "", "") if args.no_proof else _trial_documents(args, model)
     )
@@ -147,7 +155,7 @@ def run(args: argparse.Namespace) -> int:
     refuse_output_with_json(args)
     written: list[str] = []
     if is_standard(args.out):
-        # all files except the one that describes the model
+        # All files except the one that describes the model.
         n_scored = len(set(files) - {ABOUT})
         if n_scored > 1:
             raise PlanError(
@@ -165,6 +173,8 @@ def run(args: argparse.Namespace) -> int:
             if reason
             else ranking_proof(model, function, form, files, parts)
         )
+
+    # A note, if the function was changed for the format.
     notes = " ".join(
         filter(None, (unfit, tr(form.fitted) if fitted != function else ""))
     )
@@ -177,12 +187,12 @@ def run(args: argparse.Namespace) -> int:
 def _score_function(
     args: argparse.Namespace, model: Model, form: ModelFormat
 ) -> tuple[ScoreFunction, str]:
-    """Return the score function with the definitions of a feature set, and a note.
+    """Return the score function of a model with the definitions of a feature set, and a note.
 
     A feature set of a search engine defines how the engine computes the
-    features. The one of ``--feature-set`` has to be for the engine of the
-    format. The note says why one beside the data is not used; "" if it is used,
-    or if there is none.
+    features. That of ``--feature-set`` has to be for the engine of the format.
+    Without the option, one that lies beside the data is used if possible; the
+    note says why it is not used, and is "" otherwise.
     """
     function = score_function(model)
     if args.feature_set is not None:
@@ -210,8 +220,11 @@ def _feature_set_of_data(args: argparse.Namespace, model: Model) -> FeatureSet |
 
 
 def _write_feature_set(args: argparse.Namespace, model: Model) -> int:
-    """Write the part of a search engine's feature set that a model needs; return 0."""
-    # The feature set of the option, or the one beside the data.
+    """Write the part of a search engine's feature set that a model needs; return 0.
+
+    The feature set is that of ``--feature-set``, or else the one beside the
+    data.
+    """
     feature_set = (
         read_feature_set(args.feature_set)
         if args.feature_set
@@ -261,9 +274,11 @@ def _print_outcome(
     proof: RankingProof | None,
     data_name: str,
 ) -> None:
-    """Print the written files, the changes for the format, and whether the exported model ranks alike.
+    """Print the outcome of an export.
 
-    ``proof`` is the outcome of the verification, None without one, and
+    That is which files are written, what was changed for the format, and
+    whether the exported model ranks alike. ``note`` is a sentence on the
+    changes. ``proof`` is the outcome of the verification, None without one, and
     ``data_name`` names its documents.
     """
     # Without a verification there are no numbers of queries. Some formats
@@ -308,10 +323,10 @@ def _data_paths(model: Model) -> list[Path]:
 def _trial_documents(
     args: argparse.Namespace, model: Model
 ) -> tuple[list[RankingDataset], str, str]:
-    """Return documents for the verification, their description, and the reason why there are none.
+    """Return documents for the verification, and what they are called.
 
-    The reason is "" if there are documents. Where the options name data, an
-    error is raised instead.
+    The third value is the reason why there are none, "" if there are some.
+    Where the options name data, an error is raised instead.
     """
     from rankstudio.engine.experiment.model_data import trial_parts
 
@@ -324,6 +339,7 @@ def _trial_documents(
 
 
 def _proof_sentence(proof: RankingProof, data_name: str) -> str:
+    """Return the sentence on a verification, with the name of its documents."""
     return (
         f"{proof.sentence} Data: {data_name}."
         if data_name and not proof.failure

@@ -148,6 +148,8 @@ def run(args: argparse.Namespace) -> int:
         recorded = recorded_files(study)
         opener = no_data if args.without_data or args.list else DataOpener()
         source = read_study(study, opener, choice=choice)
+
+    # A note, if the study has runs on other datasets.
     tell_others(source, "The figures show")
 
     # List the figures, or draw and write them.
@@ -174,7 +176,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _figure_list(figures: Sequence[StudyFigure]) -> Block:
-    """Return the names and titles of figures, in two columns."""
+    """Return the names and titles of figures as text, in two columns."""
     width = max((len(figure.name) for figure in figures), default=0)
     return Block(
         "\n".join(

@@ -26,7 +26,7 @@ Existing files are overwritten only with --force."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the folder, and of the size of the data."""
+    """Add the options of the output folder, and of the size and seed of the data."""
     parser.add_argument(
         "folder",
         metavar="FOLDER",
@@ -69,8 +69,8 @@ def run(args: argparse.Namespace) -> int:
     )
     files = written_files(args.folder)
     check_outputs([*files.values()], args)
-    # Write shard by shard (a block of whole queries), with progress: each step
-    # yields the number of documents written so far.
+    # Each step writes a shard, which is a block of whole queries, and yields the
+    # number of documents written so far. Progress is shown, and Ctrl+C stops.
     with closing(write_folder(data, args.folder)) as steps:
         _, stopped = last_state(
             steps, lambda n_documents: n_documents, data.n_documents

@@ -22,7 +22,7 @@ the key of a method to list only that method.
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the argument that names a method, and the option of JSON."""
+    """Add the argument that names a method, and --json."""
     parser.add_argument(
         "method", nargs="?", help="key of a method, such as greedy-rankrls"
     )
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def as_dict(entry: Method) -> dict[str, Any]:
-    """Return a method of the catalog as plain values for JSON, with its parameters."""
+    """Return a method of the catalog, with its parameters, as plain values for JSON."""
     parameters = [
         {
             name: _without_tuples(getattr(p, name))
@@ -71,11 +71,15 @@ def as_dict(entry: Method) -> dict[str, Any]:
 
 
 def _without_tuples(value: Any) -> Any:
+    """Return a value for JSON: a tuple as a list."""
     return list(value) if isinstance(value, tuple) else value
 
 
 def as_text(entry: Method) -> str:
-    """Return a method of the catalog as a paragraph with its parameters below, 92 characters wide."""
+    """Return a method of the catalog as text, 92 characters wide.
+
+    It is a paragraph, with the parameters below.
+    """
     # Name, summary and formula.
     text = entry.description
     lines = [f"{entry.key}  –  {entry.label} ({entry.family}), {text.citation}"]

@@ -46,11 +46,12 @@ Programs and notebooks need Python with RankStudio installed; the curves of a no
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the study or plan to read, and of the format to write."""
+    """Add the options of the study or plan to read, and of the format and file to write."""
     source: Any = parser.add_argument(
         "source", type=Path, metavar="STUDY", help="study file, or TOML plan"
     )
-    # a plan is a text file: refuse_other_kinds accepts it beside a study
+    # A plan is a text file. `refuse_other_kinds` reads this attribute, and accepts
+    # such a file beside a study.
     source.also = ("text",)
     add_run_number(parser, "--run")
     parser.add_argument(
@@ -74,6 +75,8 @@ def run(args: argparse.Namespace) -> int:
     """Print or write the plan of a run in one of the formats, and return 0."""
     refuse_output_with_json(args)
     endings = {key: form.suffix for key, form in _FORMATS_BY_KEY.items()}
+
+    # The format that an option names, or that of the file, or the first.
     form = _FORMATS_BY_KEY[
         form_of_output(args.to, args.out, endings, "--to", PLAN_FORMATS[0].key)
     ]
@@ -92,9 +95,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _plan_and_versions(args: argparse.Namespace) -> tuple[Plan, Mapping[str, str]]:
-    """Return the plan, with the path of its data, and the versions of RankStudio and others that ran it.
+    """Return the plan, with the path of its data, and the versions that ran it.
 
-    The versions are empty for a plan in TOML.
+    These are versions of RankStudio and libraries, by name; empty for a plan in
+    TOML.
     """
     # A plan in a file may name methods of others, whose code the user has to allow.
     if args.source.suffix.lower() == ".toml":
@@ -102,5 +106,7 @@ def _plan_and_versions(args: argparse.Namespace) -> tuple[Plan, Mapping[str, str
         return with_data_beside(load_plan(args.source), args.source), {}
     with reading(args.source) as (study, runs):
         summary = one_run(args.source, runs, args.number, "--run")
+
+        # The path at which the data are to be opened.
         data_path = study.data(summary.key).opened_by(summary.key.plan)
         return summary.key.plan.changed(data=data_path), summary.versions

@@ -28,7 +28,7 @@ To leave a plug-in out, add --without NAME to any command."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the list of plug-ins, and of the check of one."""
+    """Add the options --json and --check."""
     parser.add_argument(
         "--json", action="store_true", help="print JSON instead of text"
     )
@@ -40,10 +40,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the plug-ins with what they add, or check the methods of one; return the exit status."""
+    """Print the plug-ins with what they add, or check the methods of one.
+
+    Return the exit status.
+    """
     if args.check is not None:
         return _print_checks(args.check, json=args.json)
-    # so that warnings about invalid entries come before the list
+    # Called so that warnings about invalid entries are printed before the list.
     for loaded in plugins().loaded:
         added_by(loaded)
 
@@ -91,7 +94,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _tell_rows(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print the entries that each plug-in adds: a line for each kind, such as methods, with their keys."""
+    """Print the plug-ins, each with what it adds.
+
+    Of each kind of entries, such as methods, their keys are on a line.
+    """
     for row in rows:
         tell(f"{row['name']}  –  {row['package']} {row['version']}")
         if row["summary"]:
@@ -104,7 +110,10 @@ def _tell_rows(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _print_checks(name: str, *, json: bool) -> int:
-    """Check the methods of a plug-in, or one method, and print the results; return 1 if a check fails."""
+    """Check the methods of a plug-in, or one method, and print the results.
+
+    ``name`` names the plug-in or the method. Return 1 if a check fails, else 0.
+    """
     from rankstudio.testing import check_method
 
     results = [check for entry in _entries_named(name) for check in check_method(entry)]
@@ -112,7 +121,7 @@ def _print_checks(name: str, *, json: bool) -> int:
         tell(as_json([asdict(result) for result in results]))
     else:
         width = max(len(result.method) for result in results)
-        # 47 characters are the longest name of a check
+        # 47 characters are the longest name of a check.
         lines = [
             f"{result.method:<{width}}  {result.check:<47}  {result.problem or tr('passed')}"
             for result in results
@@ -122,7 +131,9 @@ def _print_checks(name: str, *, json: bool) -> int:
 
 
 def _entries_named(name: str) -> list[Method]:
-    """Return the methods of the plug-in of a name, or the method that a key, file or import path names.
+    """Return the methods of the plug-in with a name, or one method.
+
+    A method is named by its key, file or import path.
 
     Raises
     ------

@@ -40,7 +40,7 @@ rankstudio evaluate and most other programs read this format."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the data, the model, and the output."""
+    """Add the options of the data, of the model, and of the output."""
     add_data(parser, "data file; - is standard input", SAMPLE_FILE)
     add_model(parser)
     add_memory_option(parser)
@@ -73,7 +73,8 @@ def run(args: argparse.Namespace) -> int:
     )
     for note in (*notes, *data.warnings):
         tell(f"Note: {note}", file=sys.stderr)
-    # documents were sorted by query: restore the order of the file
+    # Reading has sorted the documents by query; `file_rows` has the row of each
+    # document in the file.
     if data.file_rows is not None:
         scores_in_file_order = np.empty_like(scores)
         scores_in_file_order[data.file_rows] = scores

@@ -96,14 +96,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run_or_evaluate(args: argparse.Namespace, available_workers: Workers) -> int:
-    """Run a plan or a comparison, or evaluate scores and models of others; return the exit status.
+    """Run a plan or a comparison, or evaluate scores and models of others.
 
-    ``available_workers`` are the processes or threads that the options choose.
+    Return the exit status. ``available_workers`` are the processes or threads
+    that the options choose.
     """
     # A file with several runs is a comparison; its data are those of the
     # options or its own.
     path = plan_file(args)
-    evaluates_given = bool(args.scores or args.models)
+    evaluates_given = bool(args.scores or args.models)  # those of others
     if path is not None:
         allow_named_code(args, path)
     if path is not None and not evaluates_given and is_comparison(path):
@@ -126,7 +127,8 @@ def _run_or_evaluate(args: argparse.Namespace, available_workers: Workers) -> in
     study = study_path(args.study, out)
     if evaluates_given:
         return _run_all(args, available_workers, study, _given_tasks(args, out))
-    # Choices stated by the user or the plan; others follow the data.
+    # Choices that the user or the plan states. Those that are not stated depend
+    # on the data.
     stated = {
         name
         for name in ("select_by", "convention")
@@ -138,10 +140,10 @@ def _run_or_evaluate(args: argparse.Namespace, available_workers: Workers) -> in
 
 
 def _given_tasks(args: argparse.Namespace, out: Path | None) -> list[_Task]:
-    """Return a task for the scores, or the models, of each name that the user gave to them.
+    """Return a task, a run to carry out, for each name in --scores and --models.
 
-    A task is a run to carry out. The results of several tasks go to folders in
-    OUT that are called by the names.
+    These options name scores and models of others. The results of several tasks
+    go to folders in ``out`` that are called by the names.
     """
     # Names of scores and models must differ.
     scores = by_name(args.scores or (), "--scores", "neural=scores")
@@ -164,6 +166,7 @@ def _given_tasks(args: argparse.Namespace, out: Path | None) -> list[_Task]:
             stated=stated,
             out=out if out is None or has_one_task else out / _safe_name(name),
             figures=args.figures,
+            # The last value is whether these are models.
             given_source=(name, path, name in models),
         )
         for name, path in (scores | models).items()
@@ -171,7 +174,10 @@ def _given_tasks(args: argparse.Namespace, out: Path | None) -> list[_Task]:
 
 
 def _refuse_beside_scores(args: argparse.Namespace) -> None:
-    """Raise a PlanError for options of training, because given scores and models are not trained."""
+    """Raise a PlanError for an option of training beside --scores or --models.
+
+    Scores and models of others are not trained.
+    """
     options = [
         name
         for name in ("method", "ranker", "rule", "select_by")
@@ -191,7 +197,10 @@ def _safe_name(name: str) -> str:
 
 
 def _resume(args: argparse.Namespace, available_workers: Workers) -> int:
-    """Resume the unfinished runs of a study; without any, repeat the last one. Return the exit status."""
+    """Resume the unfinished runs of a study, and return the exit status.
+
+    If all runs are finished, the last one is repeated.
+    """
     from rankstudio.engine.experiment.storage.study import Study
 
     with Study.open(args.resume) as study:
@@ -199,8 +208,7 @@ def _resume(args: argparse.Namespace, available_workers: Workers) -> int:
         allow_code_of(args, plans, args.resume)
     tasks = []
     for plan in plans:
-        # Several runs write their results to a folder each. A stored plan
-        # states both choices that the data could make.
+        # Several runs write their results to a folder each.
         out = (
             args.out
             if args.out is None or len(plans) == 1
@@ -209,6 +217,7 @@ def _resume(args: argparse.Namespace, available_workers: Workers) -> int:
         tasks.append(
             _Task(
                 plan=plan,
+                # A stored plan states both choices that otherwise depend on the data.
                 stated={"select_by", "convention"},
                 out=out,
                 figures=args.figures,
@@ -237,9 +246,10 @@ def _run_all(
     study: Path | None,
     tasks: Sequence[_Task],
 ) -> int:
-    """Carry out runs one after the other and print their results; return the exit status.
+    """Carry out runs one after the other, print their results, and return the exit status.
 
-    In JSON, several runs are a list. After a stop, the results so far are printed.
+    In JSON, several runs are a list. After a stop, no other run begins, and the
+    results so far are printed. ``study`` is the file that keeps finished units.
     """
     stopped = False
     results: list[RunResult] = []
@@ -345,9 +355,10 @@ def _run_task(
 
 
 def _print_data_notes(plan: Plan, dataset: FoldedDataset) -> None:
-    """Print the notes on preferences, on the data, and on labels and short queries by the convention.
+    """Print notes on the data of a run: on preferences, labels and short queries.
 
-    A convention may set a measure to 0 for queries shorter than its cut-off.
+    A convention may set a measure to 0 for queries shorter than its cut-off,
+    such as the 10 of NDCG@10.
     """
     from rankstudio.engine.experiment.plan.plan import CRITERION
     from rankstudio.engine.experiment.units.preferred import preference_note
@@ -356,7 +367,8 @@ def _print_data_notes(plan: Plan, dataset: FoldedDataset) -> None:
     note = preference_note(plan)
     if note:
         tell(note, file=sys.stderr)
-    # the reported measures, and the one that selects the model
+    # The reported measures, and the one that selects the model. CRITERION is no
+    # measure: the method itself selects.
     names = (*plan.measures, *([] if plan.select_by == CRITERION else [plan.chosen_by]))
     notes = [
         _labels_note(dataset, plan.convention),
@@ -380,9 +392,11 @@ def _labels_note(dataset: FoldedDataset, key: str) -> str:
 def _given_plan(
     plan: Plan, name: str, path: Path, models: bool, dataset: FoldedDataset
 ) -> Plan:
-    """Return the plan that evaluates scores, or models, of others; ``name`` is the user's name for them.
+    """Return the plan that evaluates scores, or models, of others.
 
-    Print a note on the folds without scores or models.
+    ``name`` is the user's name for them, and ``path`` their file or folder;
+    ``models`` says which of the two they are. A note is printed on the folds
+    without any.
     """
     from rankstudio.engine.experiment.units.given_fold import plan_of_given
 
@@ -399,7 +413,10 @@ def _given_plan(
 
 
 def _write_final_model(result: RunResult, dataset: FoldedDataset, out: Path) -> str:
-    """Train the final model on all queries, write it into the folder of the results, and return its path."""
+    """Train the final model on all queries, write it, and return its path.
+
+    ``out`` is the folder of the results.
+    """
     from rankstudio.engine.experiment.refit import refit
 
     with preparation():
@@ -410,11 +427,11 @@ def _write_final_model(result: RunResult, dataset: FoldedDataset, out: Path) -> 
 
 
 def _write_figures(result: RunResult, out: Path) -> list[str]:
-    """Draw the criterion and the validation measures of a run by size, as PNG files.
+    """Draw the criterion and the validation measures of a run by size.
 
-    A figure has one curve for each combination of parameters. For a run of
-    greedy RankRLS, the figures are Figures 3 and 4 of its paper. For a method
-    without steps, nothing is drawn.
+    Return the paths of the figures, PNG files. A figure has one curve for each
+    combination of parameters. For a run of greedy RankRLS, the figures are
+    Figures 3 and 4 of its paper. For a method without steps, nothing is drawn.
     """
     from rankstudio.engine.analysis.figures.run_figures import path_figure
     from rankstudio.engine.export.figures.files import figure_bytes, write_figure_files
@@ -422,6 +439,7 @@ def _write_figures(result: RunResult, out: Path) -> list[str]:
 
     files = []
     for name in ("", *result.plan.evaluated):  # "" is the criterion
+        # None for a method without steps.
         figure = path_figure(result, name)
         if figure is not None and not figure.empty:
             stem = f"validation-{name.replace('@', '-at-')}" if name else "criterion"

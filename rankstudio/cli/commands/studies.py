@@ -21,7 +21,7 @@ Resume an unfinished run with rankstudio run --resume STUDY."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the argument that names studies, and the option of JSON."""
+    """Add the argument that names studies, and --json."""
     parser.add_argument(
         "studies", nargs="+", type=Path, metavar="STUDY", help="study file"
     )
@@ -85,6 +85,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _state_text(row: dict[str, Any]) -> str:
+    """Return the state of a run: "damaged", "done", or its completed units."""
     if row["damage"]:
         return "damaged"
     return "done" if row["finished"] else f"{row['units_done']} of {row['units']} units"

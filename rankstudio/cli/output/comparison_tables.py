@@ -67,12 +67,14 @@ _CSV_TEST_COLUMNS = [
 _CSV_TEST_COLUMNS += ["p_wilcoxon", "p_wilcoxon_holm", "wins", "ties", "losses", "n"]
 
 
-def sections(compared: RunComparison, seed: int) -> Iterator[TextTable]:
-    """Yield the tables of a group of runs: tests, stability of selections, Pareto fronts, effects of pins.
+def group_tables(compared: RunComparison, seed: int) -> Iterator[TextTable]:
+    """Yield the tables of a group of comparable runs.
 
-    Tables without content, such as that of pins for runs without any, are left out.
+    They are the tests, the stability of selections, the Pareto fronts, and the
+    effects of pins. Tables without content, such as that of pins for runs
+    without any, are left out. ``seed`` is that of the tests on pins.
     """
-    yield tests(compared)
+    yield group_tests_table(compared)
     runs_with_stability = [
         (number, plan_text(result.plan), result)
         for number, result in compared.group.runs.items()
@@ -106,6 +108,7 @@ def _both_fronts(
 
 
 def _pin_effects(compared: RunComparison, seed: int) -> tuple[PinEffect, ...]:
+    """Return the effects of pinned and banned features; none for runs that are not ranked."""
     return (
         ()
         if compared.group.unranked
@@ -113,14 +116,15 @@ def _pin_effects(compared: RunComparison, seed: int) -> tuple[PinEffect, ...]:
     )
 
 
-def tests(compared: RunComparison) -> TextTable:
-    """Return the table of a group: averages, with each run's tests against the reference.
+def group_tests_table(compared: RunComparison) -> TextTable:
+    """Return the table of a group: averages and tests.
 
-    Beside averages on the test part, the table has averages that are
-    cross-fitted on the validation part: of models chosen without the query that
-    they rank.
+    Each run has its average and its tests against the reference run. Beside
+    averages on the test part, the table has averages that are cross-fitted on
+    the validation part: of models chosen without the query that they rank.
     """
-    # Columns that only test values, or only ranked groups, have.
+    # Only averages on the test part have others beside them, and only ranked
+    # groups have a reference and tests.
     group = compared.group
     is_test = group.key.part is Part.TEST
     is_ranked = compared.reference is not None
@@ -153,7 +157,8 @@ def tests(compared: RunComparison) -> TextTable:
 def _unfitted_note(compared: RunComparison) -> str:
     """Return sentences on the runs without cross-fitted values, and why; "" if all runs have them.
 
-    Cross-fitted values are those of models chosen without the query that they rank.
+    Cross-fitted values are those of models chosen without the query that they
+    rank.
     """
     group = compared.group
     if not group.key.part.is_estimate:  # the note on the group has the reason
@@ -170,6 +175,7 @@ def _unfitted_note(compared: RunComparison) -> str:
 
 
 def _mean_cell(result: RunResult, name: str, part: Part) -> str:
+    """Return the average of a measure on a part, as a cell; a dash without one."""
     mean = result.average_on(part).get(name, nan)
     return NOTHING if isnan(mean) else f"{mean:.4f}"
 
@@ -187,9 +193,10 @@ def _test_cells(compared: RunComparison, position: int) -> list[str]:
 
 
 def _group_note(group: ComparableGroup[int]) -> str:
-    """Return why runs are not ranked, or not with the first group on the same dataset.
+    """Return why the runs of a group are not ranked, or only among themselves, as a sentence.
 
-    The result is "" if the runs are ranked.
+    The second is so for groups after the first on a dataset. Return "" for the
+    first group, if it is ranked.
     """
     if group.unranked:
         return f"Not ranked: {group.unranked}."
@@ -201,7 +208,10 @@ def _group_note(group: ComparableGroup[int]) -> str:
 
 
 def _test_values(tested: CorrectedTest) -> list[str]:
-    """Return the cells of a test: difference, interval, p-values, and counts of better and worse queries."""
+    """Return the cells of a test: difference, interval, p-values, and counts of queries.
+
+    The last cell has the numbers of better, equal and worse queries.
+    """
     test = tested.test
     interval = f"{test.low:+.4f} … {test.high:+.4f}"
     uncorrected = test.p_t, test.p_wilcoxon, test.p_randomisation
@@ -221,12 +231,14 @@ def _test_values(tested: CorrectedTest) -> list[str]:
 
 
 def plan_text(plan: Plan) -> str:
-    """Return a plan's methods with the parameters that are no defaults: "GAS, then RankSVM (loss hinge)".
+    """Return the methods of a plan, with the parameters that are no defaults, as text.
 
-    A share of the training queries, if the plan has one, is added at the end.
+    For example "GAS, then RankSVM (loss hinge)". If the plan uses only a share
+    of the training queries, the share is added.
     """
     ranker = plan.ranker_entry
-    if plan.entry.learns_nothing:  # scores or models of others have no parameters
+    # Scores or models of others have no parameters.
+    if plan.entry.learns_nothing:
         return plan.title
     method = method_text(plan.entry, plan.parameters)
     methods = (
@@ -238,9 +250,10 @@ def plan_text(plan: Plan) -> str:
 
 
 def method_text(entry: Method, parameters: Mapping[str, Any]) -> str:
-    """Return a method with its parameters that differ from the defaults, without grids of several values.
+    """Return a method, with its parameters that differ from the defaults, as text.
 
-    Of a grid, each fold chooses a value, so that its values tell nothing about the run.
+    A grid of several values is left out: each fold chooses a value of it, so
+    that the values tell nothing about the run.
     """
     changed_parameters = [
         f"{p.label} {p.format(value)}"
@@ -256,7 +269,11 @@ def method_text(entry: Method, parameters: Mapping[str, Any]) -> str:
 
 
 def _front_table(compared: RunComparison, front: ParetoFront) -> TextTable:
-    """Return the table of the Pareto-optimal models by size or cost; the suggested one has a mark."""
+    """Return the table of the Pareto-optimal models.
+
+    These are the models that no other one beats in both quality and size. A
+    front may be by cost instead of size. The suggested model has a mark.
+    """
     # One row for each model on the front.
     rows = []
     for position in front.optimal:
@@ -310,7 +327,8 @@ def _front_table(compared: RunComparison, front: ParetoFront) -> TextTable:
 def _pins_table(compared: RunComparison, effects: Sequence[PinEffect]) -> TextTable:
     """Return the table of the effects of pinned and banned features.
 
-    An effect is the test of a run with pins or bans against the same run without.
+    An effect is the test of a run with pins or bans against the same run
+    without any.
     """
     header = ["run", "method", "against", *_TEST_COLUMNS]
     rows = [
@@ -331,8 +349,11 @@ def _pins_table(compared: RunComparison, effects: Sequence[PinEffect]) -> TextTa
 def tests_table(
     compared: Sequence[RunComparison],
 ) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Return the header and the rows of the CSV file: one row for each run, with all digits."""
-    # The order of the columns is that of the values in _csv_row.
+    """Return the header and the rows of the CSV file, with all digits.
+
+    There is one row for each run of each group.
+    """
+    # `_csv_row` returns the values in this order.
     header = [
         "data",
         "measure",
@@ -373,8 +394,11 @@ def tests_table(
 
 
 def _csv_row(compared: RunComparison, run: dict[str, Any]) -> tuple[Any, ...]:
-    """Return the row of a run in the CSV file of comparisons; ``run`` is the run as plain values."""
-    # A run without a comparison or a stability has blanks.
+    """Return the row of a run in the CSV file of comparisons.
+
+    ``run`` has the run as plain values, as `_runs_as_dicts` yields it.
+    """
+    # A run without a test or a stability has blanks.
     sizes = run["features"]
     test = run["comparison"] or {}
     stability = run["stability"] or {}
@@ -400,9 +424,10 @@ def _csv_row(compared: RunComparison, run: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def as_dict(compared: RunComparison, seed: int) -> dict[str, Any]:
-    """Return all about a group of comparable runs as plain values: tests, Pareto fronts, effects of pins.
+    """Return all about a group of comparable runs as plain values.
 
-    ``seed`` is that of the randomisation of the tests on pins.
+    That is tests, Pareto fronts and effects of pins; ``seed`` is that of the
+    tests on pins.
     """
     by_size, by_cost = _both_fronts(compared)
     numbers = compared.numbers
@@ -426,7 +451,10 @@ def as_dict(compared: RunComparison, seed: int) -> dict[str, Any]:
 
 
 def _group_as_dict(compared: RunComparison) -> dict[str, Any]:
-    """Return the part, folds and queries of a group's measures, and why its runs are not ranked."""
+    """Return on what a group was measured, and why its runs are not ranked.
+
+    The measures are those of a part, folds, queries and rules.
+    """
     group = compared.group
     key = compared.group.key
     return {
@@ -443,9 +471,9 @@ def _group_as_dict(compared: RunComparison) -> dict[str, Any]:
 
 
 def _runs_as_dicts(compared: RunComparison) -> Iterator[dict[str, Any]]:
-    """Yield each run of a group as plain values, with its test and the stability of its selections.
+    """Yield each run of a group as plain values.
 
-    Both are None where there is none.
+    Its test and the stability of its selections are None where there is none.
     """
     # Each run with its test against the reference, if it was compared.
     name = compared.measure
@@ -468,6 +496,7 @@ def _runs_as_dicts(compared: RunComparison) -> Iterator[dict[str, Any]]:
 
 
 def _test_as_dict(tested: CorrectedTest) -> dict[str, Any]:
+    """Return a test with its corrected p-values as plain values."""
     corrected = {
         name: getattr(tested, name)
         for name in ("p_t_holm", "p_wilcoxon_holm", "p_holm")
@@ -480,8 +509,7 @@ def _front_as_dicts(
 ) -> list[dict[str, Any]]:
     """Return the Pareto-optimal models of a front as plain values; none without a front.
 
-    ``numbers`` are those of the runs, by their positions in the comparison. The
-    x of a model is its size, which it has already, or its cost.
+    ``numbers`` are those of the runs, by their positions in the comparison.
     """
     if front is None:
         return []
@@ -493,6 +521,7 @@ def _front_as_dicts(
             "run": numbers[model.run],
             "suggested": index == front.suggested,
         }
+        # The x of a model is its size, which it has already, or its cost.
         x = row.pop("x")
         rows.append(row if front.by == "size" else {**row, front.by: x})
     return rows
@@ -512,13 +541,15 @@ def _stability_as_dict(stability: Stability | None) -> dict[str, Any] | None:
 Printed = Mapping[str, tuple[Published, ...]]
 
 
-def write(
+def write_tables(
     comparison: Comparison,
     results: Sequence[RunResult],
     out: Path,
     tested: Sequence[RunComparison] = (),
 ) -> None:
-    """Write the tables into a folder, as Markdown and as CSV; with the tests only if `tested` has them.
+    """Write the tables of a comparison into a folder, as Markdown and as CSV.
+
+    The tests are written only if `tested` has them.
 
     Raises
     ------
@@ -532,13 +563,16 @@ def write(
         save_csv(out / "tests.csv", *tests_table(tested))
 
 
-def shown(
+def tables_as_text(
     comparison: Comparison,
     results: Sequence[RunResult],
     tested: Sequence[RunComparison],
     json: bool,
 ) -> Block:
-    """Return the tables of a comparison as text, or as one document in JSON; ``tested`` has its tests."""
+    """Return the tables of a comparison as text, or as one document in JSON.
+
+    ``tested`` has the tests of each group of its runs.
+    """
     if not json:
         title = one_line(comparison.title)
         return Block(
@@ -550,7 +584,7 @@ def shown(
         {
             "title": comparison.title,
             "rows": rows,
-            # 0 is the seed of the tests on pinned features
+            # 0 is the seed of the tests on pinned features.
             "tests": [as_dict(c, 0) for c in tested],
         }
     )
@@ -559,21 +593,25 @@ def shown(
 def _all_tables(
     results: Sequence[RunResult], tested: Sequence[RunComparison]
 ) -> Iterator[TextTable]:
-    """Yield the table of each group of comparable runs, on each dataset, followed by its tests."""
+    """Yield the table of averages of each group of runs, and then its tests.
+
+    Groups have comparable runs on one dataset.
+    """
     for runs in grouped(results, lambda result: result.data_name).values():
         for group in comparable_groups(dict(enumerate(runs, start=1))):
-            yield averages(group)
+            yield averages_table(group)
             yield from (
-                tests(compared)
+                group_tests_table(compared)
                 for compared in tested
                 if compared.group.runs == group.runs
             )
 
 
-def averages(group: ComparableGroup[int]) -> TextTable:
+def averages_table(group: ComparableGroup[int]) -> TextTable:
     """Return the table of a group: averages, published averages, and the differences between them.
 
-    The best average of each measure has a star if the runs are ranked.
+    The best average of each measure has a star if the runs are ranked. The last
+    row has the best single feature.
     """
     # Columns: the measures, and the published values of those that have some.
     runs = list(group.runs.values())

@@ -29,7 +29,10 @@ _MAX_FOLD_ROWS = 30
 
 
 def summary(result: RunResult) -> Block:
-    """Return the results as a table, with the convention of the measures in its title."""
+    """Return the results of a run as a table, with a title and notes.
+
+    The title names the convention of the measures.
+    """
     # A row for each fold, if they are not too many.
     plan = result.plan
     part, measures = _described_measures(result)
@@ -55,7 +58,7 @@ def summary(result: RunResult) -> Block:
         )
         rows.append(row)
 
-    # A row of the best single feature of each fold.
+    # A row of the averages that the best single feature of each fold reaches.
     if result.folds and measures and result.baseline:
         ids = tuple(dict.fromkeys(fold.baseline.feature for fold in result.folds))
         row = _average_row(
@@ -77,6 +80,7 @@ def summary(result: RunResult) -> Block:
         if preferences_of(plan)
         else ""
     )
+    # Lines of at most 110 characters.
     notes = "".join(
         f"\n{textwrap.fill(f'Note: {note.what}', 110)}" for note in result.notes
     )
@@ -87,12 +91,15 @@ def summary(result: RunResult) -> Block:
 
 
 def _feature_names_text(result: RunResult, has_many_folds: bool) -> str:
-    """Return the names of the features that the table lists by id, without features that have no name."""
+    """Return the names of the features that the table lists by id, as lines below the table.
+
+    A feature without a name of its own is left out; "" if none is left.
+    """
     names = dict(zip(result.feature_ids.tolist(), result.feature_names, strict=True))
-    # the table does not list the features of many folds
+    # The table does not list the features of many folds.
     folds = () if has_many_folds else result.folds
     listed = dict.fromkeys(i for fold in folds for i in fold.selected[:_MAX_LISTED_IDS])
-    # "feature 7" is the name of a feature without a name of its own
+    # "feature 7" is the name of a feature without a name of its own.
     named = [f"{i} {names[i]}" for i in listed if names[i] != f"feature {i}"]
     return (
         "\n" + textwrap.fill(", ".join(named[:_MAX_NAMED_FEATURES]), 110)
@@ -102,7 +109,11 @@ def _feature_names_text(result: RunResult, has_many_folds: bool) -> str:
 
 
 def _fold_row(fold: FoldResult, plan: Plan, measures: Sequence[str]) -> list[str]:
-    """Return the row of a fold: its number, the chosen model, its measures, and the ids of its features."""
+    """Return the row of a fold.
+
+    It has the fold's number, the settings and the size of the chosen model, its
+    measures, and the ids of its features.
+    """
     step = fold.chosen.step
     values = _fold_measures(fold)
     chosen = [
@@ -110,7 +121,7 @@ def _fold_row(fold: FoldResult, plan: Plan, measures: Sequence[str]) -> list[str
         for axis, v in zip(plan.axes, fold.chosen.unit.values, strict=True)
     ]
     chosen += [str(step.number)] if plan.step_kind is StepKind.ROUNDS else []
-    # scores of others have no features
+    # Scores of others have no features.
     size = str(len(fold.selected)) if step.learned else ""
     measured = (f"{values[m]:.4f}" for m in measures)
     return [
@@ -130,10 +141,11 @@ def _average_row(
     measures: Sequence[str],
     ids: tuple[int, ...] = (),
 ) -> list[str]:
-    """Return a row of averages over the folds, with empty cells in the columns of the settings.
+    """Return a row of averages over the folds.
 
-    ``n_settings`` is the number of these columns, and ``ids`` are the features
-    that the row names.
+    ``name`` is its first cell. ``n_settings`` is the number of columns of
+    settings, whose cells are empty; ``means`` has the averages by measure, and
+    ``ids`` are the features that the row names.
     """
     return [
         name,
@@ -150,7 +162,7 @@ def _fold_measures(fold: FoldResult) -> Mapping[str, float]:
 
 
 def _described_measures(result: RunResult) -> tuple[str, tuple[str, ...]]:
-    """Return a description of the table's numbers, and the names of its measures.
+    """Return which part and rules the table's numbers are of, and the names of its measures.
 
     Without a part to measure on there are no measures.
     """
@@ -185,12 +197,15 @@ def _ids_text(
     groups: Groups | None = None,
     max_listed: int = _MAX_LISTED_IDS,
 ) -> str:
-    """Return the first ids; the ids of a group are in brackets after its name: "5 BM25 (21 22) 7 …".
+    """Return the first of the ids as text.
 
-    A group is not cut: at most ``max_listed`` ids come before the last one.
+    The ids of a group are in brackets after the group's name: "5 BM25 (21 22) 7
+    …". A group is not cut: at most ``max_listed`` ids come before the last one.
     """
     parts: list[str] = []
     n_shown = 0
+
+    # The name is "" for an id without a group.
     for name, ids in in_groups(selected, groups or {}):
         if n_shown >= max_listed:
             return " ".join([*parts, "…"])

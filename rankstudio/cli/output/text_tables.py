@@ -21,7 +21,7 @@ def as_text(
     rows: Sequence[Sequence[str]],
     left_columns: Sequence[int] = (0,),
 ) -> Block:
-    """Return rows of text as aligned columns.
+    """Return rows of text as aligned columns, below the header and a line.
 
     Parameters
     ----------
@@ -54,12 +54,14 @@ def document(tables: Iterable[TextTable], form: str = "text") -> Block:
 
 
 def _table_as_text(table: TextTable) -> str:
+    """Return a table as text, with its title above and its note below."""
     note = textwrap.fill(table.note, _NOTE_WIDTH)
     text = as_text(table.header, table.rows, table.left)
     return "\n".join(filter(None, [one_line(table.title), text, note]))
 
 
 def _table_as_markdown(table: TextTable) -> str:
+    """Return a table in Markdown, below a heading."""
     text = markdown_text(table.header, table.rows, table.left)
     return "\n\n".join(
         filter(None, [f"## {one_line(table.title)}", text, one_line(table.note)])
@@ -67,6 +69,7 @@ def _table_as_markdown(table: TextTable) -> str:
 
 
 def _table_as_latex(table: TextTable) -> str:
+    """Return a table in LaTeX, with a caption."""
     caption = f"{table.title}. {table.note}" if table.note else table.title
     return latex_text(table.header, table.rows, table.left, caption)
 
@@ -79,7 +82,10 @@ _TABLE_WRITERS: dict[str, Callable[[TextTable], str]] = {
 
 
 def explained(entries: Iterable[tuple[str, str]]) -> str:
-    """Return names with their meanings, pairs of texts, as lines of a help text, 100 characters wide."""
+    """Return names with their meanings as lines of a help text, 100 characters wide.
+
+    ``entries`` are pairs of name and meaning.
+    """
     names, texts = zip(*entries, strict=True)
     width = max(map(len, names))
     return "\n".join(
@@ -94,7 +100,10 @@ def explained(entries: Iterable[tuple[str, str]]) -> str:
 
 
 def as_json(values: Any) -> Block:
-    """Return plain values as a document in JSON; NaN and infinities become null, as JSON has neither."""
+    """Return plain values as a document in JSON.
+
+    NaN and infinities become null, as JSON has neither.
+    """
     text = json.dumps(
         _with_nulls(values), indent=2, ensure_ascii=False, allow_nan=False
     )
@@ -108,7 +117,10 @@ def as_json(values: Any) -> Block:
 
 
 def _with_nulls(values: Any) -> Any:
-    """Return plain values with None in place of each number that is not finite, at any depth."""
+    """Return plain values with None in place of each number that is not finite.
+
+    Lists and mappings are searched at any depth.
+    """
     match values:
         case Mapping():
             return {name: _with_nulls(value) for name, value in values.items()}

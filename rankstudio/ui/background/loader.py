@@ -94,16 +94,15 @@ class Loader(QObject):
         # The root of a disk has no name.
         name = tr("the sample") if path == SAMPLE else Path(path).name or path
 
-        # The job yields the share that is read, 0 to 1, again and again, and at
-        # last the dataset.
         def deliver(message: float | FoldedDataset) -> None:
+            """Emit the share that is read, 0 to 1, or pass on the dataset, which comes last."""
             if isinstance(message, float):
                 self.progressed.emit(message)
             else:
                 handle(message)
 
         def finish(outcome: Outcome) -> None:
-            """Report how opening has ended: by ``end`` of the caller, else by `refused`."""
+            """Report how opening has ended: by `end` of the caller, else by `refused`."""
             self._job = None
             self.ended.emit()
             if end is not None:

@@ -52,6 +52,7 @@ def computation(
     """Return a computation that calls a function once, and shows the value that the function returns."""
 
     def work(_: CancelFlag) -> Iterator[Found]:
+        """Yield the value of the function, once."""
         yield function(*arguments)
 
     return Computation(description, work, show)
@@ -121,10 +122,10 @@ class OnDemand(QObject):
         self._gives_way = gives_way
         self._key: Key | None = None  # of the last or the present computation
         self._job: Job | None = None
-        # Runs out when no signal has come for ``settled`` milliseconds.
-        self._settled = single_shot(settled, self.update, self)
+        # The timer runs out when no signal has come for ``settled`` milliseconds.
+        self._settle_timer = single_shot(settled, self.update, self)
         for signal in on:
-            signal.connect(self._settled.start if settled else self.update)
+            signal.connect(self._settle_timer.start if settled else self.update)
 
     @property
     def key(self) -> Key | None:
@@ -139,17 +140,20 @@ class OnDemand(QObject):
     @property
     def waits(self) -> bool:
         """Whether a signal has come and the key will be compared soon."""
-        return self._settled.isActive()
+        return self._settle_timer.isActive()
 
     @Slot()
     def update(self) -> None:
-        """Start the computation of the present key if the panel is visible and the key has changed."""
+        """Start the computation of the present key, if the key has changed and the panel is visible.
+
+        Without a key, the present computation is abandoned.
+        """
         if self._panel is not None and not self._panel.isVisible():
             if self._stops_when_hidden:
                 self.stop()
             return
-        # Without a key (None), nothing can be computed now. `forget` abandons
-        # the present computation.
+        # Without a key (None), nothing can be computed now. `forget` abandons the
+        # present computation.
         key = self._key_of()
         if key is None:
             self.forget()
@@ -178,7 +182,7 @@ class OnDemand(QObject):
             self.forget()
 
     def _submit(self, submitted: Computation) -> None:
-        """Have the worker carry out a computation, and show its messages."""
+        """Have the worker carry out a computation, and show what it yields."""
         self._job = self._worker.submit(
             Job(
                 submitted.what,
@@ -191,6 +195,7 @@ class OnDemand(QObject):
         )
 
     def _end(self, outcome: Outcome) -> None:
+        """Report a failure of the computation, which has ended."""
         self._job = None
         if outcome.ending is Ending.FAILED:
             self._failed(outcome.text)

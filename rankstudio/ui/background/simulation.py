@@ -62,8 +62,8 @@ class BackgroundSimulation(QObject):
         self._what = description
         self._slot = slot
         self._state = SimulationState.NEW
-        self._steps: Steps | None = None
-        self._job: Job | None = None
+        self._generator: Steps | None = None  # None before the first and at the end
+        self._job: Job | None = None  # takes a step of the generator now
 
     @property
     def state(self) -> SimulationState:
@@ -86,13 +86,16 @@ class BackgroundSimulation(QObject):
             between.
         """
         self._drop()
-        self._steps = _generator_made_on_first_use(make)
+        self._generator = _generator_made_on_first_use(make)
         self._change(SimulationState.RUNNING)
-        self._ask()
+        self._take_step()
 
     @Slot()
     def toggle_pause(self) -> None:
-        """Pause or continue; the current step still delivers its result."""
+        """Pause a running simulation, or continue a paused one.
+
+        A step that has begun still delivers its result.
+        """
         if self._state is SimulationState.RUNNING:
             self._change(SimulationState.PAUSED)
         elif self._state is SimulationState.PAUSED:
@@ -100,7 +103,7 @@ class BackgroundSimulation(QObject):
             # If a step that began before the pause is still at work, its end
             # asks for the next step.
             if self._job is None:
-                self._ask()
+                self._take_step()
 
     @Slot()
     def stop(self) -> None:
@@ -109,46 +112,49 @@ class BackgroundSimulation(QObject):
             self._drop()
             self._change(SimulationState.STOPPED)
 
-    def _ask(self) -> None:
-        """Have the worker take the next step of the generator."""
-        assert self._steps is not None  # it was started
+    def _take_step(self) -> None:
+        """Have the worker take the next step of the generator, whose result `_receive` gets."""
+        assert self._generator is not None  # it was started
         self._job = self._worker.task(
             self._what,
             _next_step,
-            self._steps,
+            self._generator,
             on_done=self._receive,
             on_error=self._fail,
             slot=self._slot,
         )
 
     def _receive(self, update: Any) -> None:
-        """Pass on what a step has yielded, and ask for the next step.
+        """Emit the update of a step, and have the next step taken.
 
         ``update`` is None if the step has yielded nothing new, and ``_END``
         after the last step.
         """
         self._job = None
         if update is _END:
-            self._steps = None
+            self._generator = None
             self._change(SimulationState.DONE)
             return
         if update is not None:
             self.grew.emit(update)
         # What listens may have paused, stopped or restarted the simulation.
         if self._state is SimulationState.RUNNING and self._job is None:
-            self._ask()
+            self._take_step()
 
     def _fail(self, reason: str) -> None:
+        """Stop the simulation, and report why its step failed."""
         self._drop()
         self._change(SimulationState.STOPPED)
         self.failed.emit(reason)
 
     def _drop(self) -> None:
+        """Abandon the present step, and forget the generator."""
         if self._job is not None:
             self._job.abandon()
-        self._job = self._steps = None
+        self._job = self._generator = None
 
     def _change(self, state: SimulationState) -> None:
+        """Change to another state, and emit `changed`."""
         self._state = state
         self.changed.emit()
 

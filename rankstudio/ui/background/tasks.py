@@ -73,15 +73,16 @@ def load(
     recorded: RecordedData | None = None,
     names: Path | None = None,
 ) -> JobFunction:
-    """Make the job that opens a file, a folder or the sample; it yields shares read, then a FoldedDataset.
+    """Return the work of a job that opens a file, a folder or the sample.
 
-    The plan determines how the data are read and divided into folds. Data that
-    differ from ``recorded`` are refused. The folder ``names`` contains the
-    user's names, groups and costs of features.
+    The work yields the share that is read, 0 to 1, again and again, and then
+    the FoldedDataset. The plan determines how the data are read and divided
+    into folds. Data that differ from ``recorded`` are refused. The folder
+    ``names`` contains the user's names, groups and costs of features.
     """
 
     def work(cancelled: CancelFlag) -> Iterator[float | FoldedDataset]:
-        """Open the data, and yield shares of them, then the dataset; refuse data that have changed."""
+        """Open the data: yield the shares that are read, then the dataset; raise an error for changed data."""
         for message in _with_progress(
             lambda report: _open_dataset(str(path), plan, names, report, cancelled)
         ):
@@ -106,7 +107,11 @@ def _open_dataset(
     progress: Callable[[int, int], None],
     cancelled: CancelFlag,
 ) -> FoldedDataset:
-    """Open a dataset, divide it by the plan, and add the names, groups and costs of its features."""
+    """Open a dataset, divide it into folds as the plan says, and add the user's notes on its features.
+
+    ``progress`` is called with what is read and the total; ``names`` is the
+    folder of the notes.
+    """
     from rankstudio.engine.data.feature_names import (  # noqa: PLC0415 - on the worker only
         FeatureNotes,
         load_notes,
@@ -137,11 +142,13 @@ def _open_dataset(
     ):
         annotated = annotated.extended(notes.costs)
     if notes.feature_set is not None:
-        # the feature set does not fit if the user has chosen other columns since
+        # The feature set does not fit if the user has chosen other columns since.
         with suppress(DatasetError):
             annotated = with_feature_set(annotated, notes.feature_set)
     if notes.names:
         annotated = renamed(annotated, notes.names)
+
+    # The protocol says how to divide the data into folds.
     return parse_protocol(plan.protocol).divide(annotated, plan.seed)
 
 
@@ -156,17 +163,18 @@ def recognise(
 def _with_progress(
     call: Callable[[Callable[[int, int], None]], FoldedDataset],
 ) -> Iterator[float | FoldedDataset]:
-    """Turn a call that reports through a callback into a generator that yields shares, then the value.
+    """Call a function that reports its progress, and yield the shares that it reports, then its value.
 
-    The call runs on a thread of its own, so that the shares that it reports can
-    be yielded meanwhile.
+    ``call`` takes the function to which it reports what is done and the total.
+    It runs on a thread of its own, so that the shares can be yielded meanwhile.
     """
     from concurrent.futures import ThreadPoolExecutor, wait  # noqa: PLC0415 - first needed here
 
     latest: list[float] = []  # the last share that is not yet yielded, if any
 
     def report(n_done: int, total: int) -> None:
-        # replaces the content, as only the last share counts
+        # This replaces the content, as only the last share counts.
+        """Note the share that is done, for the generator to yield."""
         latest[:] = [n_done / total if total else 0.0]
 
     with ThreadPoolExecutor(1, thread_name_prefix="load") as pool:
@@ -203,6 +211,7 @@ class FoldCache:
         unit = Unit(request.fold.number, 0, request.plan.combination(request.values))
 
         def follow(_: object) -> None:
+            """Raise Cancelled if the path is not wanted any more."""
             if cancelled():
                 raise Cancelled("The path")
 
@@ -228,11 +237,13 @@ class FoldCache:
     ) -> Iterator[list[dict[str, float]] | None]:
         """Yield the measures of a path's steps on left-out queries, from the position ``first`` on.
 
-        Each list holds the measures of the steps that were done within about 50
-        ms. None is yielded if no step was done in that time, so that other
+        These are queries that are left out of training in turn. Each yielded
+        list has the measures, by name, of the steps that were done within about
+        50 ms. None is yielded if no step was done in that time, so that other
         tasks can come between.
         """
-        # The fold yields a row of measures for each step, or progress within a step.
+        # The fold yields the measures of each step, and progress within a step,
+        # which is of no interest here.
         fold = self.prepared(request.plan, request.fold)
         rows: list[dict[str, float]] = []
         until = time.perf_counter() + _MAX_WAIT_SECONDS
@@ -251,13 +262,14 @@ class FoldCache:
         return self.prepared(plan, fold).evaluate(step, "test")
 
     def prepared(self, plan: Plan, fold: Fold) -> FoldContext:
-        """Return a fold with the statistics of its queries for a plan; computed unless it is cached.
+        """Return a fold with the statistics of its queries, prepared for a plan.
 
-        Plans that differ in parameters only share one prepared fold. Those used
-        last are cached.
+        It is computed unless it is cached. Plans that differ in parameters only
+        share a prepared fold. The folds used last are cached.
         """
         from rankstudio.engine.experiment.units.fold_context import make_fold_context  # noqa: PLC0415 - on the worker only
 
+        # The plan without all that a prepared fold does not depend on.
         bare = path_plan(plan).changed(parameters={}, ranker_parameters={})
         # The entry holds the fold itself: as long as it exists, no other fold
         # gets its id, which is part of the key.
@@ -271,7 +283,7 @@ class FoldCache:
         return context
 
 
-def look_at_features(
+def quality_of_features(
     dataset: FoldedDataset, number: int | None, convention: str, summary: DatasetSummary
 ) -> QualityReport:
     """Return the quality report on every feature of a fold, or of all folds (``number`` is None)."""
@@ -293,7 +305,7 @@ def warm_up() -> None:
 
 
 def _rehearse_run() -> None:
-    """Carry out a short run on part of the sample, so that its code is loaded and compiled."""
+    """Carry out a short run on part of the sample, so that the code of runs is loaded and compiled."""
     from rankstudio.engine.data.formats import letor as parser  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.data.synthetic import load_sample  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.experiment import resume  # noqa: F401, PLC0415 - the first run needs it

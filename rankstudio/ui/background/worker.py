@@ -109,12 +109,13 @@ class Job:
         self._on_message = on_message
         self._followers: list[Callable[[Any], object]] = []
         self._on_end = on_end
-        # Notified when the job may go on or has to stop; guards what follows.
-        self._state = threading.Condition()
+        # Guards the attributes below; notified when the job may go on or has to
+        # stop.
+        self._condition = threading.Condition()
         self._cancelled = False
         self._paused = paused
-        self._steps = 0  # requested steps that are not done yet
-        self._held = False  # whether the worker waits in the pause
+        self._n_steps_due = 0  # requested steps that are not done yet
+        self._is_held = False  # whether the worker waits in the pause
         self._abandoned = False
 
     @property
@@ -125,7 +126,7 @@ class Job:
     @property
     def held(self) -> bool:
         """Whether the worker thread waits in the pause: then it yields nothing more before it goes on."""
-        return self._held
+        return self._is_held
 
     def cancelled(self) -> bool:
         """Return whether the job was asked to stop."""
@@ -138,27 +139,27 @@ class Job:
 
     def pause(self) -> None:
         """Make the worker thread wait after the present message until :meth:`resume` or :meth:`step`."""
-        with self._state:
+        with self._condition:
             self._paused = True
-            self._steps = 0
+            self._n_steps_due = 0
 
     def resume(self) -> None:
         """End the pause."""
-        with self._state:
+        with self._condition:
             self._paused = False
-            self._state.notify_all()
+            self._condition.notify_all()
 
     def step(self) -> None:
         """Go on until the next message that counts as a step, then wait again."""
-        with self._state:
-            self._steps += 1
-            self._state.notify_all()
+        with self._condition:
+            self._n_steps_due += 1
+            self._condition.notify_all()
 
     def cancel(self) -> None:
         """Stop at the next opportunity; its messages until then still arrive."""
-        with self._state:
+        with self._condition:
             self._cancelled = True
-            self._state.notify_all()
+            self._condition.notify_all()
 
     def abandon(self) -> None:
         """Stop the job at the next opportunity; from now on nothing of the job is delivered."""
@@ -166,13 +167,16 @@ class Job:
         self.cancel()
 
     def permission(self) -> bool:
-        """Wait while the job is paused and no step is requested; return False if it was cancelled."""
+        """Wait while the job is paused and no step is requested; then return True.
+
+        Return False if the job was cancelled.
+        """
         # _steps counts the requested steps that are not done yet
-        with self._state:
-            while self._paused and not self._steps and not self._cancelled:
-                self._held = True
-                self._state.wait()
-            self._held = False
+        with self._condition:
+            while self._paused and not self._n_steps_due and not self._cancelled:
+                self._is_held = True
+                self._condition.wait()
+            self._is_held = False
             return not self._cancelled
 
     def follow(self, receive: Callable[[Any], object]) -> None:
@@ -181,9 +185,9 @@ class Job:
 
     def count_step(self, message: Any) -> None:
         """Count a yielded message if it ends a requested step; called on the worker thread."""
-        if self._steps and self.is_step(message):
-            with self._state:
-                self._steps = max(0, self._steps - 1)
+        if self._n_steps_due and self.is_step(message):
+            with self._condition:
+                self._n_steps_due = max(0, self._n_steps_due - 1)
 
     def deliver(self, message: Any) -> None:
         """Hand a message over, unless the job was abandoned."""
@@ -220,86 +224,96 @@ class _Thread(QThread):
         super().__init__(parent)
         self.setStackSize(_STACK_BYTES)
         self._outbox = outbox
-        self._waiting: deque[Job] = deque()
-        # Notified when a job arrives, or one of the two flags changes.
-        self._changed = threading.Condition()
+        self._waiting_jobs: deque[Job] = deque()
+        # Guards the queue above and all below; notified when a job arrives, or one
+        # of the two flags changes.
+        self._queue_condition = threading.Condition()
         self._stopping = False
-        self._held = False  # no further job begins
-        # the last job works; the jobs before it have given way to it
-        self._under_way: list[Job] = []
+        self._is_held = False  # no further job begins
+        # The last of these jobs works; the ones before it have given way to it.
+        self._begun_jobs: list[Job] = []
 
     def submit(self, job: Job) -> list[Job]:
-        """Add a job at the end; return the waiting jobs of the same slot, which it replaces."""
-        with self._changed:
+        """Add a job at the end of the queue, and return the waiting jobs that it replaces.
+
+        These are the jobs of the same slot, a name; "" is a slot of its own.
+        """
+        with self._queue_condition:
             replaced = [
-                other for other in self._waiting if job.slot and other.slot == job.slot
+                other
+                for other in self._waiting_jobs
+                if job.slot and other.slot == job.slot
             ]
             for other in replaced:
-                self._waiting.remove(other)
-            self._waiting.append(job)
-            self._changed.notify()
+                self._waiting_jobs.remove(other)
+            self._waiting_jobs.append(job)
+            self._queue_condition.notify()
         return replaced
 
     def stop(self) -> None:
         """Abandon all jobs and end the loop of :meth:`run`."""
-        with self._changed:
+        with self._queue_condition:
             self._stopping = True
-            for job in (*self._waiting, *self._under_way):
+            for job in (*self._waiting_jobs, *self._begun_jobs):
                 job.abandon()
-            self._changed.notify()
+            self._queue_condition.notify()
 
     def hold(self, is_held: bool) -> None:
         """Start no further job, or resume with the jobs that arrived meanwhile."""
-        with self._changed:
-            self._held = is_held
-            self._changed.notify()
+        with self._queue_condition:
+            self._is_held = is_held
+            self._queue_condition.notify()
 
     def run(self) -> None:
-        while (job := self._next()) is not None:
+        """Carry out jobs until the thread has to end."""
+        while (job := self._next_job()) is not None:
             self._carry_out(job)
 
     def _carry_out(self, job: Job) -> None:
-        """Carry out a job to its end, and put its outcome into the outbox, after its messages."""
-        outcome = _carry_out(
+        """Carry out a job to its end; its outcome follows its messages in the outbox."""
+        outcome = _outcome_of(
             job, self._outbox, self._give_way if job.gives_way else None
         )
-        with self._changed:
-            self._under_way.remove(job)
+        with self._queue_condition:
+            self._begun_jobs.remove(job)
         self._outbox.append((job, outcome))
 
     def _give_way(self) -> None:
-        """Carry out waiting jobs in the middle of a job that gives way to them.
+        """Carry out the waiting jobs, in the middle of a job that gives way to them.
 
         Waiting jobs that give way themselves stay in the queue.
         """
         while True:
-            with self._changed:
-                other = next((job for job in self._waiting if not job.gives_way), None)
+            with self._queue_condition:
+                other = next(
+                    (job for job in self._waiting_jobs if not job.gives_way), None
+                )
                 if other is None or self._stopping:
                     return
-                self._waiting.remove(other)
-                self._under_way.append(other)
+                self._waiting_jobs.remove(other)
+                self._begun_jobs.append(other)
             self._carry_out(other)
 
-    def _next(self) -> Job | None:
-        """Wait for a job and return it; None once the thread has to end."""
-        with self._changed:
-            while (self._held or not self._waiting) and not self._stopping:
-                self._changed.wait()
+    def _next_job(self) -> Job | None:
+        """Wait for a job, take it from the queue and return it; None once the thread has to end."""
+        with self._queue_condition:
+            while (self._is_held or not self._waiting_jobs) and not self._stopping:
+                self._queue_condition.wait()
             if self._stopping:
                 return None
-            job = self._waiting.popleft()
-            self._under_way.append(job)
+            job = self._waiting_jobs.popleft()
+            self._begun_jobs.append(job)
             return job
 
 
-def _carry_out(
+def _outcome_of(
     job: Job, outbox: deque[_Letter], give_way: Callable[[], None] | None
 ) -> Outcome:
-    """Take messages from the job's generator until it ends, is cancelled or fails.
+    """Carry out a job, and return its outcome: done, cancelled or failed.
 
-    The messages go into ``outbox`` with their job. ``give_way`` is called after
-    each message, so that other jobs can be carried out.
+    The job's generator yields messages, which go into ``outbox`` with the job.
+    ``give_way`` is called after each message, so that other jobs can be carried
+    out; None if the job does not give way.
     """
     if job.cancelled():
         return Outcome(Ending.CANCELLED)
@@ -318,6 +332,8 @@ def _carry_out(
                     message = next(messages)
             except StopIteration:
                 return Outcome(Ending.DONE)
+
+            # A paused job that was asked for a step stops after it.
             job.count_step(message)
             outbox.append((job, message))
             if give_way is not None:
@@ -341,7 +357,10 @@ def _carry_out(
 
 
 def _in_words(error: RankStudioError) -> str:
-    """Return the text of an error, which calls a parameter by its label in the form, such as "features k"."""
+    """Return the text of an error for the user.
+
+    It calls a parameter by its label in the form, such as "features k".
+    """
     if not isinstance(error, ParameterError):
         return str(error)
     labels = (
@@ -377,7 +396,8 @@ class Worker(QObject):
         self._jobs: list[Job] = []
         self._thread = _Thread(self._outbox, self)
         self._thread.setObjectName(name)
-        # While there are jobs, the timer delivers their messages on this thread.
+        # While there are jobs, the timer delivers their messages on this thread,
+        # every ``interval`` milliseconds.
         self._timer = QTimer(self)
         self._timer.setInterval(interval)
         self._timer.timeout.connect(self._drain)
@@ -393,7 +413,7 @@ class Worker(QObject):
         self._thread.hold(is_held)
 
     def submit(self, job: Job) -> Job:
-        """Carry out a job after the jobs before it, and return it.
+        """Have a job carried out after the jobs before it, and return the job.
 
         Jobs of the same slot that still wait are dropped.
         """
@@ -437,9 +457,11 @@ class Worker(QObject):
         """
 
         def work(_: CancelFlag) -> Iterator[Result]:
+            """Yield the value of the function, the only message of the job."""
             yield function(*arguments)
 
         def end(outcome: Outcome) -> None:
+            """Report a failure."""
             if outcome.ending is Ending.FAILED:
                 on_error(outcome.text)
 
@@ -457,7 +479,11 @@ class Worker(QObject):
 
     @Slot()
     def _drain(self) -> None:
-        """Deliver the waiting messages and outcomes of jobs, as many as fit into a turn."""
+        """Deliver the messages and outcomes that jobs have sent, as many as fit into a turn.
+
+        Jobs that have ended are removed, and the timer stops after the last
+        one.
+        """
         until = time.perf_counter() + _TURN_SECONDS
         has_delivered = False
         while self._outbox:

@@ -50,9 +50,13 @@ class ContributedColumn(QObject):
         super().__init__(parent)
         self.entry = entry
         self._session = session
-        # The last computed values by the id of the feature, and what they depend on.
+        # The last computed values by the id of the feature, and the key of what
+        # they depend on (`_key`).
         self._values: dict[int, FeatureValue] = {}
         self._values_key: Key | None = None
+
+        # This has the values computed on the worker when their key has changed
+        # and the panel is visible.
         self._values_demand = OnDemand(
             self, worker, self._key, self._compute, fail, slot=entry.key, panel=panel
         )
@@ -73,11 +77,10 @@ class ContributedColumn(QObject):
         self._values_demand.forget()
 
     def _key(self) -> Key | None:
-        """Return the key of the values: dataset, number of the fold, and convention.
+        """Return the key of the values: dataset, number of the shown fold, and convention.
 
-        The values are computed anew when it has changed.
-
-        Return None if they cannot be computed on the shown fold (``watched``).
+        The values are computed anew when it has changed. Return None if they
+        cannot be computed on the shown fold, or if all folds are shown.
         """
         fold = self._session.watched
         if fold is None or not self._session.has_documents:
@@ -86,15 +89,19 @@ class ContributedColumn(QObject):
         # training part, and the number of documents that it can handle.
         if any(name not in fold.parts for name in self.entry.parts):
             return None
+
+        # The set has each part once, as the entry may name the training part.
         parts = [fold.parts[name] for name in {"train", *self.entry.parts}]
         if sum(part.n_documents for part in parts) > self.entry.most_documents:
             return None
         return self._session.dataset, fold.number, self._session.convention
 
     def _compute(self) -> Computation | None:
-        """Return the computation of the column on the shown fold (``watched``).
+        """Return the computation of the column on the shown fold.
 
-        Return None while no fold, or all folds, are shown.
+        Return None while no single fold is shown. The computation is carried
+        out on the worker, and then calls the inner function `show` with the
+        values.
         """
         fold = self._session.watched
         key = self._key()
@@ -104,6 +111,7 @@ class ContributedColumn(QObject):
         # The key is that of the time of the request, as another fold may be
         # shown later.
         def show(values: dict[int, FeatureValue]) -> None:
+            """Store the values by the ids of features, and emit `changed`."""
             self._values = values
             self._values_key = key
             self.changed.emit()

@@ -15,7 +15,7 @@ from rankstudio.engine.data.summary import DatasetSummary, describe_fold
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.engine.methods.catalog.parameter import MILLISECONDS
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
-from rankstudio.ui.background.tasks import look_at_features
+from rankstudio.ui.background.tasks import quality_of_features
 from rankstudio.ui.data.contributed_columns import contributed_columns
 from rankstudio.ui.data.panel import DataPanel
 from rankstudio.ui.data.statistics_panel import (
@@ -53,7 +53,8 @@ class DataController(PageController):
         worker = models.task_worker
         self._session = session
         self._absence = models.absence
-        # Reports on the quality of features, by fold and convention.
+        # Reports on the quality of features, by fold (None for all folds) and
+        # convention.
         self._reports: dict[tuple[int | None, str], QualityReport] = {}
         # Reports that also hold for the next dataset, if that differs from the
         # present one in the names of features only.
@@ -64,6 +65,9 @@ class DataController(PageController):
         self.panels = self.panel, self.statistics
         fail = self.failed.emit
         panel = self.statistics
+
+        # Each of these has a computation done on the worker when the key, a
+        # function of this class, returns another value.
         self._summary_demand = OnDemand(
             self, worker, self._summary_key, self._describe, fail
         )
@@ -71,7 +75,7 @@ class DataController(PageController):
             self,
             worker,
             self._quality_key,
-            self._look_at_features,
+            self._assess_features,
             fail,
             slot="feature quality",
             panel=panel,
@@ -95,7 +99,10 @@ class DataController(PageController):
             self._show_statistics()
 
     def turn(self, by: int) -> None:
-        """Show the next fold (1) or the previous one (-1); after the last one comes the first."""
+        """Show the next fold if ``by`` is 1, or the previous one if it is -1.
+
+        After the last fold comes the first.
+        """
         dataset = self._session.dataset
         if dataset is not None:
             numbers = [fold.number for fold in dataset.folds]
@@ -111,8 +118,8 @@ class DataController(PageController):
     def _show(self) -> None:
         """Show other data, and discard what was computed for the previous ones.
 
-        Reports and summaries stay if only names of features have changed; then
-        ``_reports_to_keep`` has the reports.
+        Reports and summaries stay if only names of features have changed: only
+        then does ``_reports_to_keep`` have reports.
         """
         self._reports = self._reports_to_keep
         self._reports_to_keep = {}
@@ -128,6 +135,7 @@ class DataController(PageController):
 
     @Slot()
     def _show_convention(self) -> None:
+        """Show the convention of the measures, and whether the features are scaled."""
         if self._session.dataset is not None:
             scaled = self._session.plan.normalize != "none"
             self.panel.set_convention(self._session.convention, scaled=scaled)
@@ -139,13 +147,17 @@ class DataController(PageController):
         turns().ask(self._show_fold)
 
     def _show_fold(self) -> None:
+        """Show the session's fold, and have its summary computed."""
         if self._session.dataset is not None:
             self.panel.set_fold(self._session.fold)
             self._show_statistics()
             self._summary_demand.update()
 
     def _summary_key(self) -> Key | None:
-        """Return dataset and fold; None if their summary is known already, or cannot be computed."""
+        """Return dataset and fold, by which a summary is computed.
+
+        Return None if it is known already, or cannot be computed.
+        """
         dataset = self._session.dataset
         fold = self._session.fold
         if (
@@ -159,8 +171,9 @@ class DataController(PageController):
     def _describe(self) -> Computation | None:
         """Return the computation of the summary of the current fold, or of all folds.
 
-        Return None without data. The summary has counts of documents, queries
-        and labels, and statistics of the features.
+        The summary has counts of documents, queries and labels, and statistics
+        of the features. When it is computed, the inner function `show` gets it.
+        Return None without data.
         """
         dataset = self._session.dataset
         fold = self._session.fold
@@ -168,6 +181,7 @@ class DataController(PageController):
             return None
 
         def show(summary: DatasetSummary) -> None:
+            """Show the summary of `fold`, which was the current one at the request."""
             self.panel.show_summary(fold, summary)
             self._show_statistics()
 
@@ -180,7 +194,11 @@ class DataController(PageController):
         )
 
     def _reason_without_statistics(self) -> str:
-        """Return a sentence: no data are open, statistics are being computed, or documents are missing."""
+        """Return why there are no statistics, as a sentence.
+
+        No data are open, the statistics are being computed, or the documents
+        are not open.
+        """
         if self._session.dataset is None:
             return NOTHING
         return (
@@ -191,7 +209,10 @@ class DataController(PageController):
 
     @Slot()
     def _show_statistics(self) -> None:
-        """Show the statistics of the shown fold if the panel is visible, and have missing ones computed."""
+        """Show the statistics of the shown fold, and have missing ones computed.
+
+        Nothing is done while the panel of statistics is hidden.
+        """
         if not self.statistics.isVisible() or not self.panel.shows(
             self._session.dataset
         ):
@@ -205,6 +226,8 @@ class DataController(PageController):
             self.statistics.clear(self._reason_without_statistics())
             return
         subject = f"{dataset.name}, {self.panel.described()}"
+
+        # The training documents of a single fold are listed as well.
         self.statistics.show_summary(
             subject, summary, fold.train if fold else None, self._rows(summary)
         )
@@ -213,7 +236,7 @@ class DataController(PageController):
             column.update()
 
     def _rows(self, summary: DatasetSummary) -> list[DescribedFeature]:
-        """Return the features with all that is known about each so far."""
+        """Return the features of a summary, each with all that is known about it so far."""
         # `_view` is the pair of shown fold and convention. Until its report is
         # computed, the quality of each feature is None.
         report = self._reports.get(self._view)
@@ -221,6 +244,9 @@ class DataController(PageController):
             report.features if report is not None else [None] * len(summary.features)
         )
         dataset = self._session.dataset
+
+        # Costs of the plan, by the ids of features; 1 for those that it does
+        # not name. None if the method has no costs.
         costs = self._costs()
         plan = self._session.plan
         groups = group_names(feature_groups_of(plan))
@@ -234,6 +260,7 @@ class DataController(PageController):
         names = tuple(f.name for f in summary.features)
         if dataset is not None:
             # The user may have renamed a feature since the summary was computed.
+            # The ids of the dataset ascend; the search gives their positions.
             ids = [f.feature_id for f in summary.features]
             names = tuple(
                 dataset.feature_names[i]
@@ -270,9 +297,10 @@ class DataController(PageController):
         self._reports_to_keep = self._reports
 
     def costs_parameter(self) -> Parameter | None:
-        """Return the method's parameter of costs.
+        """Return the parameter of the plan's method that has the costs of features.
 
-        Return None if it has none, or tries several sets of costs.
+        Return None if the method has none, or if the plan tries several sets of
+        costs.
         """
         plan = self._session.plan
         parameter = next(
@@ -283,7 +311,7 @@ class DataController(PageController):
         return parameter
 
     def _costs(self) -> dict[int, float] | None:
-        """Return the costs in the plan that are not 1, by the ids of features.
+        """Return the costs in the plan, by the ids of features; a feature without an entry costs 1.
 
         Return None for a method without costs, or for costs in milliseconds,
         which are shown in other columns.
@@ -298,19 +326,22 @@ class DataController(PageController):
 
     @property
     def _view(self) -> tuple[int | None, str]:
-        """Fold and convention of the shown statistics."""
+        """The shown fold (None for all folds) and the convention, by which reports are stored."""
         return self._session.fold, self._session.convention
 
     def _quality_key(self) -> Key | None:
-        """Return dataset, fold and convention; None if their report is known, or cannot be computed."""
+        """Return dataset, fold and convention, by which the report on the features is computed.
+
+        Return None if it is known already, or cannot be computed.
+        """
         dataset = self._session.dataset
         view = self._view
         if dataset is None or view in self._reports or not self._session.has_documents:
             return None
         return dataset, *view
 
-    def _look_at_features(self) -> Computation | None:
-        """Return the computation of the quality report on the features: how each ranks alone, and warnings.
+    def _assess_features(self) -> Computation | None:
+        """Return the computation of the report on the features: how each ranks alone, and warnings.
 
         Return None until the summary is computed, which the report needs. The
         report is stored under the fold and the convention (``view``) that are
@@ -323,8 +354,9 @@ class DataController(PageController):
             return None
 
         def show(report: QualityReport) -> None:
+            """Store the report under `view`, and show the statistics with it."""
             self._reports[view] = report
             self._show_statistics()
 
-        work = partial(look_at_features, dataset, *view, summary)
+        work = partial(quality_of_features, dataset, *view, summary)
         return computation(tr("Computing feature statistics"), show, work)

@@ -45,7 +45,7 @@ class DataSources(QDialog):
         self._theme = theme
         page = named(QWidget(), role="page")
         column = fill(QVBoxLayout(page), margins=(16, 16, 16, 16), spacing=10)
-        # the file has an entry for each dataset
+        # The file has an entry for each dataset, a table of texts.
         for source in table("features", "sources.toml")["source"]:
             column.addWidget(_card(source))
         column.addStretch(1)
@@ -63,7 +63,7 @@ class DataSources(QDialog):
         open_button.setDefault(True)
         buttons = fill(
             QHBoxLayout(),
-            1,
+            1,  # empty space at the left
             close_button,
             open_button,
             margins=(16, 10, 16, 14),
@@ -76,8 +76,8 @@ class DataSources(QDialog):
 def _card(source: dict[str, str]) -> QFrame:
     """Return the card of one dataset: its contents, terms of use, citation and address.
 
-    ``source`` has the texts on the dataset, an entry of the program's file on
-    where to get data. "open" says how to open the dataset.
+    ``source`` is an entry of the program's file on where to get data: texts by
+    their names. The text "open" says how to open the dataset.
     """
     card = named(QFrame(), accessible_name=source["name"], role="panel")
     column = fill(QVBoxLayout(card), margins=(14, 12, 14, 12), spacing=4)
@@ -101,8 +101,10 @@ def _card(source: dict[str, str]) -> QFrame:
 
 
 def _text(text: str, role: str = "") -> PlainLabel:
+    """Return a label with a text that wraps and can be selected."""
     return named(PlainLabel(text, wraps=True, selectable=True), role=role)
 
 
 def _copy(address: str) -> None:
+    """Put an address on the clipboard."""
     QGuiApplication.clipboard().setText(address)

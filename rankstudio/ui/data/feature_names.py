@@ -83,13 +83,15 @@ class FeatureNames(Controller):
         self._data = data
         self._folder = models.names_folder
         self._window = parent
-        self._notes = FeatureNotes()
+        self._notes = FeatureNotes()  # names, notes and costs of the open data
         self.groups = FeatureGroups(models.session, data, parent)
         self.groups.failed.connect(self.failed)
         self.groups.said.connect(self.said)
         self.groups.changed.connect(self._keep_groups)
         self._checksum = ""  # of the data to which the notes belong
         models.session.datasetChanged.connect(self._load)
+
+        # `written` has the text that the user wrote into a cell.
         data.statistics.table.rows_model.written.connect(self._change)
         data.statistics.names.clicked.connect(self.ask)
         data.statistics.table.row_actions = self._actions
@@ -100,9 +102,10 @@ class FeatureNames(Controller):
         self._ask(tr("Names of features"), _NAME_FILTER, self.read)
 
     def _ask(self, title: str, kinds: str, read: Callable[[Path], None]) -> None:
-        """Ask for a file that goes with the open data, beside them, and read it with a function.
+        """Ask the user for a file that goes with the open data, and read it with ``read``.
 
-        ``kinds`` is the filter of the dialog. Without open data nothing happens.
+        The dialog begins in the folder of the data; ``kinds`` is its filter.
+        Without open data nothing happens.
         """
         dataset = self._session.dataset
         name = (
@@ -116,7 +119,8 @@ class FeatureNames(Controller):
     def read(self, path: Path) -> None:
         """Take over the names and groups of features in a file.
 
-        A file that has neither names nor groups of features of the data is refused.
+        A file that has neither for any feature of the data is refused, with an
+        error.
         """
         dataset = self._session.dataset
         if dataset is None:
@@ -149,8 +153,8 @@ class FeatureNames(Controller):
     def read_set(self, path: Path | str) -> None:
         """Take over the feature set in a file, which defines how a search engine computes features.
 
-        A set that defines no feature of the data is refused. A warning says if
-        it does not match the data.
+        A set that defines no feature of the data is refused, with an error. A
+        warning says if the set does not match the data.
         """
         dataset = self._session.dataset
         path = Path(path)
@@ -167,6 +171,8 @@ class FeatureNames(Controller):
         feature_set = new_dataset.extension(FeatureSet)
         assert feature_set is not None  # it was just added
         self._notes = replace(self._notes, feature_set=feature_set)
+
+        # Session and runs use the dataset with the set from now on.
         self._exchange(dataset, new_dataset)
         self.said.emit(
             trn(
@@ -185,7 +191,11 @@ class FeatureNames(Controller):
         self._ask(tr("Import costs"), _COST_FILTER, self.read_costs)
 
     def read_costs(self, path: Path | str) -> None:
-        """Take over the costs of features in a file, by which a method with costs selects from now on."""
+        """Take over the costs of features in a file, in milliseconds.
+
+        A method with costs selects by them from now on. An error says if the
+        file cannot be used.
+        """
         dataset = self._session.dataset
         plan = self._session.plan
         path = Path(path)
@@ -200,6 +210,8 @@ class FeatureNames(Controller):
             self.failed.emit(str(error))
             return
         self._notes = replace(self._notes, costs=costs)
+
+        # Session and runs use the dataset with the costs from now on.
         self._exchange(dataset, dataset.extended(costs))
         # The value MILLISECONDS makes a method with a parameter of costs use
         # these costs.
@@ -232,13 +244,17 @@ class FeatureNames(Controller):
 
     @Slot(object, str, str)
     def _change(self, row: DescribedFeature, key: str, text: str) -> None:
+        """Take over a cost or name that the user wrote into a cell of the table."""
         if key == "cost":
             self._set_cost(row.feature_id, text)
         elif key == "name":
             self._keep(self._notes.with_name(row.feature_id, text))
 
     def _actions(self, row: DescribedFeature) -> list[RowAction]:
-        """Return the actions of the context menu for a feature; a cost is offered if the method has costs."""
+        """Return the actions of the context menu for a feature.
+
+        The cost is among them if the method has costs.
+        """
         actions = [
             RowAction(tr("Note…"), partial(self._ask_note, row)),
             RowAction(tr("Group…"), self.groups.ask),
@@ -248,7 +264,7 @@ class FeatureNames(Controller):
         return actions
 
     def _ask_note(self, row: DescribedFeature) -> None:
-        """Ask the user for a note on a feature, and store it; "" removes the note."""
+        """Ask the user for a note on a feature, and store it; an empty text removes the note."""
         text, agreed = QInputDialog.getText(
             self._window,
             tr("Note"),
@@ -273,13 +289,14 @@ class FeatureNames(Controller):
 
     @Slot(object)
     def _keep_groups(self, groups: Groups) -> None:
+        """Store other groups of features with the user's notes."""
         self._keep(replace(self._notes, groups=groups))
 
     def _keep(self, notes: FeatureNotes) -> None:
         """Show other names and notes everywhere, and store them for the open data.
 
-        Do nothing if they have not changed. New names need a copy of the
-        dataset, by which the session and the runs replace the present one.
+        Do nothing if they have not changed. For new names, the dataset is
+        copied, and session and runs use the copy from now on.
         """
         dataset = self._session.dataset
         names_differ = notes.names != self._notes.names
@@ -298,13 +315,14 @@ class FeatureNames(Controller):
         self._session.exchange(new)
 
     def _save(self, dataset: FoldedDataset) -> None:
+        """Store the notes for a dataset, and report if that fails."""
         try:
             save_notes(self._folder, dataset, self._notes)
         except RankStudioError as error:
             self.failed.emit(str(error))
 
     def _set_cost(self, feature: int, text: str) -> None:
-        """Set the cost of a feature, by its id, in the plan from a typed text.
+        """Set the cost of a feature, by its id, in the plan; ``text`` is the number that the user typed.
 
         A text that is no number above 0 is reported, and changes nothing.
         """
@@ -322,8 +340,8 @@ class FeatureNames(Controller):
                 ).format(feature=feature, text=text)
             )
             return
-        # A typed cost ends the use of imported costs in milliseconds. Costs of
-        # 1, the default, are not stored.
+        # The value MILLISECONDS stands for imported costs; a typed cost ends
+        # their use. Costs of 1, the default, are not stored.
         parameters = dict(self._session.plan.parameters)
         old_costs = parameters[parameter.name]
         costs = {} if old_costs == MILLISECONDS else dict(old_costs)
@@ -359,7 +377,7 @@ class FeatureGroups(Controller):
         self._session = session
         self._table = data.statistics.table
         self._window = parent
-        self._groups: Groups = feature_groups_of(session.plan)  # as seen last
+        self._groups: Groups = feature_groups_of(session.plan)  # before the next change
         # The changes that the user made here, to tell them from other changes
         # of the plan: checksum of the data, groups before and groups after the
         # change.
@@ -369,7 +387,10 @@ class FeatureGroups(Controller):
 
     @Slot()
     def ask(self) -> None:
-        """Ask for the group of the features that are selected in the table, and change it."""
+        """Ask for the group of the features that are selected in the table, and put them into it.
+
+        Without a selection, a message says what to do first.
+        """
         rows: list[DescribedFeature] = [
             index.data(ROW_ROLE)
             for index in sorted(self._table.selectionModel().selectedRows())
@@ -403,7 +424,7 @@ class FeatureGroups(Controller):
             self._put(rows, name)
 
     def read(self, path: Path) -> bool:
-        """Take over the groups in a file, as far as the data have their features.
+        """Take over the groups in a file, for features that the data have.
 
         Return whether there are such groups. A file without groups is no error
         here, as it may have names.
@@ -421,16 +442,22 @@ class FeatureGroups(Controller):
 
     @Slot(object, str, str)
     def _write(self, row: DescribedFeature, key: str, text: str) -> None:
+        """Take over a group that the user wrote into a cell of the table."""
         if key == "group":
             self._put([row], text)
 
     def _put(self, rows: Sequence[DescribedFeature], name: str) -> None:
-        """Put features into the group called ``name``, and out of their groups; "" for no group."""
+        """Put features into the group called ``name``, and out of their present groups.
+
+        The name "" stands for no group.
+        """
         members = [row.feature_id for row in rows]
         if len(members) == 1:
             subject = tr("feature {members}").format(members=members[0])
         else:
             subject = tr("{n_members} features").format(n_members=len(members))
+
+        # `group_name` removes characters that a name must not have.
         groups = in_other_group(
             group_name(name), members, feature_groups_of(self._session.plan)
         )
@@ -446,10 +473,11 @@ class FeatureGroups(Controller):
 
     @Slot()
     def _follow(self) -> None:
-        """Emit `changed` if the plan's groups have changed by an edit of the user, or by its undo or redo.
+        """Emit `changed` if the user has changed the plan's groups here, or has undone or redone such a change.
 
-        What listens stores the groups with the user's notes on the data. Groups
-        that come with the plan of a run or of a file are not stored.
+        The signal leads to storing the groups with the user's notes on the
+        data. Groups that come with the plan of a run or of a file are not
+        stored.
         """
         dataset = self._session.dataset
         old_groups = self._groups
@@ -457,6 +485,8 @@ class FeatureGroups(Controller):
         self._groups = groups
         checksum = dataset.origin.checksum if dataset is not None else ""
         is_edit = (checksum, old_groups, groups) in self._edits
+
+        # An undone change leads from the groups after it to those before it.
         is_undone_edit = (checksum, groups, old_groups) in self._edits
         if old_groups != groups and (is_edit or is_undone_edit):
             self.changed.emit(groups)

@@ -46,8 +46,9 @@ class DataPage(DataController):
         return {"feature_set": self.names.read_set, "costs": self.names.read_costs}
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
-        """Return the functions of the page's menu commands, by their keys; ``turn`` shows another fold."""
+        """Return the functions of the page's menu commands, by the keys of the commands."""
         return {
+            # The number is how many folds to go on.
             "next_fold": partial(self.turn, 1),
             "previous_fold": partial(self.turn, -1),
             "import_feature_set": self.names.ask_set,

@@ -46,9 +46,9 @@ _MAX_FOLD_BUTTONS = 6  # more folds are in a combo box
 
 
 def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
-    """Return how a dataset was read, as rows of title and value: format, columns and joined files.
+    """Return facts on how a dataset was read, each with a title and a value: format, columns and joined files.
 
-    LETOR text needs no such facts: it is the usual format, without choices.
+    Return none for LETOR text: it is the usual format, without choices.
     """
     # `read_as` names the format and the columns or files used; `qid` is the
     # column of query ids, or the file that says which documents belong to which
@@ -56,6 +56,8 @@ def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
     read_as = dataset.origin.read_as
     is_one_ranking = dataset.origin.columns.no_queries
     form = format_of_key(read_as.format)
+
+    # Only a format of a plug-in belongs to a package.
     if not (read_as.qid or is_one_ranking or form.package):
         return ()
     rows = [Fact(tr("read as"), tr(form.label), tooltip=read_as_sentence(dataset))]
@@ -92,9 +94,11 @@ def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
 
 
 def read_as_sentence(dataset: FoldedDataset) -> str:
-    """Return how a dataset was read, as a sentence: the columns, if there are such, and the size.
+    """Return a sentence on how a dataset was read.
 
-    The size is that of the training part of the first fold.
+    It names the columns, if there are such, and the numbers of features and
+    queries of the training part of the first fold. `qid` and `label` are the
+    columns of query and label, or the files that replace them.
     """
     read_as = dataset.origin.read_as
     train = dataset.folds[0].train
@@ -141,7 +145,7 @@ def read_as_sentence(dataset: FoldedDataset) -> str:
 
 
 def memory_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
-    """Return facts on the memory limit, if a dataset is read from disk as needed."""
+    """Return facts on the memory limit; none unless the dataset is read from disk as needed."""
     if not dataset.from_disk:
         return ()
     about = tr(
@@ -157,10 +161,11 @@ def memory_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
 def fold_facts(
     fold: Fold, summary: DatasetSummary | None, *, one_ranking: bool = False
 ) -> tuple[Fact, ...]:
-    """Return the numbers of documents, queries and features of a fold, as "train / vali / test".
+    """Return facts on a fold: its numbers of documents and queries as "train / vali / test", and of features.
 
     Without documents, a note says that they are not open. The summary, which
-    takes time to compute, adds notes; None until it is there.
+    takes time to compute, adds notes; it is None until then. In a single
+    ranking, a note on that replaces the number of queries.
     """
     if not fold.train.n_documents:
         return (ABSENT, features_row(fold.train.n_features, summary))
@@ -184,10 +189,10 @@ def fold_facts(
 def all_folds_facts(
     dataset: FoldedDataset, summary: DatasetSummary | None
 ) -> tuple[Fact, ...]:
-    """Return the facts of a whole dataset: its folds, and the documents and queries of all test parts.
+    """Return facts on a whole dataset: its folds, and its documents and queries.
 
-    The test parts of all folds have each document once. None stands for a
-    summary that is not computed yet.
+    These are counted in the test parts of all folds, which have each document
+    once. The summary with the counts is None until it is computed.
     """
     rows = [Fact(tr("folds"), str(len(dataset.folds)))]
     if not dataset.folds[0].train.n_documents:
@@ -210,9 +215,10 @@ def all_folds_facts(
 
 
 def features_row(n_features: int, summary: DatasetSummary | None) -> Fact:
-    """Return the number of features, with a note on constant ones, which cannot change any ranking.
+    """Return the fact on the number of features.
 
-    Without a summary (None, as it is not computed yet) there is no note.
+    A note says how many are constant, which cannot change any ranking. There is
+    no note until the summary is computed (None).
     """
     constant = summary.constant if summary else ()
     if not constant:
@@ -227,15 +233,15 @@ def features_row(n_features: int, summary: DatasetSummary | None) -> Fact:
 
 
 def label_rows(summary: DatasetSummary) -> tuple[tuple[str, int], ...]:
-    """Return the relevance labels with their counts.
+    """Return pairs of a relevance label, as text, and the number of documents with it.
 
-    More than six labels are combined into six ranges.
+    More than six labels are combined into six ranges of labels.
     """
     labels = summary.labels
     if len(labels) <= _MAX_LABELS:
         return tuple((f"{value:g}", count) for value, count in labels)
     # The positions at which six ranges of about equally many different labels
-    # begin, and the end.
+    # begin, and the end. `labels` are pairs of label and count.
     edges = [round(i * len(labels) / _MAX_LABELS) for i in range(_MAX_LABELS + 1)]
     rows = []
     for start, stop in pairwise(edges):
@@ -271,11 +277,12 @@ def _no_relevant_sentence(summary: DatasetSummary | None) -> str:
 def convention_facts(
     dataset: FoldedDataset, summary: DatasetSummary | None, key: str
 ) -> tuple[Fact, ...]:
-    """Return notes on the convention of the measures, if it does not suit the labels or the queries.
+    """Return facts on where the convention of the measures does not suit the labels or the queries.
 
-    A convention may set a measure to 0 for queries shorter than its cut-off,
-    such as the 10 of NDCG@10. ``key`` is that of the convention.
+    ``key`` is that of the convention. A convention may set a measure to 0 for
+    queries shorter than its cut-off, such as the 10 of NDCG@10.
     """
+    # Queries that are too short for a usual measure; None without such.
     short = (
         short_queries(summary.query_sizes, key, USUAL_MEASURES)
         if summary is not None
@@ -286,7 +293,7 @@ def convention_facts(
         if summary is not None
         else 0.0
     )
-    # `known` is the known dataset that the data are, if they were recognized.
+    # `known` is the published dataset that the data are, if they were recognized.
     about = convention_note(dataset.origin.known, greatest, key)
     facts = []
     if about:
@@ -323,9 +330,10 @@ class DataPanel(Panel):
         super().__init__(theme, tr("Data"), name="data-panel")
         self.sources = self.add_tool("info", tr("Where to get data"))
         self._dataset: FoldedDataset | None = None
-        self._fold: int | None = None
+        self._fold: int | None = None  # number of the shown fold; None for all
+        # Key of the convention, and a text while documents are being opened.
         self._convention = self._opening_text = ""
-        # by the number of the fold; None for all folds
+        # Summaries by the number of the fold; None for all folds.
         self._summaries: dict[int | None, DatasetSummary] = {}
         self._name = named(
             ElidedLabel("", Qt.TextElideMode.ElideMiddle), "data-name", role="heading"
@@ -357,7 +365,8 @@ class DataPanel(Panel):
     ) -> None:
         """Show a dataset and its first fold.
 
-        Summaries can be kept if only names of features have changed.
+        If only names of features have changed, `keep_summaries` keeps the
+        summaries that were computed.
         """
         self._dataset = dataset
         self._summaries = self._summaries if keep_summaries else {}
@@ -402,23 +411,23 @@ class DataPanel(Panel):
         self._show_labels(None)
 
     def set_convention(self, key: str, *, scaled: bool = False) -> None:
-        """Show the convention of the measures, and whether the features were scaled."""
+        """Show the convention of the measures, by its key, and whether the features were scaled."""
         self.set_caption(
             convention(key).label + (f" · {tr('scaled')}" if scaled else "")
         )
-        # its name in the caption leads to the entry "convention" of the glossary
+        # Its name in the caption leads to the entry "convention" of the glossary.
         self.link_caption("convention", convention(key).label)
         self._convention = key
         self._refresh()
 
     def set_fold(self, number: int | None) -> None:
-        """Show another fold, or all folds (None); emits no signal."""
+        """Show another fold, by its number, or all folds (None); emit no signal."""
         self._fold = number
         if self._fold_box.isVisibleTo(self):
             numbers = (
                 [fold.number for fold in self._dataset.folds] if self._dataset else []
             )
-            # the entry after the folds is "all folds"
+            # The entry after the folds is "all folds".
             self._fold_box.setCurrentIndex(
                 numbers.index(number) if number in numbers else len(numbers)
             )
@@ -459,7 +468,7 @@ class DataPanel(Panel):
         )
 
     def _refresh(self) -> None:
-        """Show the facts of the current fold, or of all folds, and the bars of its labels."""
+        """Show the facts and the labels of the current fold, or of all folds."""
         if self._dataset is None:
             return
         summary = self.summary()
@@ -471,7 +480,8 @@ class DataPanel(Panel):
             rows = fold_facts(fold, summary, one_ranking=is_one_ranking)
         else:
             rows = all_folds_facts(self._dataset, summary)
-        # While the documents are being opened, a text on that replaces "not open".
+        # `ABSENT` is the fact that the documents are not open. While they are being
+        # opened, a text on that replaces its note.
         if self._opening_text:
             opening = replace(ABSENT, note=self._opening_text, role="muted")
             rows = tuple(opening if row is ABSENT else row for row in rows)
@@ -487,7 +497,7 @@ class DataPanel(Panel):
         self._show_labels(summary)
 
     def _show_labels(self, summary: DatasetSummary | None) -> None:
-        """Show the bars of the relevance labels; hide them until the summary is computed (None)."""
+        """Show a bar for each relevance label; hide the bars until the summary is computed (None)."""
         has_summary = summary is not None
         for widget in (self._labels_title, self._labels):
             widget.setVisible(has_summary)
@@ -500,7 +510,8 @@ class DataPanel(Panel):
     def described(self) -> str:
         """Return which documents the summary describes: "training documents of fold 4".
 
-        That of all folds describes the test parts, which have each document once.
+        The summary of all folds describes the test parts, which have each
+        document once.
         """
         if self._fold is not None:
             has_several_folds = (
@@ -520,11 +531,13 @@ class DataPanel(Panel):
 
     @Slot(int)
     def _on_fold_box(self, index: int) -> None:
+        """Show the fold of an entry of the box, by its index."""
         folds = self._dataset.folds if self._dataset else ()
         # the last entry is "all folds"
         self._on_fold(folds[index].number if index < len(folds) else None)
 
     @Slot(object)
     def _on_fold(self, number: int | None) -> None:
+        """Show a fold that the user has chosen, or all folds (None), and emit it."""
         self.set_fold(number)
         self.foldChosen.emit(number)

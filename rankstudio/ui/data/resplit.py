@@ -42,8 +42,8 @@ class ResplitController(Controller):
         self._session = session
         self._runs = runs
         self._loader = loader
-        # The settings of reading and dividing with which a job reads the data
-        # now, or has failed to; None otherwise.
+        # How the data are to be read and divided, as `reading` returns it of a
+        # plan: so a job reads them now, or has failed to. None without such a job.
         self._requested_reading: tuple[object, ...] | None = None
         self._job: Job | None = None
         session.planChanged.connect(self._follow)
@@ -52,12 +52,12 @@ class ResplitController(Controller):
     def _follow(self) -> None:
         """Make the open data fit the plan: have them read and divided as the plan says.
 
-        If a run has them so already, its dataset is used; else they are read
-        again in the background.
+        If a run has a dataset that was read so, it is used; else the data are
+        read again in the background.
         """
         session = self._session
         plan = self._session.plan
-        planned_reading = reading(plan)
+        planned_reading = reading(plan)  # how its data are read and divided
         if not session.has_documents:
             return
         if session.data_match_plan:
@@ -82,6 +82,7 @@ class ResplitController(Controller):
 
         # By the time the data are read, the plan may be another one.
         def handle(dataset: FoldedDataset) -> None:
+            """Show the data in the session, unless the plan asks for other ones now."""
             if (
                 reading(session.plan) == planned_reading
                 and session.plan.data == plan.data
@@ -91,10 +92,7 @@ class ResplitController(Controller):
         self._job = self._loader.fetch(plan.data, plan, handle, self._end)
 
     def _dataset_of_run(self, plan: Plan) -> FoldedDataset | None:
-        """Return the dataset of a run that was read and divided as a plan says.
-
-        Return None without one.
-        """
+        """Return the dataset of a run that was read and divided as ``plan`` says; None without one."""
         for record in self._runs.records:
             run_plan = record.plan
             is_same_reading = (run_plan.data, *reading(run_plan)) == (
@@ -107,7 +105,7 @@ class ResplitController(Controller):
         return None
 
     def _end(self, outcome: Outcome) -> None:
-        """Report that the data have the folds of the plan, or why they cannot be divided so."""
+        """Emit `divided` if the data have the folds of the plan now, or `failed` with the reason."""
         self._job = None
         if outcome.ending is Ending.DONE:
             self._requested_reading = None

@@ -93,7 +93,10 @@ class DescribedFeature:
 
     @property
     def values_text(self) -> str:
-        """The histogram in words: the range of the values, and the fullest bin."""
+        """The histogram of the values in words: their range, and the bin with the most documents.
+
+        It is "" until the quality, which has the histogram, is computed.
+        """
         if self.quality is None:
             return ""
         # Shares and counts have shape (2, number of bins): all documents,
@@ -103,6 +106,8 @@ class DescribedFeature:
         _, n_relevant = histogram.counts.sum(axis=1).tolist()
         tallest = max(range(len(all_shares)), key=all_shares.__getitem__)
         width = (histogram.high - histogram.low) / len(all_shares)
+
+        # The lower end of this bin.
         low = histogram.low + tallest * width
         if not width:  # the least value is the greatest
             return tr("All values are {number}.").format(number=_number(histogram.low))
@@ -285,7 +290,10 @@ _WARNING_COLUMN = Column(
 
 
 def _single_feature_column(measure: str) -> Column:
-    """Return the column of a measure of the ranking by each feature alone, with the direction as its tooltip."""
+    """Return the column of a measure of the ranking by each feature alone.
+
+    The tooltip of a cell says whether greater or smaller values are better.
+    """
     return Column(
         measure,
         measure,
@@ -296,7 +304,7 @@ def _single_feature_column(measure: str) -> Column:
         tooltip=tr(
             "{measure} of ranking by this feature alone, in its better direction"
         ).format(measure=measure),
-        width=84 if "@" in measure else 66,
+        width=84 if "@" in measure else 66,  # pixels for a long or a short name
     )
 
 
@@ -307,11 +315,13 @@ def _contributed_column(entry: FeatureColumn) -> Column:
     """
 
     def number(row: DescribedFeature) -> float | None:
+        """Return the plug-in's number for a feature; None without one."""
         return (
             row.contributed[entry.key].number if entry.key in row.contributed else None
         )
 
     def text(row: DescribedFeature) -> str:
+        """Return the plug-in's text on a feature; "" without one."""
         return row.contributed[entry.key].text if entry.key in row.contributed else ""
 
     return Column(
@@ -327,11 +337,11 @@ def _contributed_column(entry: FeatureColumn) -> Column:
 
 
 def giving_way(rows: Sequence[DescribedFeature]) -> tuple[str, ...]:
-    """Return the keys of the columns that a narrow table hides.
+    """Return the keys of the columns that a narrow table hides, the first one first.
 
-    They are hidden in this order until the column of names has the width
-    `NAME_WIDTH`. A column of groups without content is the first, columns of
-    plug-ins are the last.
+    They are hidden until the column of names has the width `NAME_WIDTH`. A
+    column of groups without content is the first, columns of plug-ins are the
+    last.
     """
     empty_columns = () if any(row.group for row in rows) else ("group",)
     return (
@@ -348,9 +358,9 @@ NAME_WIDTH = 150
 
 
 def feature_columns(rows: Sequence[DescribedFeature]) -> list[Column]:
-    """Return the columns of the table.
+    """Return the columns of the table of features.
 
-    Empty columns of missing values, costs or plug-ins are left out.
+    Columns of missing values, costs or plug-ins are left out if no row has any.
     """
     # Costs of 1 are the default. The measures are those by which each feature
     # was assessed; until one is, the usual ones.
@@ -458,7 +468,7 @@ class StatisticsPanel(Panel):
         self._tabs.setCurrentIndex(min(index, self._tabs.count() - 1))
 
     def clear(self, reason: str = NOTHING) -> None:
-        """Remove the statistics, and show the reason, such as that they are being computed."""
+        """Remove the statistics, and show the reason in the empty table, such as that they are being computed."""
         self.table.placeholder = reason
         self.set_caption("")
         self._headline.hide()
@@ -467,19 +477,22 @@ class StatisticsPanel(Panel):
         self._show_documents(None)
 
     def _show_features(self, rows: Sequence[DescribedFeature]) -> None:
-        """Show features in the table, in columns that have content; ids have the width of the longest one."""
+        """Show features in the table, in the columns that have content.
+
+        The column of ids gets the width of the longest id.
+        """
         columns = feature_columns(rows)
         if [c.key for c in columns] != [c.key for c in self.table.rows_model.columns]:
             self.table.set_columns(columns)
         self.table.set_rows(rows)
-        # a narrow table hides these columns one by one, so that names have room
+        # A narrow table hides these columns one by one, so that names have room.
         self.table.set_spare(*((key,) for key in giving_way(rows)), names=NAME_WIDTH)
         longest_id = str(max((row.feature_id for row in rows), default=0))
         id_width = self.table.fontMetrics().horizontalAdvance(longest_id) + 2 * PAD + 2
         self.table.setColumnWidth(0, max(scaled(_ID_COLUMN.width), id_width))
 
     def _show_documents(self, part: RankingDataset | None) -> None:
-        """Show documents in a tab; None removes the tab."""
+        """Show the documents of a part in the tab of documents; None removes the tab."""
         if part is None:
             if self._documents is not None:
                 self._tabs.removeTab(self._tabs.indexOf(self._documents))
@@ -503,11 +516,14 @@ def _headline_text(summary: DatasetSummary) -> str:
 
 
 def _documents_sentence(summary: DatasetSummary) -> str:
-    """Describe the documents, queries and labels of a dataset in sentences."""
+    """Return sentences on the documents, queries and labels of a summary.
+
+    `query_sizes` of the summary has the number of documents of each query.
+    """
     sizes = summary.query_sizes
     if summary.n_queries == 1:
         return tr("{n:,} documents of a single query.").format(n=summary.n_documents)
-    if sizes.max() == 1:  # sizes are numbers of documents of each query
+    if sizes.max() == 1:
         return tr(
             "Each of {n:,} documents is the only one of its query, so there is nothing to rank. Check the "
             "query ids."
@@ -553,12 +569,14 @@ def _documents_sentence(summary: DatasetSummary) -> str:
 
 
 def _document_columns(data: RankingDataset) -> list[Column]:
-    """Return the columns of a table whose rows are the indices of documents.
+    """Return the columns of the table of documents, whose rows are the indices of documents.
 
-    They are relevance, query, the features, and the comment in the file, if it has any.
+    They are relevance, query, the features, and the comment in the file, if it
+    has any.
     """
 
     def comment(row: int) -> str:
+        """Return the comment on a document; "" if the data have no comments."""
         return data.comments[row] if row < len(data.comments) else ""
 
     return [
@@ -568,6 +586,7 @@ def _document_columns(data: RankingDataset) -> list[Column]:
         Column(
             "query",
             tr("query"),
+            # `query_index` has the position of the query of each document.
             value=lambda row: data.query_ids[int(data.query_index[row])],
         ),
         *(_feature_column(data, column) for column in _shown_columns(data)),
@@ -576,8 +595,9 @@ def _document_columns(data: RankingDataset) -> list[Column]:
 
 
 def _shown_columns(data: RankingDataset) -> Sequence[int]:
-    """Return the columns of the matrix whose features the table of documents shows."""
-    # `shown_features` picks some if there are too many, and returns None if all fit.
+    """Return the columns of the feature matrix that the table of documents shows."""
+    # `shown_features` chooses some of the columns if there are too many for a
+    # table, and returns None if there are not.
     columns = shown_features(data)
     return (
         range(data.n_features)
@@ -587,7 +607,10 @@ def _shown_columns(data: RankingDataset) -> Sequence[int]:
 
 
 def _feature_column(data: RankingDataset, column: int) -> Column:
-    """Return the column of a feature's values, called by the feature's id; ``column`` is that of the matrix."""
+    """Return the column of the values of a feature, whose title is the feature's id.
+
+    ``column`` is that of the feature matrix.
+    """
     number = str(data.feature_ids[column])
     return Column(
         number,
@@ -596,6 +619,7 @@ def _feature_column(data: RankingDataset, column: int) -> Column:
         ".4g",
         value=lambda row: data.X[row, column],
         tooltip=f"{number} {data.feature_names[column]}",
+        # The tooltip has all digits.
         hint=lambda row: repr(float(data.X[row, column])),
     )
 
@@ -633,7 +657,10 @@ class DocumentTable(QTableView):
         super().showEvent(event)
 
     def _fill(self) -> None:
-        """Fill the table with the documents, unless it already has them."""
+        """Fill the table with the documents, unless it already has them.
+
+        They are not read before the table is visible.
+        """
         part = self._part
         # Before the first documents, the table has no model, or a model of Qt.
         old_model = self.model()
@@ -642,7 +669,7 @@ class DocumentTable(QTableView):
         ):
             return
         self.setModel(_DocumentModel(part, self))
-        # the last column has the comments
+        # The last column has the comments; its width is in pixels.
         self.setColumnWidth(self.model().columnCount() - 1, 420)
         if old_model is not None:
             old_model.deleteLater()

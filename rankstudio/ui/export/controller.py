@@ -68,9 +68,9 @@ class ExportController(Controller):
     def dialog(self) -> ExportDialog:
         """Return the export dialog, with all that can be exported of the chosen model.
 
-        Inspecting another model ends. If the model was chosen by hand, a chip
-        says so; its button goes back to the model that the run chose, and lists
-        the items of that.
+        If the user inspects another model, this ends. If the model was chosen
+        by hand, a chip in the dialog says so; its button goes back to the model
+        that the run chose, and the dialog then lists the items of that model.
         """
         self._session.end_inspection()
         folder = self._settings.text("export/folder")
@@ -95,9 +95,7 @@ class ExportController(Controller):
         dialog.deleteLater()
 
     def figure_dialog(self, plot: Plot | None = None) -> FigureDialog | None:
-        """Return the dialog of figures on the chosen model.
-
-        Return None if there are no figures.
+        """Return the dialog of figures on the chosen model; None if there are no figures.
 
         The figure of `plot`, which asks for the dialog, is the first one, even
         if the plot is not in the list of exports.
@@ -113,15 +111,17 @@ class ExportController(Controller):
         folder = self._settings.text("export/folder")
         path = Path(folder) if folder else Path.home()
         dialog = FigureDialog(figures, path, self._models.task_worker, self._window)
+
+        # The folder of a saved file is the one of the next dialog.
         dialog.saved.connect(self._remember)
         dialog.allAsked.connect(partial(self._ask_all, dialog))
         return dialog
 
     @Slot(object)
     def show_figures(self, plot: Plot | None = None) -> None:
-        """Open the dialog of figures.
+        """Open the dialog of figures, or say that there are none.
 
-        The figure of a plot that asks for the dialog comes first.
+        The figure of ``plot``, which asks for the dialog, comes first.
         """
         dialog = self.figure_dialog(plot)
         if dialog is None:
@@ -142,7 +142,11 @@ class ExportController(Controller):
     def _ask_all(
         self, dialog: FigureDialog, style: FigureStyle, format_name: str, dpi: float
     ) -> None:
-        """Ask for a folder, and save all figures of the study in it."""
+        """Ask for a folder, and save all figures of the study in it.
+
+        ``style`` and ``format_name`` are chosen in ``dialog``; ``dpi`` are dots
+        per inch.
+        """
         folder = QFileDialog.getExistingDirectory(
             dialog,
             tr("Save all figures of the study"),
@@ -162,25 +166,31 @@ class ExportController(Controller):
         """Have all figures of the study drawn, and write them into a folder, as the terminal command does.
 
         ``format_name`` is a format of images, such as "pdf", and ``dpi`` the
-        dots per inch. The dialog reports what was written, or why nothing was.
+        dots per inch. The figures are drawn on a worker thread. The dialog then
+        reports what was written, or why nothing was.
         """
 
-        # Called with the contents of all files, once they are drawn.
         def write(files: list[FigureFile]) -> None:
-            """Write the drawn files, each a pair of path and contents; ask before files are replaced."""
+            """Write the files once they are drawn, each a pair of path and contents.
+
+            The user is asked before files are replaced. Uses `dialog` and
+            `folder` of the method.
+            """
             existing = [path.name for path, _ in files if path.exists()]
             if not files:
                 dialog.say(tr("The study has no finished run yet."), "muted")
             elif not existing or self._may_replace(dialog, existing):
                 try:
+                    # Called for its error: files that are open here are not
+                    # replaced.
                     refuse_read(dialog, [path for path, _ in files])
                     write_figure_files(files)
                 except RankStudioError as error:
                     dialog.say(str(error), "error")
                     return
-                # `_remember` stores the folder of a file; any name will do
+                # `_remember` stores the folder of a file; any name will do.
                 self._remember(folder / "figures")
-                # a text file with the caption stands beside each figure
+                # Beside each figure is a text file with its caption.
                 n = sum(path.suffix != ".txt" for path, _ in files)
                 dialog.say(
                     trn(
@@ -196,6 +206,7 @@ class ExportController(Controller):
 
     @staticmethod
     def _may_replace(dialog: FigureDialog, names: list[str]) -> bool:
+        """Ask whether to replace existing files, by their names; return the answer."""
         question = tr("{name} and other files already exist. Replace them?").format(
             name=names[0]
         )
@@ -203,13 +214,14 @@ class ExportController(Controller):
 
     @Slot()
     def ask_save_plan(self) -> None:
-        """Ask for a file, and save the plan to it."""
+        """Ask for a file, and save the plan in it; report where it is, or why it is not saved."""
         path, _ = QFileDialog.getSaveFileName(
             self._window, tr("Save plan"), "plan.toml", tr("Plans (*.toml)")
         )
         if not path:
             return
         try:
+            # Called for its error: files that are open here are not replaced.
             refuse_read(self._window, [path])
             save_plan(self._session.plan, path)
         except RankStudioError as error:
@@ -231,4 +243,5 @@ class ExportController(Controller):
 
     @Slot(object)
     def _remember(self, path: Path) -> None:
+        """Store the folder of a written file, for the next dialog."""
         self._settings.set("export/folder", str(path.parent))

@@ -98,9 +98,9 @@ class ExportDialog(SavingDialog):
         return Path(self._path.text().strip()).expanduser()
 
     def show_items(self, items: Sequence[ExportItem]) -> None:
-        """Offer other items.
+        """Offer other items to export, and show the selected one.
 
-        The selected item stays selected if it is among them.
+        The selected item stays selected if it is among them; else the first is.
         """
         key = self.current.key
         self._items = tuple(items)
@@ -119,9 +119,10 @@ class ExportDialog(SavingDialog):
 
     @Slot()
     def save(self) -> None:
-        """Write the selected item.
+        """Write the selected item to the path in the field.
 
-        An existing file is only replaced if the user saves twice.
+        An existing file is only replaced if the user saves twice. Nothing is
+        done for an item that cannot be written, or that is being written.
         """
         item = self.current
         path = self.path
@@ -136,8 +137,8 @@ class ExportDialog(SavingDialog):
             path, paths
         ):
             return
-        # A writer with `begin` takes long, and writes on the worker; others
-        # write at once.
+        # A writer with `begin` takes long, and writes on the worker; then either
+        # of the two functions is called. Others write at once.
         if writer.begin is not None:
             self.say(tr("Writing {path} …").format(path=path), "muted")
             job = writer.begin(
@@ -150,14 +151,16 @@ class ExportDialog(SavingDialog):
             written = self._finish(path)
             if writer.check is not None:
                 self.say(tr("{written} Verifying the file …").format(written=written))
+
+                # The function gets a sentence on the outcome of the check.
                 self._check_job = writer.check(
                     path, lambda proof: self.say(f"{written} {proof}")
                 )
 
     def _finish(self, path: Path, besides: str = "") -> str:
-        """Show that the files of a path are written, with an additional sentence (``besides``).
+        """Show that the files of a path are written, and return the sentence that says so.
 
-        Return the message without that sentence.
+        ``besides`` is another sentence, which is shown after it.
         """
         self._writing_jobs.pop(path, None)
         self._hide_progress()
@@ -170,7 +173,10 @@ class ExportDialog(SavingDialog):
         self.say(reason, "error")
 
     def _show_progress(self, job: Job, message: object) -> None:
-        """Show the progress of a job as a bar, and also in words if its file is the selected one."""
+        """Show the progress of a job that writes, as a bar.
+
+        It is also shown in words if the job writes the file in the field.
+        """
         # A job may send other messages, such as the sentence at its end.
         if not isinstance(message, WorkProgress):
             return
@@ -182,7 +188,7 @@ class ExportDialog(SavingDialog):
             )
 
     def _hide_progress(self) -> None:
-        """Hide the progress bar, and the button that stops writing if nothing is being written."""
+        """Hide the progress bar. The button that stops writing is hidden if no job writes any more."""
         self._bar.hide()
         self._stop.setVisible(bool(self._writing_jobs))
 
@@ -214,7 +220,7 @@ class ExportDialog(SavingDialog):
         return self.current.unavailable or self._writer.unavailable
 
     def _lay_out(self) -> None:
-        """Lay out the list of items on the left, the chosen item on the right, and the buttons."""
+        """Lay out the list of items at the left, the chosen item at the right, and the buttons."""
         widest = max(
             (
                 self._list.fontMetrics().horizontalAdvance(item.label)
@@ -222,6 +228,8 @@ class ExportDialog(SavingDialog):
             ),
             default=0,
         )
+
+        # The list is as wide as its longest text, within limits.
         self._list.setFixedWidth(min(max(_LIST, widest + _LIST_MARGIN), _WIDEST_LIST))
         self._fill_list()
         self._help.setAlignment(Qt.AlignmentFlag.AlignTop)
@@ -252,6 +260,7 @@ class ExportDialog(SavingDialog):
         self.resize(720, 420)
 
     def _fill_list(self) -> None:
+        """List the labels of the items."""
         for item in self._items:
             QListWidgetItem(item.label, self._list).setSizeHint(QSize(0, _ROW))
 
@@ -270,7 +279,7 @@ class ExportDialog(SavingDialog):
 
     @Slot()
     def _show_item(self) -> None:
-        """Show the formats, the file name and the buttons of the chosen item."""
+        """Show the formats, the suggested file name and the buttons of the selected item."""
         item = self.current
         self._format.clear()
         for label, suffix in item.formats:
@@ -291,7 +300,10 @@ class ExportDialog(SavingDialog):
 
     @Slot()
     def _show_format(self) -> None:
-        """Show the description of the selected format, or why it cannot be written."""
+        """Show the description of the selected format, or why it cannot be written.
+
+        `_writer` is the writer of this format.
+        """
         self._help.setText(
             "\n\n".join(filter(None, [self.current.help, self._writer.help]))
         )
@@ -310,9 +322,10 @@ class ExportDialog(SavingDialog):
 
     @Slot()
     def _on_path_changed(self) -> None:
-        """Clear the message and the consent to replace a file.
+        """Follow a change of the path in the field.
 
-        Select the format of the path's suffix.
+        Clear the message, and forget that the user may replace a file. Select
+        the format that has the suffix of the path.
         """
         self._replaceable_path = None
         self._abandon_check()
@@ -340,7 +353,7 @@ class ExportDialog(SavingDialog):
 
     @Slot()
     def _ask(self) -> None:
-        """Ask for the file in the system's dialog, and put its path into the field."""
+        """Ask for the file in the desktop's dialog, and put its path into the field."""
         filters = ";;".join(
             f"{label} (*{suffix})" for label, suffix in self.current.formats
         )
@@ -354,6 +367,6 @@ class ExportDialog(SavingDialog):
             self._path.setText(chosen)
             self._on_path_changed()
             if len(self._writer.paths(self.path)) == 1:
-                # The file dialog has asked whether to replace it; of several
-                # files, it knows the first only.
+                # The file dialog has asked whether to replace the file. Of several
+                # files, it knows the first only; about these, `save` asks.
                 self._replaceable_path = Path(chosen)

@@ -81,7 +81,7 @@ class FigureDialog(SavingDialog):
     ) -> None:
         super().__init__("figure-dialog", tr("Figure for print"), folder, parent)
         self._worker = worker
-        self._jobs: dict[str, Job] = {}  # that paint, by what each paints
+        self._jobs: dict[str, Job] = {}  # jobs that paint, by what each paints
         self._figures = tuple(figures)
         self.figure_box = named(choice_box(()), "figure-choice", tr("Figure"))
         self.width_box = named(choice_box(()), "figure-width", tr("Width"))
@@ -89,6 +89,8 @@ class FigureDialog(SavingDialog):
             spaced(QDoubleSpinBox()), "figure-millimetres", tr("Width in millimetres")
         )
         self.font_size = named(spaced(QDoubleSpinBox()), "figure-font", tr("Text size"))
+
+        # A row of buttons, one for each choice of colors.
         self.colors = Segmented(_COLORS, tr("Colours"), wide=True)
         self.format_box = named(choice_box(()), "figure-format", tr("Format"))
         self.dpi = named(spaced(QSpinBox()), "figure-dpi", tr("Dots per inch"))
@@ -122,16 +124,21 @@ class FigureDialog(SavingDialog):
 
     @Slot()
     def copy(self) -> None:
-        """Put the picture, as an image and as SVG, and the caption on the clipboard."""
+        """Paint the figure, and put it on the clipboard with its caption.
+
+        It is there as an image, as SVG and, for programs that take texts only,
+        as the caption.
+        """
         figure = self.figure
         style = self.style_chosen
         dpi = float(self.dpi.value())
 
         def paint() -> tuple[QImage, bytes]:
+            """Return the figure as an image and as SVG; called on the worker."""
             return figure_image(figure, style, dpi), figure_bytes(figure, style, "svg")
 
         def put_on_clipboard(pictures: tuple[QImage, bytes]) -> None:
-            """Put the painted picture on the clipboard in two forms, with the caption as text."""
+            """Put the painted picture, a pair of image and SVG, on the clipboard, with the caption as text."""
             image, svg = pictures
             data = QMimeData()
             data.setImageData(image)
@@ -140,6 +147,7 @@ class FigureDialog(SavingDialog):
             QGuiApplication.clipboard().setMimeData(data)
             self.say(tr("Picture and caption copied."), "ok")
 
+        # The second function gets what the first returns.
         self.paint("copy", paint, put_on_clipboard)
 
     @Slot()
@@ -153,18 +161,23 @@ class FigureDialog(SavingDialog):
             self.save(path)
 
     def save(self, path: Path) -> None:
-        """Write the figure, and beside it a text file with its caption unless that file exists."""
+        """Write the figure to ``path``, and beside it a text file with its caption.
+
+        A text file that exists already is not replaced. The worker writes.
+        """
         figure = self.figure
         style = self.style_chosen
         dpi = float(self.dpi.value())
         caption_path = path.with_suffix(".txt")
 
         def write() -> None:
+            """Write the figure and its caption; called on the worker."""
             save_figure(figure, path, style, dpi)
             if not caption_path.exists():
                 write_text(caption_path, caption_text(figure))
 
-        # This call of `write` only refuses a file that is open here. The worker writes.
+        # This method writes nothing here: it only refuses a file that is open in
+        # this window.
         if self.write(path, lambda: None):
             self.paint("save", write, lambda _: self.tell_written(path))
 
@@ -184,7 +197,7 @@ class FigureDialog(SavingDialog):
     def _fill(self) -> None:
         """Fill the boxes with figures, formats and widths, and set the ranges of the numbers.
 
-        The entry of a format or width holds its key.
+        The data of an entry are the key of the format or width.
         """
         for figure in self._figures:
             self.figure_box.addItem(figure.title)
@@ -269,7 +282,7 @@ class FigureDialog(SavingDialog):
     def _show_figure(self) -> None:
         """Show the caption of the chosen figure, and paint its preview soon."""
         figure = self._figures[max(0, self.figure_box.currentIndex())]
-        # the box may cut the title of a figure, the tooltip has all of it
+        # The box may cut the title of a figure; the tooltip has all of it.
         self.figure_box.setToolTip(plain(self.figure_box.currentText()))
         self.caption.setPlainText(figure.caption)
         self.say("", "muted")
@@ -277,9 +290,9 @@ class FigureDialog(SavingDialog):
 
     @Slot()
     def _follow_width(self) -> None:
-        """Set the width and the text size of the chosen preset.
+        """Set the width and the text size of the chosen preset, such as a column of a journal.
 
-        Another width can be typed.
+        For the entry "other width", the width can be typed.
         """
         preset = PRESETS.get(self.width_box.currentData())
         # The entry "other width" has no preset.
@@ -292,25 +305,30 @@ class FigureDialog(SavingDialog):
 
     @Slot()
     def _follow_format(self) -> None:
+        """Let dots per inch be chosen only for PNG, the format of pixels."""
         self.dpi.setEnabled(self.format_box.currentData() == "png")
 
     @Slot()
     def _draw_soon(self) -> None:
+        """Have the preview painted once the options have not changed for a moment."""
         self._draw_timer.start()
 
     @Slot()
     def _draw(self) -> None:
-        """Have the preview painted as large as it has room, at most twice the size of the figure."""
+        """Have the preview painted as large as it has room, at most twice the size in print."""
         style = self.style_chosen
         ratio = self.devicePixelRatioF()
         preview_size = self.preview.contentsRect().size() * ratio  # in device pixels
-        # the width of the figure is in points, 72 to an inch
+        # The width of the figure is in points, 72 to an inch. `_PREVIEW_DPI` are the
+        # dots per inch of a usual screen.
         dpi = min(72 * preview_size.width() / style.width, 2 * _PREVIEW_DPI * ratio)
         paint = partial(figure_image, self.figure, style, dpi)
+
+        # The size at this time, as the dialog may be resized meanwhile.
         self.paint("preview", paint, partial(self._show, preview_size, ratio))
 
     def _show(self, preview_size: QSize, ratio: float, image: QImage) -> None:
-        """Show a painted figure in the preview, smaller if it is too high for it.
+        """Show a painted figure in the preview, scaled down if it is too high.
 
         ``preview_size`` is in pixels of the screen, ``ratio`` of which are one
         logical pixel.
@@ -329,11 +347,11 @@ class FigureDialog(SavingDialog):
         paint: Callable[[], Result],
         show: Callable[[Result], object],
     ) -> None:
-        """Have something painted on the worker, and pass it to ``show``.
+        """Have the worker paint something, and pass the result to ``show``.
 
-        ``description`` names the purpose, such as "preview". If painting for
-        the same purpose is requested again before, or the dialog is closed,
-        ``show`` is not called.
+        ``description`` names the purpose, such as "preview". ``show`` is not
+        called if painting for the same purpose is requested again before, or
+        the dialog is closed. An error is shown in the dialog.
         """
         if description in self._jobs:
             self._jobs[description].abandon()
@@ -347,6 +365,7 @@ class FigureDialog(SavingDialog):
 
     @Slot()
     def _ask_all(self) -> None:
+        """Emit the request to save all figures, with style, format and dots per inch."""
         self.allAsked.emit(self.style_chosen, self.format_name, float(self.dpi.value()))
 
 

@@ -85,7 +85,7 @@ def final_model_item(
     stem = f"{stem}-final-model"
     about = tr("One model, trained on all queries of all parts.")
     # An item without a model lists all formats, with the reason why none can be
-    # written.
+    # written; its writers do nothing.
     formats = _format_suffixes(is_linear=True)
     reason = _reason_unavailable(session, record)
     if reason or record is None or record.result is None:
@@ -100,6 +100,8 @@ def final_model_item(
     # Models of all folds are of one kind; that of the first fold tells whether
     # they are linear. The final model itself is trained once it is written.
     step = result.folds[0].chosen.step
+
+    # `measured.result` has the measures by the present settings.
     quality = _quality_sentence(
         measured.result if measured is not None else None, session.measure
     )
@@ -123,10 +125,7 @@ def final_model_item(
 
 
 def _reason_unavailable(session: Session, record: RunRecord | None) -> str:
-    """Return the reason why there is no final model, as a sentence.
-
-    Return "" if there is one.
-    """
+    """Return why there is no final model of a run, as a sentence; "" if there is one."""
     if session.dataset is None:
         return tr("No data are open. Open data and run a method first.")
     if record is None:
@@ -134,6 +133,7 @@ def _reason_unavailable(session: Session, record: RunRecord | None) -> str:
     from rankstudio.engine.experiment.refit import check_refit  # noqa: PLC0415 - brings kernels
 
     try:
+        # Called for its error only.
         check_refit(
             record.plan, finished=record.result is not None and record.result.complete
         )
@@ -147,9 +147,10 @@ def _reason_unavailable(session: Session, record: RunRecord | None) -> str:
 
 
 def _choice_sentence(result: RunResult) -> str:
-    """Return the sentence on the rule that chooses the parameters and the size over all folds.
+    """Return the sentence on how the final model is chosen.
 
-    A rule such as "best" compares the mean measure of each model.
+    A rule of the plan, such as "best", chooses the parameters and the size; it
+    compares the means of a measure over all folds.
     """
     plan = result.plan
     n = len(result.folds)
@@ -165,15 +166,17 @@ def _quality_sentence(result: RunResult | None, name: str) -> str:
     """Return the sentence on the estimated quality of the final model.
 
     It is that of the run's models: the final model has learned from all
-    queries, so that none are left to measure it. ``name`` is the preferred
-    measure; another one is used if the run has not measured it. A measure on
-    the queries that chose the model is no estimate.
+    queries, so that none are left to measure it. ``result`` is None before the
+    run is measured. ``name`` is the preferred measure; another one is used if
+    the run has not measured it. A measure on the queries that chose the model
+    is no estimate.
     """
     if result is None or not result.complete:
         return tr("Its quality is not measured yet.")
     means = measure_summary(result.plan, result.folds).means
     name = name if name in means else next(iter(means), "")
-    # A group of this run alone says on which part of the data the means were measured.
+    # Runs are grouped by what makes their means comparable: so the group of this
+    # run alone says on which part of the data its means were measured.
     group = comparable_groups({0: result})[0]
     part = group.key.part
     if not name or not part.is_estimate:
@@ -189,7 +192,9 @@ def _quality_sentence(result: RunResult | None, name: str) -> str:
 def _criterion_name(plan: Plan) -> str:
     """Return the name of the measure by which a plan chooses a model.
 
-    Names of measures of left-out queries say so themselves.
+    It names the part on which the measure is computed. Measures of left-out
+    queries (queries that were removed from training for this) say so in their
+    own names.
     """
     if plan.select_by == CRITERION:
         return tr("training criterion")
@@ -201,9 +206,10 @@ def _criterion_name(plan: Plan) -> str:
 
 
 def _format_suffixes(*, is_linear: bool) -> tuple[tuple[str, str], ...]:
-    """Return labels and suffixes: RankStudio's own formats, then those of other programs.
+    """Return the formats of a model: pairs of a label and the suffix of files.
 
-    CSV has a weight for each feature, which only a linear model has.
+    RankStudio's own formats come first, then those of other programs. CSV has a
+    weight for each feature, which only a linear model has.
     """
     from rankstudio.engine.export.formats.registry import model_formats  # noqa: PLC0415 - brings the formats
 
@@ -222,10 +228,11 @@ def _format_writers(
     worker: Worker,
     feature_set: FeatureSet | None,
 ) -> Iterator[FormatWriter]:
-    """Yield the writer of each format: RankStudio's own ones, then those of other programs.
+    """Yield a writer for each format: RankStudio's own formats, then those of other programs.
 
-    Only a linear model has a weight for each feature, which CSV needs. Each
-    writer trains the model first, unless another one already has.
+    Each writer trains the final model first, unless another one already has.
+    CSV needs a weight for each feature, which only a linear model has.
+    ``result`` is that of the run, and ``dataset`` the run's data.
     """
     from rankstudio.engine.export.formats.registry import model_formats  # noqa: PLC0415 - brings the formats
 
@@ -241,6 +248,7 @@ def _format_writers(
     for suffix in summaries if step.linear else (".json",):
         yield FormatWriter(summaries[suffix], begin=partial(begin, _save_own))
     for form in model_formats().values():
+        # Why the format cannot store such a model; "" if it can.
         reason = form.refusal(
             linear=step.linear, scaled=plan.normalize != "none", kind=step.kind
         )
@@ -254,6 +262,7 @@ def _format_writers(
 
 
 def _written_paths(form: ModelFormat, path: Path) -> Sequence[Path]:
+    """Return the files that a format writes for a path."""
     return tuple(form.paths(path).values())
 
 
@@ -266,15 +275,17 @@ def _begin_training(
     on_done: Callable[[str], object],
     failed: Callable[[str], object],
 ) -> Job:
-    """Train the model on the worker, unless it is already trained, and write it there.
+    """Submit a job that trains the final model, unless it is trained, and writes it to ``path``.
 
-    The job sends its progress, and at last a sentence on the model and the
-    file. When it has ended, the sentence is passed to ``on_done``; the reason
-    of a failure is passed to ``failed``.
+    ``save`` writes a trained model and returns a remark. The job sends its
+    progress, and at last a sentence on the model and the file. When it has
+    ended, this sentence is passed to ``on_done``; the reason of a failure is
+    passed to ``failed``.
     """
     notes: list[str] = []
 
     def work(_: CancelFlag) -> Iterator[WorkProgress | str]:
+        """Yield the progress, then the sentence at the end."""
         model = yield from final.steps()
         yield WorkProgress(tr("writing {name}").format(name=path.name), 1.0)
         yield " ".join(
@@ -282,10 +293,12 @@ def _begin_training(
         )
 
     def note(message: WorkProgress | str) -> None:
+        """Store the sentence; the dialog shows the progress itself."""
         if isinstance(message, str):
             notes.append(message)
 
     def end(outcome: Outcome) -> None:
+        """Call one of the two functions of the caller."""
         failed(outcome.text) if outcome.ending is Ending.FAILED else on_done(
             " ".join(notes)
         )
@@ -301,9 +314,10 @@ def _begin_training(
 
 
 def _choice_of_model_sentence(plan: Plan, model: Model) -> str:
-    """Return the sentence on the parameters and the size that all folds chose: "λ = 2³ · k = 7".
+    """Return the sentence on the parameters and the size of the final model: "λ = 2³ · k = 7".
 
-    The origin of a model tells the chosen values, by the names of the plan's axes.
+    All folds together have chosen them. The origin of a model has their values,
+    by the names of the plan's axes.
     """
     chosen_values = model.origin["chosen"]["values"]
     values_text = combination_label(
@@ -314,6 +328,7 @@ def _choice_of_model_sentence(plan: Plan, model: Model) -> str:
 
 
 def _save_own(path: Path, model: Model) -> str:
+    """Write a model in RankStudio's own format; return "", as there is no remark."""
     from rankstudio.engine.export.models import save_model  # noqa: PLC0415 - on the worker only
 
     save_model(path, model)

@@ -56,9 +56,9 @@ _NO_MODEL = tr("No current model: run a method first.")
 
 
 def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
-    """Return all items to export.
+    """Return all items to export, in the order of the dialog.
 
-    An item that cannot be exported has the reason.
+    An item that cannot be exported has the reason for that.
     """
     session = models.session
     current = models.current
@@ -82,6 +82,7 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
             session, model, models.task_worker, name, reason_for_absence
         ),
         _run_item(current.shown.record, session, name),
+        # Items of the pages, tables, plots, then those of plug-ins.
         *sections.export_items(),
         *(
             _table_item(table, name)
@@ -100,9 +101,11 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
 
 
 def _final_model_item(models: Models, name: str) -> ExportItem:
-    """Return the item of the final model of the shown run; ``name`` begins the file's name."""
+    """Return the item of the final model of the shown run; file names begin with ``name``."""
     session = models.session
     record = models.current.shown.record
+
+    # The run with the measures by the present settings.
     measured = models.measured.view(record) if record is not None else None
     return final_model_item(
         session, record, measured, models.task_worker, name, _feature_set(session)
@@ -116,7 +119,7 @@ def plot_figures(models: Models, sections: Sections) -> list[tuple[Plot, Figure]
 
 
 def plot_figure(models: Models, plot: Plot) -> Figure:
-    """Return the content of a plot as a figure, with a caption that names its source."""
+    """Return the content of a plot as a figure, with a caption that names the source of the numbers."""
     plot.flush()  # draws changes of the last milliseconds, which wait for a redraw
     shared = plot.shared
     figure = plot.figure()
@@ -140,9 +143,10 @@ def plot_figure(models: Models, plot: Plot) -> Figure:
 
 
 def _source_caption(models: Models, *, compared: bool) -> str:
-    """Return the caption on the source of a plot's numbers: the compared runs, or the plan and the model.
+    """Return the caption on the source of a plot's numbers; "" without data.
 
-    ``compared`` tells whether the plot compares runs. Return "" without data.
+    The source are the compared runs if the plot compares runs (``compared``)
+    and there are any. Otherwise it is the shown plan, with the chosen model.
     """
     from rankstudio.engine.analysis.figures import captions  # noqa: PLC0415 - brings the engine's kernels
     from rankstudio.engine.experiment.versions import versions  # noqa: PLC0415 - looks for what is installed
@@ -162,9 +166,14 @@ def _source_caption(models: Models, *, compared: bool) -> str:
         description = captions.model_text(
             model.plan, model.fold.number, model.values, size
         )
+
+        # A live model was computed for the form, outside of a run.
         description += (
             " " + tr("This model is not part of any run.") if model.live else ""
         )
+
+    # Versions of RankStudio, its libraries, and the packages of the plan's
+    # methods.
     software = versions(view.plan.sources)
     return captions.plan_text(
         view.plan,
@@ -184,12 +193,13 @@ def _model_item(
 ) -> ExportItem:
     """Return the item of the chosen model in RankStudio's own formats.
 
-    A model with no weights has no CSV. ``portable`` returns the model in the
-    form in which models are written; ``reason`` says why there is none, "" if
-    there is one.
+    CSV is left out for a model without weights. ``portable`` returns the model
+    in the form in which models are written. ``name`` begins the file's name.
+    ``reason`` says why there is no model, "" if there is one.
     """
 
     def write(path: Path) -> None:
+        """Write the model to a file."""
         from rankstudio.engine.export.models import save_model  # noqa: PLC0415 - brings the engine's kernels
 
         save_model(path, portable())
@@ -213,7 +223,10 @@ def _model_item(
 
 
 def _text_with_model(about: str, model: SelectedModel | None) -> str:
-    """Return the description of an item, followed by a line on the current model if there is one."""
+    """Return the description of an item, ``about``, with a line on the current model.
+
+    The line is left out if there is no model.
+    """
     if model is None:
         return about
     parts = (
@@ -227,9 +240,9 @@ def _text_with_model(about: str, model: SelectedModel | None) -> str:
 
 
 def no_model_reason(session: Session, current: CurrentModel) -> str:
-    """Return the reason why there is no current model, and what the user can do.
+    """Return why there is no current model, and what the user can do.
 
-    Without data, a run, a single fold or a finished fold there is none.
+    A model needs data, a run, and a single fold that the run has finished.
     """
     record = current.shown.record
     fold = session.watched
@@ -251,6 +264,10 @@ def no_model_reason(session: Session, current: CurrentModel) -> str:
 
 
 def _reason_without_model(model: SelectedModel | None, absent: str) -> str:
+    """Return why the current model cannot be written; "" if it can.
+
+    ``absent`` is the reason why there is no model, if there is none.
+    """
     if model is None:
         return absent
     if not model.step.learned:
@@ -261,13 +278,17 @@ def _reason_without_model(model: SelectedModel | None, absent: str) -> str:
 def _portable_model(
     session: Session, current: CurrentModel, model: SelectedModel | None
 ) -> PortableModel:
-    """Return the chosen model in the form in which models are written, with its measures."""
+    """Return the chosen model in the form in which models are written, with its measures.
+
+    These are the measures on validation and test data.
+    """
     from rankstudio.engine.experiment.reports import portable_model  # noqa: PLC0415 - brings kernels
 
     dataset = session.dataset
     assert dataset is not None and model is not None  # else the item is not available
     ids_and_names = dataset.feature_ids.tolist(), dataset.feature_names
     validation = {
+        # The values are those of all steps of the path; the model is one step.
         name: float(values[model.position])
         for name, values in model.path.validation.items()
     }
@@ -280,11 +301,11 @@ def _run_item(record: RunRecord | None, session: Session, name: str) -> ExportIt
     """Return the item that exports the results of a run into a folder.
 
     Folds that are finished can be exported before the run is. Results on a
-    sealed test part cannot.
+    sealed test part cannot be exported. The folder's name begins with ``name``.
     """
 
     def write(path: Path) -> None:
-        """Write the results of the run, or of its finished folds, into a folder."""
+        """Write the results of the run, or of its finished folds, into the folder ``path``."""
         from rankstudio.engine.experiment.reports import write_results  # noqa: PLC0415 - brings kernels
         from rankstudio.engine.experiment.runner import collect  # noqa: PLC0415 - brings kernels
         from rankstudio.engine.support.files import make_folder  # noqa: PLC0415 - first needed here
@@ -292,6 +313,9 @@ def _run_item(record: RunRecord | None, session: Session, name: str) -> ExportIt
         assert record is not None  # else the item is not available
         folds = tuple(record.folds.values())
         make_folder(path)
+
+        # A run that is not finished has no result: its folds are collected in
+        # one.
         run_result = record.result or collect(
             record.plan, record.dataset, folds, record.clock.seconds
         )
@@ -319,11 +343,15 @@ def _run_item(record: RunRecord | None, session: Session, name: str) -> ExportIt
 
 
 def _is_visible_or_filled(table: TableView) -> bool:
+    """Return whether a table is visible or has rows, and so is listed."""
     return table.isVisible() or bool(table.rows())
 
 
 def _table_item(table: TableView, name: str) -> ExportItem:
-    """Return the item of a table as a file, or as CSV on the clipboard; ``name`` begins the file's name."""
+    """Return the item of a table: as a file, or as CSV on the clipboard.
+
+    The file's name begins with ``name``.
+    """
     shared = table.shared
     return ExportItem(
         shared.key,
@@ -338,15 +366,23 @@ def _table_item(table: TableView, name: str) -> ExportItem:
 
 
 def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
-    """Return the item of a plot as a figure or as CSV, each with a text file that contains the caption."""
+    """Return the item of a plot, as a figure or as CSV.
+
+    Each file has a text file with the caption beside it. Its name begins with
+    ``name``.
+    """
 
     def paths(path: Path) -> tuple[Path, Path]:
+        """Return the file of the figure, and that of the caption."""
         return path, path.with_name(path.name + ".txt")
 
     def begin(
         path: Path, on_done: Callable[[str], object], failed: Callable[[str], object]
     ) -> Job:
-        """Submit a job that writes the figure of the plot, and a text file with its caption."""
+        """Submit a job that writes the figure of the plot, and a text file with its caption.
+
+        One of the two functions is called at the end.
+        """
         label = tr("Writing {name}").format(name=path.name)
         # A plot of its own source (not of the shown data) has a caption that
         # says so, and needs no heading.
@@ -359,16 +395,19 @@ def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
         )
 
         def write() -> None:
+            """Write the figure and its caption; called on the worker."""
             figure_path, caption_path = paths(path)
             save_figure(figure, figure_path, replace(style_of("page"), heading=heading))
             write_text(caption_path, caption_text(figure))
 
-        # `on_done` takes a sentence on what is lost in the file, "" for nothing
+        # `on_done` takes a sentence on what is lost in the file, "" for nothing.
         return models.task_worker.task(
             label, write, on_done=lambda _: on_done(""), on_error=failed
         )
 
     key = plot.shared.key
+
+    # The titles of the columns, and the rows.
     _, rows = plot.numbers()
     reason = "" if rows else tr("The plot is empty.")
     text = tr(
@@ -389,7 +428,7 @@ def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
 def _plot_heading(session: Session, *, compared: bool) -> str:
     """Return the heading of a plot: the data and the fold.
 
-    The heading of a plot of several runs is the data alone.
+    For a plot of several runs (``compared``), it is the data alone.
     """
     dataset = session.dataset
     fold = session.fold
@@ -401,7 +440,11 @@ def _plot_heading(session: Session, *, compared: bool) -> str:
 
 
 def _plan_items(session: Session, name: str) -> Iterator[ExportItem]:
-    """Yield an item for the plan in each format that the terminal also writes, such as TOML or a command."""
+    """Yield an item for the plan in each of its formats, such as TOML or a command.
+
+    The terminal writes the same formats. The names of files begin with
+    ``name``.
+    """
     for form in PLAN_FORMATS:
         # There is no folder for results (""), and there are no versions ({}),
         # as those belong to a run.
@@ -413,6 +456,7 @@ def _plan_items(session: Session, name: str) -> Iterator[ExportItem]:
             formats=((form.suffix.removeprefix("."), form.suffix),),
             stem=f"{name}-plan",
             write=partial(_write_text, text),
+            # For the clipboard, without the line break at the end.
             text=text.rstrip,
         )
 
@@ -459,10 +503,12 @@ def code_items(
 
 
 def _write_text(text: str, path: Path) -> None:
+    """Write a text to a file."""
     write_text(path, text)
 
 
 def _feature_set(session: Session) -> FeatureSet | None:
+    """Return the imported feature set of the open data; None without one."""
     return (
         session.dataset.extension(FeatureSet) if session.dataset is not None else None
     )
@@ -476,7 +522,8 @@ def feature_set_item(
 ) -> ExportItem:
     """Return the item of the imported feature set, reduced to the features of the current model.
 
-    ``absent`` is the reason why there is no current model, if there is none.
+    File names begin with ``stem``. ``absent`` is the reason why there is no
+    current model, if there is none.
     """
     # The text of the file, or the reason why there is none.
     feature_set = dataset.extension(FeatureSet) if dataset is not None else None
@@ -493,6 +540,8 @@ def feature_set_item(
             definitions = feature_set.of(
                 [(ids[column], names[column]) for column in selected.step.selected]
             )
+
+            # The definitions also need those from which they are derived.
             text = feature_set.reduced(definitions.values()).text()
         except RankStudioError as error:
             reason = str(error)
@@ -568,26 +617,32 @@ def _model_writer(
     worker: Worker,
     feature_set: FeatureSet | None,
 ) -> FormatWriter:
-    """Return the writer of a model in one format, which also verifies that the written file ranks alike.
+    """Return the writer of a model in a format of another program.
 
-    A format of RankStudio itself is written at once and verified on the worker.
-    A format of another package (``form.package``) does both on the worker, as
-    its code may take long.
+    It also verifies that the written file ranks as the model does. A format of
+    RankStudio itself is written at once and verified on the worker. A format of
+    another package (``form.package``) does both on the worker, as its code may
+    take long.
     """
 
     def paths(path: Path) -> Sequence[Path]:
+        """Return the files that the format writes for a path."""
         return tuple(form.paths(path).values())
 
-    # The documents that both the model and the written file rank.
     def trial_parts() -> Sequence[RankingDataset]:
+        """Return the documents that both the model and the written file rank."""
         assert selected is not None  # else nothing is written
         return [selected.fold.test or selected.fold.vali or selected.fold.train]
 
     def write(path: Path) -> None:
+        """Write the model to a path."""
         save_model_form(portable(), form, path, trial_parts(), feature_set)
 
     def check(path: Path, say: Callable[[str], object]) -> Job:
-        """Submit a job that ranks with the written file; its outcome, or error, is passed to a function."""
+        """Submit a job that ranks with the written file, and return the job.
+
+        ``say`` is called with a sentence on the outcome, or with the error.
+        """
         return worker.task(
             tr("Verifying {name}").format(name=path.name),
             partial(
@@ -601,7 +656,11 @@ def _model_writer(
     def begin(
         path: Path, on_done: Callable[[str], object], failed: Callable[[str], object]
     ) -> Job:
-        """Submit a job that writes the model and verifies the file."""
+        """Submit a job that writes the model and verifies the file, and return the job.
+
+        ``on_done`` is called with a sentence on the outcome, ``failed`` with an
+        error.
+        """
         return worker.task(
             tr("Writing {name}").format(name=path.name),
             partial(
@@ -702,6 +761,10 @@ def _dataset_formats(n_parts: int) -> tuple[tuple[str, str], ...]:
 
 
 def _reason_not_writable(model: SelectedModel | None, absent: str) -> str:
+    """Return why the documents cannot be written, although data may be open.
+
+    ``absent`` is the reason why there is no model, if there is none.
+    """
     if model is None:
         return absent
     if not model.step.selected:
@@ -712,20 +775,22 @@ def _reason_not_writable(model: SelectedModel | None, absent: str) -> str:
 def _dataset_writers(
     dataset: FoldedDataset | None, ids: Sequence[int], worker: Worker
 ) -> tuple[FormatWriter, ...]:
-    """Return a writer of a dataset, with the features of some ids only, for each data format.
+    """Return a writer for each data format; it writes a dataset with some features only.
 
-    Features are renumbered from 1. Without a dataset (None), the item cannot be
-    exported: then the writers only fill the list of formats, and are never
-    called.
+    ``ids`` are the ids of these features, which are renumbered from 1. Without
+    a dataset (None), the item cannot be exported: then the writers only fill
+    the list of formats, and are never called.
     """
 
     def files(form: DataFormat, path: Path) -> DatasetFiles:
+        """Return the files of the dataset in a format, which are not written yet."""
         from rankstudio.engine.export.dataset_files import DatasetFiles  # noqa: PLC0415 - first needed here
 
         assert dataset is not None  # else the item is not available
         return DatasetFiles(dataset, path, form, ids, renumber=True)
 
     def paths(form: DataFormat, path: Path) -> Sequence[Path]:
+        """Return the paths of the files that are written."""
         return files(form, path).paths
 
     def begin(
@@ -734,20 +799,27 @@ def _dataset_writers(
         on_done: Callable[[str], object],
         failed: Callable[[str], object],
     ) -> Job:
-        """Submit a job that writes the data; at its end, a sentence names what the format cannot store."""
+        """Submit a job that writes the data in a format, and return the job.
+
+        At its end, ``on_done`` is called with a sentence on what the format
+        cannot store, or ``failed`` with an error.
+        """
         losses: dict[str, None] = {}  # a set that keeps the order
 
         def work(_: CancelFlag) -> Iterator[WrittenPart]:
-            # one file after the other, so that writing can be stopped
+            # One file after the other, so that writing can be stopped.
+            """Write the files, and yield each one that is written."""
             return files(form, path).save()
 
         def end(outcome: Outcome) -> None:
+            """Report the end of writing, or its failure, to the caller."""
             if outcome.ending is Ending.FAILED:
                 failed(outcome.text)
             else:
                 on_done(_losses_sentence(form, tuple(losses)))
 
         def note(part: WrittenPart) -> None:
+            """Note the losses of a written file: parts that the format cannot store."""
             losses.update(dict.fromkeys(part.losses))
 
         text = tr("Writing {name}").format(name=path.name)

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 def exported_function(
     model: Model, form: ModelFormat, feature_set: FeatureSet | None
 ) -> tuple[ScoreFunction, str]:
-    """Return the score function to write for a model, and the reason if it lacks definitions of features.
+    """Return the score function to write for a model, and a sentence on missing definitions.
 
     A feature set of a search engine defines how the engine computes features.
-    The reason is "" if all are defined, or the format needs no definitions.
+    The sentence is "" if the features of the model are all defined, or if the
+    format needs no definitions.
     """
     from rankstudio.engine.export.score_function import (  # noqa: PLC0415 - brings kernels
         defined_where_possible,

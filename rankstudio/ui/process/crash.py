@@ -75,9 +75,10 @@ class CrashReports:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Write a report on an error, and call `tell` with a sentence on it.
+        """Write a report on an error, and call `tell`, the window's function, with a sentence on it.
 
-        The user's interrupt and the end of the program are no errors.
+        The parameters are those of ``sys.excepthook``. The user's interrupt and
+        the end of the program are no errors.
         """
         if issubclass(kind, KeyboardInterrupt | SystemExit):
             return

@@ -30,7 +30,7 @@ def _debian_package(library: str) -> str:
 
 
 def why_no_window() -> str | None:
-    """Return why no window can be opened, as a sentence that says what is missing; None if one can.
+    """Return why no window can be opened, as a sentence; None if one can.
 
     For a platform that the user has chosen in ``QT_QPA_PLATFORM``, only its
     libraries are checked.
@@ -50,10 +50,13 @@ def why_no_window() -> str | None:
         and not os.environ.get("WAYLAND_DISPLAY")
     ):
         return "No window can be opened: there is no display (neither DISPLAY nor WAYLAND_DISPLAY is set)."
+
+    # The plug-in of Qt for the platform needs further libraries.
     missing = missing_libraries(_platform_plugin(chosen))
     if missing:
         return _missing_libraries_sentence(missing)
     if not chosen and not os.environ.get("WAYLAND_DISPLAY"):
+        # The display of X11 may be named, but not answer.
         return _unreachable_display()
     return None
 
@@ -80,11 +83,14 @@ def missing_libraries(*binaries: str) -> tuple[str, ...]:
 
 
 def _load_failures(binary: Path) -> list[str]:
-    """Return the names of all system libraries whose absence prevents a binary from being loaded."""
+    """Return the names of the system libraries whose absence prevents a binary from being loaded.
+
+    Return none for a binary that can be loaded, or that does not exist.
+    """
     error = _load_error(str(binary))
     if error is None or not binary.exists():
         return []
-    # Other errors are not about missing libraries.
+    # The error names the missing library; other errors are not about libraries.
     first = re.match(r"(\S+\.so[.\d]*): cannot open shared object file", error)
     if first is None:
         return []
@@ -98,7 +104,10 @@ def _load_failures(binary: Path) -> list[str]:
 
 
 def _mentioned_libraries(binary: Path) -> set[str]:
-    """Return the names of libraries mentioned in a binary, and in Qt's own libraries that it mentions."""
+    """Return the names of libraries that a binary mentions, also by way of Qt's own libraries.
+
+    Libraries of Qt that it mentions are read as well.
+    """
     names: set[str] = set()
     waiting = [binary]  # binaries still to be read
     while waiting:
@@ -106,9 +115,11 @@ def _mentioned_libraries(binary: Path) -> set[str]:
             content = waiting.pop().read_bytes()
         except OSError:
             continue
-        # a name such as "libxcb.so.1", which ends with a zero byte
+        # Names are such as "libxcb.so.1", and end with a zero byte.
         for raw in set(re.findall(rb"lib[\w.+-]+?\.so(?:\.\d+)*(?=\0)", content)):
             name = raw.decode("ascii", "replace")
+
+            # The path of a library of Qt; None for one of the system.
             sibling = _bundled_library(binary, name)
             if name not in names and sibling is not None:
                 waiting.append(sibling)
@@ -153,7 +164,10 @@ def _platform_plugin(chosen: str) -> str:
 
 
 def _missing_libraries_sentence(missing: tuple[str, ...]) -> str:
-    """Return a sentence on missing libraries, and the command that installs those with a known package."""
+    """Return a sentence on missing libraries, with a command that installs them.
+
+    The command installs those whose Debian package is known.
+    """
     packages = sorted(
         {_debian_package(name) for name in missing if name in _LIBRARY_FILES}
     )

@@ -39,7 +39,7 @@ def refuse_read(widget: QWidget, paths: Sequence[str | Path]) -> None:
     from rankstudio.engine.data.fold_files import refuse_inputs  # noqa: PLC0415 - brings readers of data
 
     # The window, which can list the files that it reads (`ReadsFiles`), is the
-    # widget itself or one of its parents.
+    # widget itself or one of its parents. `refuse_inputs` raises the error.
     above: QWidget | None = widget
     while above is not None:
         if isinstance(above, ReadsFiles):
@@ -87,10 +87,13 @@ def save_as(
     name, chosen = QFileDialog.getSaveFileName(widget, title, suggested, filters)
     if not name:
         return
-    # The dialog returns the chosen filter, such as "CSV (*.csv)".
+    # The dialog returns the chosen filter, such as "CSV (*.csv)": its suffix is
+    # added to a name without one.
     chosen_suffix = chosen.partition("*")[2].rstrip(")")
     path = name if Path(name).suffix else name + chosen_suffix
     try:
+        # Called for its error: a file that is open in the window is not
+        # replaced.
         refuse_read(widget, [path])
         save(path)
     except OutputError as error:

@@ -46,6 +46,7 @@ class IdleMemory(QObject):
 
     @Slot()
     def _release(self) -> None:
+        """Release unused memory on another thread, unless work is done."""
         if not self._busy():
             threading.Thread(
                 target=release_unused, name="idle-memory", daemon=True
@@ -94,7 +95,7 @@ class GarbageCollection(QObject):
         super().__init__(parent)
         self.setObjectName("garbage-collection")
         gc.disable()  # the automatic collection, on any thread
-        self._last = NEVER
+        self._last = NEVER  # when the oldest objects were searched, and how long
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._collect)
 
@@ -105,6 +106,7 @@ class GarbageCollection(QObject):
 
     @Slot()
     def _collect(self) -> None:
+        """Collect garbage, if it is due."""
         self._last = collect_due(self._last)
 
 

@@ -49,9 +49,10 @@ def config_folder() -> Path:
 
 
 def _set_aside_objects(path: Path) -> None:
-    """Rename a settings file that contains serialized objects of Qt.
+    """Rename a settings file that contains serialized objects of Qt, so that it is not read.
 
-    RankStudio stores no such objects, and reading damaged ones can crash the process.
+    RankStudio stores no such objects, and reading damaged ones can crash the
+    process.
     """
     try:
         if _OBJECT.search(path.read_bytes()):
@@ -90,11 +91,14 @@ class Settings:
             _log.info(
                 "The settings in %s cannot be read; starting afresh.", self.folder
             )
+
+        # All present values; damaged ones are left out.
         self._values = {
             key: value
             for key in self._store.allKeys()
             if (value := self._read(key)) is not None
         }
+        # Set if changes are written on another thread.
         self._writer: _BackgroundWriter | None = None
 
     def write_aside(self) -> None:
@@ -126,9 +130,10 @@ class Settings:
             return None
 
     def set(self, key: str, value: QByteArray | str | float | list[str] | None) -> None:
-        """Store a value; None removes the setting.
+        """Store a value for a key; None removes the setting.
 
-        The file is written later: on a thread of its own, if one was started for that.
+        The file is written later; on a thread of its own, if one was started
+        for that.
         """
         if self._values.get(key) == value:
             return
@@ -175,7 +180,7 @@ class Settings:
     def recent(self) -> tuple[str, ...]:
         """The files and folders opened last, latest first."""
         value = self._value("recent")
-        # QSettings reads a list of one text as a text
+        # QSettings reads a list of one text as a text.
         paths = [value] if isinstance(value, str) else value
         if not isinstance(paths, list):
             return ()
@@ -229,9 +234,10 @@ class Settings:
         return tuple(plan for plan in plans if plan is not None)
 
     def save_waiting(self, plans: Sequence[Plan]) -> None:
-        """Replace the stored plans of waiting runs; log if they cannot be written.
+        """Store the plans of the runs that wait, instead of those stored before.
 
         The names of the files, 0000.toml and so on, have the order of the runs.
+        A failure is only logged.
         """
         folder = self.folder / "waiting"
         if not plans and not folder.is_dir():
@@ -248,6 +254,7 @@ class Settings:
             _log.info("The runs that wait could not be kept: %s", error)
 
     def _value(self, key: str) -> Any:
+        """Return the value of a key; None without one."""
         return self._values.get(key)
 
     def _read(self, key: str) -> Any:
@@ -294,31 +301,32 @@ class _BackgroundWriter(QObject):
     def __init__(self, store: _Store) -> None:
         super().__init__()
         self._store = store
-        # changes that wait until the thread has finished writing
-        self._next = dict[str, Any]()
+        # Changes that wait until the thread has finished writing: values by keys.
+        self._waiting_changes = dict[str, Any]()
         self._is_writing = False
         self._thread = QThread()
         self._thread.setObjectName("settings")
         # Two QSettings of one file share their values. So this one, which
         # belongs to the thread, writes the changes that are made in the store.
         self._disk = QSettings(store.fileName(), store.format())
-        # a timer of the thread that runs out once the thread has written
-        self._written = QTimer(singleShot=True, interval=0)
-        self._written.timeout.connect(self._go_on)
-        for member in (self._disk, self._written):
+        # A timer of the thread, which runs out once the thread has written.
+        self._written_timer = QTimer(singleShot=True, interval=0)
+        self._written_timer.timeout.connect(self._go_on)
+        for member in (self._disk, self._written_timer):
             member.moveToThread(self._thread)
-            # only its own thread may stop the timer
+            # Only its own thread may stop the timer and delete both.
             self._thread.finished.connect(member.deleteLater)
         self._thread.start()
-        self._soon = single_shot(0, self._write, self)
+        # Writes all changes of a turn of the event loop together.
+        self._write_timer = single_shot(0, self._write, self)
 
     def put(self, key: str, value: Any) -> None:
         """Have a value written, together with all values put in the same turn of the event loop."""
         if self._is_writing:
-            self._next[key] = value
+            self._waiting_changes[key] = value
         else:
             self._store.put({key: value})
-            self._soon.start()
+            self._write_timer.start()
 
     def close(self) -> None:
         """End the thread, and hand the waiting changes to the store."""
@@ -328,9 +336,9 @@ class _BackgroundWriter(QObject):
 
     def hand_over(self) -> None:
         """Make the waiting changes in the store, even if that has to wait for the thread."""
-        self._soon.stop()
-        self._store.put(self._next)
-        self._next = {}
+        self._write_timer.stop()
+        self._store.put(self._waiting_changes)
+        self._waiting_changes = {}
 
     @Slot()
     def _write(self) -> None:
@@ -341,12 +349,13 @@ class _BackgroundWriter(QObject):
         self._is_writing = True
         QCoreApplication.postEvent(self._disk, QEvent(QEvent.Type.UpdateRequest))
         QMetaObject.invokeMethod(
-            self._written, "start", Qt.ConnectionType.QueuedConnection
+            self._written_timer, "start", Qt.ConnectionType.QueuedConnection
         )
 
     @Slot()
     def _go_on(self) -> None:
+        """Write the changes that were put while the thread wrote, if any."""
         self._is_writing = False
-        if self._next:
+        if self._waiting_changes:
             self.hand_over()
             self._write()

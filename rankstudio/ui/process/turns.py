@@ -68,7 +68,7 @@ class Turns(QObject):
 
     @Slot()
     def _turn(self) -> None:
-        """Call the first function that waits and can still be called; the others wait for the next turns."""
+        """Call the first waiting function whose widget still exists; the others wait for the next turns."""
         while self._waiting:
             function = self._waiting.popleft()
             owner = getattr(function, "__self__", None)
@@ -136,11 +136,13 @@ class RefreshTimer(QObject):
 
     @Slot()
     def _begin(self) -> None:
+        """Have the parts updated, one in each turn of the event loop."""
         self._began = time.thread_time()
         turns().ask(*self._parts)
 
     @Slot()
     def _end(self) -> None:
+        """Set the pause before the next update by the time that this one took."""
         pause = round(_REST * 1000 * (time.thread_time() - self._began))
         self._timer.setInterval(min(max(_REFRESH_MILLISECONDS, pause), _LONGEST_REST))
 
@@ -185,6 +187,7 @@ class PacedUpdate(QObject):
             self._timer.start(0)
 
     def _run(self) -> None:
+        """Carry out the update, and then rest if it took long."""
         began = time.thread_time()
         self._update()
         seconds = time.thread_time() - began
@@ -193,6 +196,7 @@ class PacedUpdate(QObject):
 
     @Slot()
     def _end_rest(self) -> None:
+        """Carry out the update that was requested during the rest, if any."""
         if self._is_asked:
             self._is_asked = False
             self._run()

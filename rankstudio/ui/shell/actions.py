@@ -506,9 +506,14 @@ class Actions:
         contributed: Iterable[PartCommand] = (),
     ) -> None:
         self._actions: dict[str, QAction] = {}
+
+        # Both by the keys of their commands; a submenu has no action of its
+        # own.
         self.submenus: dict[str, QMenu] = {}
         self.plugin_commands = () if parts is None else tuple(_plugin_commands(parts))
         self.menus = menus_with(contributed)
+
+        # None among the commands of a menu is a line between two of them.
         for name, commands in self.menus.items():
             menu = window.menuBar().addMenu(_TITLES[name])
             menu.setObjectName(f"menu-{name.lower()}")
@@ -547,6 +552,7 @@ class Actions:
             self._actions[key].setIconText(text.replace("&", ""))
 
     def _add_submenu(self, command: Command, menu: QMenu) -> None:
+        """Add the empty submenu of a command to a menu; others fill it."""
         submenu = menu.addMenu(command.text)
         submenu.setObjectName(f"menu-{command.key}")
         submenu.setToolTipsVisible(True)
@@ -561,6 +567,8 @@ class Actions:
         action.setObjectName(command.key)
         if command.shortcuts:
             action.setShortcuts(QKeySequence.listFromString(command.shortcuts))
+
+        # The shortcut works wherever the focus is in the window.
         action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
         action.setStatusTip(command.help)
         keys = f" ({key_text(command.shortcuts)})" if command.shortcuts else ""
@@ -577,10 +585,12 @@ class Actions:
 def menus_with(
     contributed: Iterable[PartCommand],
 ) -> Mapping[str, Sequence[Command | None]]:
-    """Return the commands of each menu by its name, with those of plug-ins; None for a line between two.
+    """Return the window's menus, with the commands of plug-ins put in.
 
-    Each command is in the menu that it names (else in *Run*), after the command
-    that it names or at the end.
+    The result maps the name of each menu, such as "Run", to its commands; None
+    stands for a line between two commands. Each contributed command is in the
+    menu that it names (else in *Run*), after the command that it names or at
+    the end.
     """
     menus = {name: list(commands) for name, commands in MENUS.items()}
     for part_command in contributed:
@@ -601,8 +611,9 @@ def menus_with(
 
 
 def _plugin_commands(parts: PluginParts) -> Iterator[Command]:
-    """Yield a command for each page and panel of a plug-in: to show the page, to show or hide the panel."""
+    """Yield a command for each page of a plug-in, which shows the page, and for each panel, which shows or hides it."""
     for page in parts.entries:
+        # Without the & that marks the letter of a mnemonic.
         text = _without_mnemonic(page.label)
         yield Command(
             f"page_{page.key}", text, f"{page.summary}.", page.shortcut, page.icon
@@ -618,11 +629,15 @@ def _without_mnemonic(label: str) -> str:
 
 
 def enabled_commands(models: Models) -> dict[str, bool]:
-    """Return whether each command is enabled now, by its key, for all that depend on data and runs."""
+    """Return for the key of each command whether the command is enabled now.
+
+    Commands that are always enabled are left out: only those that depend on
+    data and runs are in the result.
+    """
     dataset = models.session.dataset
     has_data = dataset is not None
 
-    # The user can choose the columns of label and query of a table.
+    # Only a table says which of its columns is the label; the user can change it.
     is_table_with_columns = dataset is not None and bool(dataset.origin.read_as.label)
     has_model = models.current.model is not None
 

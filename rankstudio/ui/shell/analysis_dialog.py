@@ -98,12 +98,10 @@ class AnalysisDialog(QDialog):
         self._models = models
         self._entries = entries
 
-        # What is analyzed, such as "run 3 on MQ2008", why the last computation
-        # failed, the note below each table, and the warnings of the result.
-        self._subject_name = ""
-        self._problem = ""
-        self._notes: list[str] = []
-        self._warnings: tuple[str, ...] = ()
+        self._subject_name = ""  # what is analyzed, such as "run 3 on MQ2008"
+        self._problem = ""  # why the last computation failed
+        self._notes: list[str] = []  # the note below each table
+        self._warnings: tuple[str, ...] = ()  # those of the result
         title = tr("Analyses")
         named(self, "analysis-dialog", title)
         self.setWindowTitle(title)
@@ -128,6 +126,8 @@ class AnalysisDialog(QDialog):
         self.note = named(WrappedLabel(), "analysis-note", role="caption")
         self.copy = named(QPushButton(tr("Copy command")), "analysis-copy")
         self.close_button = named(QPushButton(tr("Close")), "analysis-close")
+
+        # Computes an analysis on a worker thread, and sends each state.
         self._work = BackgroundSimulation(
             models.task_worker, tr("Computing the analysis"), "analysis", self
         )
@@ -152,6 +152,8 @@ class AnalysisDialog(QDialog):
         area = named(ColumnArea(), "analysis-form")
         area.setWidget(page)
         buttons = fill(QHBoxLayout(), (self.start, 1), self.stop, spacing=8)
+
+        # A pair is a widget with its stretch factor.
         form_column = QWidget()
         form_column.setFixedWidth(_FORM_WIDTH)
         fill(
@@ -203,7 +205,10 @@ class AnalysisDialog(QDialog):
 
     @Slot()
     def _choose(self) -> None:
-        """Show the form of another analysis, without tables."""
+        """Show the form of the analysis that is chosen in the box, and no tables.
+
+        A running computation is stopped.
+        """
         self._work.stop()
         entry = self.entry
         summary = tr(entry.summary)
@@ -222,7 +227,8 @@ class AnalysisDialog(QDialog):
 
     @Slot()
     def _start(self) -> None:
-        """Carry out the analysis, unless a value is invalid."""
+        """Carry out the analysis; do nothing if a value is invalid or there is nothing to analyze."""
+        # This takes over the typed values, and shows the first invalid one.
         if not self._commit():
             return
         entry = self.entry
@@ -254,6 +260,7 @@ class AnalysisDialog(QDialog):
     @Slot()
     def _copy(self) -> None:
         """Copy the terminal command of the analysis, unless a value is invalid."""
+        # This takes over the typed values, and shows the first invalid one.
         if not self._commit():
             return
         command = self._command()
@@ -270,8 +277,8 @@ class AnalysisDialog(QDialog):
         record = self._models.current.shown.record
         plan = session.plan
 
-        # An analysis of data is that of the shown fold, which the command
-        # names; while all folds are shown, it names none.
+        # The plan in a command names the folds. Data are analyzed on the shown
+        # fold alone; no name stands for all folds.
         if entry.needs is Needs.DATA:
             plan = plan.changed(folds=() if session.fold is None else (session.fold,))
         stored_run = None if record is None else record.stored
@@ -281,11 +288,12 @@ class AnalysisDialog(QDialog):
         )
 
     def _subject_of(self, entry: Analysis) -> tuple[_Subject | None, str]:
-        """Return a function that makes the subject of an analysis, and the name of the subject.
+        """Return a function that makes the subject of an analysis, and the subject's name for the user.
 
         The subject is what the analysis needs: a training part, the folds, a
-        plan on them, or a run. The function is None if there is none; it leaves
-        out test parts that are sealed.
+        plan on them, or a run. The function leaves out sealed test parts when
+        it is called. It is None, with any name, if there is no such subject
+        now.
         """
         session = self._models.session
         dataset = session.dataset
@@ -307,11 +315,15 @@ class AnalysisDialog(QDialog):
                 plan=session.plan.title, data=dataset.name
             )
             if not session.data_match_plan:
+                # The open files were read otherwise than the plan says.
                 return None, name
             return partial(_plan_subject, session.plan, dataset, sealed), name
 
         # All other analyses need the shown run, and its data, which must be open.
         record = self._models.current.shown.record
+
+        # `view` returns the run with the measures in use, without those on a sealed
+        # test part.
         result = None if record is None else self._models.measured.view(record).result
         if record is None or result is None or record.dataset is not dataset:
             return None, ""
@@ -320,7 +332,11 @@ class AnalysisDialog(QDialog):
 
     @Slot(object)
     def _show_progress(self, state: Any) -> None:
-        """Show the result, or how far the computation is: its share from 0 to 1, and what it does now."""
+        """Show a state of the computation.
+
+        That is the result, which may still grow, or the progress: its share
+        from 0 to 1, and what the computation does now.
+        """
         if isinstance(state, AnalysisResult):
             self._warnings = state.warnings
             self._show_tables(state.tables)
@@ -378,7 +394,7 @@ class AnalysisDialog(QDialog):
             )
 
     def _show_tables(self, tables: Sequence[AnalysisTable]) -> None:
-        """Show other tables, each in a tab, without an earlier problem.
+        """Replace the tables by others, each in a tab; this also removes the last problem.
 
         Without tables, show the message instead, and forget the warnings.
         """
@@ -390,6 +406,7 @@ class AnalysisDialog(QDialog):
             self._warnings = ()
         self._notes = [_table_note(table, self._warnings) for table in tables]
         for index, table in enumerate(tables):
+            # Qt takes a single & for the mark of a mnemonic.
             self.tabs.addTab(self._view(index, table), table.title.replace("&", "&&"))
             self.tabs.setTabToolTip(index, html_text(table.title))
 
@@ -414,7 +431,8 @@ class AnalysisDialog(QDialog):
 
         The index is part of the view's name. The first column of texts stretches.
         """
-        # Columns that are not texts are numbers, and are aligned to the right.
+        # `text_columns` has the indices of the columns of texts. The others are
+        # numbers, and are aligned to the right.
         # Without texts, the first column stretches.
         stretched_column = min(table.text_columns, default=0)
         columns = [
@@ -430,8 +448,8 @@ class AnalysisDialog(QDialog):
             for number, title in enumerate(table.header)
         ]
 
-        # Rows are distinguished by their identity (`id`), as they have no key
-        # of their own.
+        # `id` is the function that returns the key of a row: rows have no key
+        # of their own, and are distinguished by their identity.
         view = TableView(
             self._theme,
             columns,
@@ -447,20 +465,24 @@ class AnalysisDialog(QDialog):
 
 
 def _data_subject(data: RankingDataset) -> tuple[Any, ...]:
+    """Return the subject of an analysis of a training part."""
     return (data,)
 
 
 def _dataset_subject(dataset: FoldedDataset, sealed: bool) -> tuple[Any, ...]:
+    """Return the subject of an analysis of folds, without sealed test parts."""
     return (sealed_data(dataset) if sealed else dataset,)
 
 
 def _plan_subject(plan: Plan, dataset: FoldedDataset, sealed: bool) -> tuple[Any, ...]:
+    """Return the subject of an analysis of a plan: the plan and its data, without sealed test parts."""
     return plan, sealed_plan_data(plan, dataset) if sealed else dataset
 
 
 def _run_subject(
     result: RunResult, dataset: FoldedDataset, sealed: bool
 ) -> tuple[Any, ...]:
+    """Return the subject of an analysis of a run: its result and its data, without sealed test parts."""
     return (sealed_run(result), sealed_data(dataset)) if sealed else (result, dataset)
 
 

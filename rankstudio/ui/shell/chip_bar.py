@@ -43,6 +43,8 @@ class ChipBar(QWidget):
         # The text of the choice is never cut; where there is little room, that
         # of the form is.
         self.choice.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
+
+        # The number is an empty space, which takes the width that is left.
         row = fill(
             QHBoxLayout(self),
             self.choice,
@@ -77,7 +79,10 @@ class ChipBar(QWidget):
         return super().eventFilter(watched, event)
 
     def _fill_free_width(self) -> None:
-        """Fill the menu bar from the end of the last menu, with a gap, to its right end."""
+        """Give this bar the width of the menu bar that the menus leave free.
+
+        It begins a gap after the last menu, and ends at the right end.
+        """
         ends_of_menus = [
             self._menus.actionGeometry(action).right()
             for action in self._menus.actions()
@@ -89,12 +94,14 @@ class ChipBar(QWidget):
 
 
 def add_chips(window: QMainWindow) -> ChipBar:
-    """Put chips beside the menus of a window, or into a toolbar if the desktop shows the menus elsewhere.
+    """Put a bar with chips beside the menus of a window, and return the bar.
 
-    Return the bar with the chips.
+    Where the desktop shows the menus elsewhere, the bar is in a toolbar.
     """
     menus = window.menuBar()
     bar = ChipBar(menus)
+
+    # A native menu bar is drawn by the desktop, outside the window.
     if menus.isNativeMenuBar():
         toolbar = QToolBar(tr("Notes"))
         toolbar.setObjectName("chip-toolbar")

@@ -36,11 +36,12 @@ _LIST_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_Page
 def matching(entries: Sequence[PaletteEntry], typed: str) -> list[PaletteEntry]:
     """Return the entries that contain every typed word, the best matches first.
 
-    Entries with all typed words as whole words come first ("Theme › Light"
-    before "LightGBM" for "light"), then entries whose words begin with the
-    typed words, then all others. In each of these groups, entries that begin
-    with the typed text come first. Otherwise, the entries keep their order. An
-    empty text matches all entries.
+    A word may be in the text, kind or note of an entry. The order is by the
+    text. Entries with all typed words as whole words come first ("Theme ›
+    Light" before "LightGBM" for "light"), then entries whose words begin with
+    the typed words, then all others. In each of these groups, entries that
+    begin with the typed text come first. Otherwise, the entries keep their
+    order. An empty text matches all entries.
     """
     typed_words = typed.lower().split()
 
@@ -128,7 +129,8 @@ class CommandPalette(QDialog):
         self.field.returnPressed.connect(self._choose)
         self.list.itemClicked.connect(self._choose)
 
-        # In the middle of the upper part of the window, in coordinates of the screen.
+        # In the middle of the upper part of the window, in coordinates of the
+        # screen. At least 20 pixels of the window are visible at either side.
         self.resize(min(scaled(_WIDTH), parent.width() - 40), _HEIGHT)
         corner = parent.mapToGlobal(parent.rect().topLeft())
         self.move(
@@ -138,7 +140,10 @@ class CommandPalette(QDialog):
         self.field.setFocus()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Let the arrow keys move in the list while the field has the focus; True ends other handling."""
+        """Let the arrow keys move in the list while the field has the focus.
+
+        Return True for these keys, which the field then does not get.
+        """
         if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
             return super().eventFilter(watched, event)
         if event.key() in _LIST_KEYS:
@@ -149,6 +154,7 @@ class CommandPalette(QDialog):
     @Slot(str)
     def _find(self, typed: str) -> None:
         """List the entries that match the typed text."""
+        # Matches of the search function come first.
         self._matches = [*self._search(typed), *matching(self._entries, typed)][
             :_MAX_ENTRIES
         ]
@@ -159,11 +165,14 @@ class CommandPalette(QDialog):
             item.setToolTip(plain(item.text()))
             self.list.addItem(item)
         if self._matches:
+            # Return chooses the current row.
             self.list.setCurrentRow(0)
         else:
             no_match = QListWidgetItem(
                 tr("Nothing matches “{typed}”.").format(typed=typed)
             )
+
+            # It cannot be chosen.
             no_match.setFlags(Qt.ItemFlag.NoItemFlags)
             self.list.addItem(no_match)
 
@@ -179,7 +188,10 @@ class CommandPalette(QDialog):
 def palette_entries(
     models: Models, sections: Sections, actions: Actions, workspace: Workspace
 ) -> tuple[PaletteEntry, ...]:
-    """Return the entries of the palette: enabled commands, settings, pages, and the pages' own entries."""
+    """Return the entries of the palette: enabled commands, settings of submenus, pages, and the pages' own entries.
+
+    Without open data there are no pages.
+    """
     entries = [*_command_entries(actions), *_submenu_entries(actions)]
     if models.session.dataset is not None:
         entries += [
@@ -213,7 +225,10 @@ def _command_entries(actions: Actions) -> Iterator[PaletteEntry]:
 
 
 def _submenu_entries(actions: Actions) -> Iterator[PaletteEntry]:
-    """Yield the entries of submenus: themes, languages, measures, scalings, recent files."""
+    """Yield the enabled entries of submenus: themes, languages, measures, scalings, recent files.
+
+    The text of an entry begins with that of its submenu: "Theme › Light".
+    """
     for key, menu in actions.submenus.items():
         if key == "pages":  # pages are entries of their own
             continue
@@ -222,6 +237,9 @@ def _submenu_entries(actions: Actions) -> Iterator[PaletteEntry]:
             # A line between two entries is an action without a text.
             if action.text() and action.isEnabled() and action.menu() is None:
                 text = f"{title} › {action.text().replace('&', '')}"
+
+                # The palette also searches the note, such as the English name
+                # of a language.
                 yield PaletteEntry(
                     tr("setting"), text, action.trigger, action.whatsThis()
                 )

@@ -61,7 +61,8 @@ class ContributedParts:
         self.controllers: dict[str, Controller] = {}
         self.problems: list[str] = []
 
-        # Controllers of pages are made later, with their pages.
+        # Each plug-in with a part of a page, or with commands, that it adds.
+        # Controllers of whole pages are made later, with their pages.
         entries: list[tuple[LoadedPlugin, PagePart | WindowCommands]] = [
             *page_parts(),
             *window_commands(),
@@ -111,11 +112,14 @@ class ContributedParts:
     def _new_controller(self, entry: Contributed) -> Controller:
         """Return a new controller of an entry, after a check of its type or its widget.
 
-        Any exception, which an invalid controller raises, is for the caller.
+        The caller has to handle any exception, as code of a plug-in may raise
+        any.
         """
         controller_class = imported(entry.controller)
         if isinstance(entry, WindowCommands):
             command_controller = controller_class(self._models, self._window)
+
+            # `_make` reports a failed check like any other error.
             assert isinstance(command_controller, CommandController)
             return command_controller
         controller: Controller = controller_class(

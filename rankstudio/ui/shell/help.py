@@ -38,7 +38,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.process.crash import CrashReports
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.plain_text import PlainLabel
-from rankstudio.ui.style.terms import place_of, slug
+from rankstudio.ui.style.terms import slug, term_address_of
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Notices
 from rankstudio.ui.widgets.layout import named
@@ -84,11 +84,13 @@ class _Pages(QTextBrowser):
         if isinstance(name, str):
             name = QUrl(name)
         if kind != QTextDocument.ResourceType.ImageResource.value:
+            # Pages are texts, which Qt loads itself.
             return super().loadResource(kind, name)
         image = QImage(str(self._picture_file(name)))
         ratio = self.devicePixelRatioF()
 
-        # The scroll bar appears only after the pictures of a long page are there.
+        # The scroll bar appears only after the pictures of a long page are
+        # there, so its width is always left free.
         bar_width = self.verticalScrollBar().sizeHint().width()
         page_width = self.contentsRect().width() - bar_width - 2 * _PAGE_MARGIN - 2
 
@@ -151,9 +153,11 @@ class GuideWindow(QMainWindow):
 
     @Slot(QUrl)
     def open(self, url: QUrl) -> None:
-        """Show a page of the guide, at the heading or term that the part of the address after # names.
+        """Show a page of the guide, scrolled to what the part of the address after # names.
 
-        Web and mail addresses open in other programs.
+        That is a heading or a term of the glossary. An address with nothing
+        before the # is on the shown page. Web and mail addresses open in other
+        programs. For a page that does not exist, a message is shown.
         """
         if url.scheme() in ("http", "https", "mailto"):
             QDesktopServices.openUrl(url)
@@ -171,7 +175,12 @@ class GuideWindow(QMainWindow):
 
     @Slot()
     def find_next(self) -> None:
-        """Select the next occurrence of the typed text: on this page, then on later and on earlier pages."""
+        """Select the next occurrence of the typed text.
+
+        The rest of this page is searched first, then the later pages, then the
+        earlier ones and this one from its beginning. A message says if there is
+        none.
+        """
         # `find` goes on from the present selection, and returns whether it has
         # found the text on the rest of this page.
         text = self.field.text().strip()
@@ -193,12 +202,15 @@ class GuideWindow(QMainWindow):
         )
 
     def _scroll_to(self, fragment: str) -> None:
-        """Scroll to a heading, or to a term of the glossary, which is selected.
+        """Scroll to a heading, or to a term of the glossary, which is also selected.
 
-        ``fragment`` is its text as in an address, in lower case with hyphens;
-        nothing is done for "" and for an unknown one.
+        ``fragment`` is the text of the heading or term as in an address, in
+        lower case with hyphens. For "" and for a text that the page does not
+        have, nothing is done.
         """
         block = self._browser.document().begin()
+
+        # A block of a Qt document is a paragraph, heading or line of code.
         while fragment and block.isValid():
             cursor = QTextCursor(block)
             is_term = _is_term(cursor)
@@ -259,6 +271,8 @@ class GuideWindow(QMainWindow):
         tools.addWidget(self.field)
         tools.addWidget(self._search_message)
         QShortcut(QKeySequence(Qt.Key.Key_Escape), self).activated.connect(self.close)
+
+        # Ctrl+F and F3, or what the desktop has instead.
         for keys in (QKeySequence.StandardKey.Find, QKeySequence.StandardKey.FindNext):
             QShortcut(QKeySequence(keys), self).activated.connect(self._focus_search)
         self.addToolBar(tools)
@@ -297,6 +311,8 @@ class GuideWindow(QMainWindow):
                 block_format.setLineHeight(
                     percent, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value
                 )
+
+            # Entries of lists keep the margins that Qt gives them.
             if block.textList() is None:
                 continues_code = is_code and _is_code(block.previous())
                 code_continues = is_code and _is_code(block.next())
@@ -312,6 +328,7 @@ class GuideWindow(QMainWindow):
 
     @Slot()
     def _restyle(self) -> None:
+        """Show the page again, with the pictures of the present theme."""
         self._browser.reload()
 
 
@@ -370,18 +387,22 @@ class Help(QObject):
             self.guide.open(QUrl(address))
 
     def _address_of_focus(self) -> str:
-        """Return the address in the guide of what it says on the focused widget or the shown page.
+        """Return the address in the guide for the focused widget, or else for the shown page.
 
-        Return "" if it has nothing on either.
+        Return "" if the guide says nothing on either.
         """
         # The widget itself, or the nearest one around it that has an address.
         widget: QWidget | None = self._window.focusWidget()
         while widget is not None and widget is not self._window:
-            if location := place_of(widget):
+            # A label of a term of the glossary, or its field, has its own
+            # address.
+            if location := term_address_of(widget):
                 return location
             if widget.objectName() in self._addresses:
                 return self._addresses[widget.objectName()]
             widget = widget.parentWidget()
+
+        # Pages of the window, then those of plug-ins.
         for entry in (*own_pages(), *(entry for entry, _ in window_parts().pages)):
             page = self._window.findChild(QWidget, f"{entry.key}-page")
             if page is not None and page.isVisible() and entry.guide:
@@ -413,7 +434,7 @@ class Help(QObject):
         QMessageBox.about(self._window, tr("About RankStudio"), text)
 
     def offer_crash_report(self, reports: CrashReports) -> None:
-        """Show that the program crashed the last time, and offer to copy the crash report.
+        """Show a message that the program crashed the last time, with a button that copies the report.
 
         The report is deleted after it is copied, or after the user has closed
         the message.

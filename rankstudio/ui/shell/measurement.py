@@ -67,9 +67,10 @@ class MeasurementController(Controller):
 
     @Slot()
     def ask_measure(self) -> None:
-        """Ask for the name of a measure, and show the measure.
+        """Ask the user for the name of a measure, and show the measure.
 
-        If the answer is a Python file, emit its path instead.
+        If the answer is the path of a Python file, emit `fileNamed` with the
+        path instead; if it is no measure, emit `failed` with the reason.
         """
         question = tr(
             "Any measure with its k, such as NDCG@20, P@3 or Recall@50, or a Python file with one:"
@@ -80,7 +81,8 @@ class MeasurementController(Controller):
         if not accepted:
             return
 
-        # The answer "/my/measures.py" names a file; `suffix` is "" without ".py".
+        # The answer "/my/measures.py" names a file. Anything after ".py" is
+        # ignored; `suffix` is "" if the answer has no ".py".
         path, suffix, _ = text.strip().partition(".py")
         if suffix:
             self.fileNamed.emit(path + suffix)
@@ -92,11 +94,12 @@ class MeasurementController(Controller):
 
     @Slot(str)
     def look_by(self, key: str) -> None:
-        """Measure the runs by another convention; without a shown run, change the plan's convention.
+        """Measure the shown run by another convention; without a shown run, change the plan's convention.
 
-        ``key`` names a set of rules of measures, such as how documents without
-        a label count.
+        ``key`` names a convention: a set of rules of measures, such as how
+        documents without a label count.
         """
+        # A run of other data than the open ones does not count as shown.
         record = self._models.runs.shown
         if record is None or record.dataset is not self._session.dataset:
             self._session.change(
@@ -108,7 +111,11 @@ class MeasurementController(Controller):
 
     @Slot(bool)
     def _select_by_measure(self, chooses: bool) -> None:
-        """Show of each run the model that the current measure selects, or the one that the run selected."""
+        """Show of each run the model that the current measure selects, if ``chooses``.
+
+        Otherwise, show the model that each run has selected itself. A message
+        says which.
+        """
         self._session.select_by_measure(chooses)
         if not chooses:
             self.said.emit(tr("Each run shows the model that it selected"))
@@ -150,6 +157,7 @@ class SealController(Controller):
 
         # A sealed test part is hidden until the user breaks the seal. Each
         # sealing and unsealing is a mark, which a study stores with its time.
+        # A study begins with the first run; marks wait for it here.
         self._unwritten_marks: list[SealMark] = []
         action.setCheckable(True)
         action.toggled.connect(self._session.seal)
@@ -157,6 +165,8 @@ class SealController(Controller):
         self._session.sealMarked.connect(self._note)
         self._session.sealChanged.connect(self._show)
         models.runs.storageBegan.connect(self.write)
+
+        # There is no study yet: all test parts are sealed.
         self.show_marks(None)
 
     @Slot(object)
@@ -170,6 +180,7 @@ class SealController(Controller):
 
     @Slot(object)
     def _note(self, mark: SealMark) -> None:
+        """Take up a new seal mark, and store it if there is a study."""
         self._unwritten_marks.append(mark)
         self.write()
 
@@ -211,14 +222,14 @@ class SealController(Controller):
 
 
 def _seal_text(marks: Sequence[SealMark], dataset: FoldedDataset | None) -> str:
-    """Return whether the test part is sealed, and how often it was shown, for the status bar.
+    """Return the text of the status bar: whether the test part is sealed, and how often it was shown.
 
     ``marks`` are the sealings and unsealings of the study, of all its datasets.
-    Return "" for a test part that was never sealed.
+    Return "" if this test part was never sealed.
     """
     if dataset is not None and all(fold.test is None for fold in dataset.folds):
         return tr("no test part")
-    n = n_looks(marks, dataset)
+    n = n_looks(marks, dataset)  # how often the seal was broken
     if not is_sealed(marks, dataset):
         return (
             trn("test part shown once", "test part shown {n} times", n).format(n=n)

@@ -65,9 +65,10 @@ _OTHER_MEASURE = (
 def add_choice(
     menu: QMenu, group: QActionGroup, key: str, label: str, text: str
 ) -> QAction:
-    """Add one of several exclusive choices to a menu, and return its action, whose data is the key.
+    """Add one of several exclusive choices to a menu, and return its action.
 
-    ``text`` is the tooltip, ``group`` has the actions of all choices of the menu.
+    The action has the key as its data. ``label`` is its text, ``text`` its
+    tooltip, and ``group`` has the actions of all choices of the menu.
     """
     action = menu.addAction(label)
     action.setData(key)
@@ -78,7 +79,11 @@ def add_choice(
 
 
 def _definition_of(name: str) -> str:
-    """Return the definition of a measure, by its name, in a sentence, with the origin of a plug-in's measure."""
+    """Return the text that defines a measure, by the measure's name, such as "NDCG@10".
+
+    For a measure of a plug-in, the text also says which convention it follows,
+    and from where it comes.
+    """
     # The cut of NDCG@10 is 10; measures of all documents have None.
     named_measure = measure(name)
     cut = named_measure.cut
@@ -89,7 +94,8 @@ def _definition_of(name: str) -> str:
     )
     text = tr(named_measure.family.help).format(first=documents.format(cut=cut))
 
-    # RankStudio's own measures follow the convention in use, and have no entry.
+    # Only a measure of a plug-in has an entry, which describes it. RankStudio's
+    # own measures follow the convention in use.
     entry = named_measure.family.entry
     if entry is None:
         return text
@@ -183,7 +189,7 @@ class Menus(QObject):
             menu.addAction(tr("Clear this list")).triggered.connect(self._clear_recent)
 
     def show_pause(self, paused: bool) -> None:
-        """Show "Resume" or "Pause" on the action, depending on whether the run is paused."""
+        """Show "Resume" on the action if the run is paused, else "Pause"; nothing is done without a change."""
         if paused == self._paused:
             return
         self._paused = paused
@@ -198,7 +204,7 @@ class Menus(QObject):
         set_icon(action, self._theme, "run" if paused else "pause")
 
     def show_undo(self) -> None:
-        """Show the names of the changes to undo and redo."""
+        """Show in the menu the names of the changes that undo and redo would make."""
         # Without a change there is no name, and rstrip removes the space before it.
         undo = self._session.undo
         self._actions["undo"].setText(
@@ -260,9 +266,10 @@ class Menus(QObject):
     def _fill_choice(
         self, name: str, entries: list[tuple[str, str, str]], chosen: str
     ) -> None:
-        """Fill the menu of a choice, unless it already has these entries, and mark the chosen one.
+        """Fill the menu of a choice, by its name, and mark the chosen entry.
 
-        An entry is a key, a label and a tooltip; ``chosen`` is a key.
+        An entry is a key, a label and a tooltip; ``chosen`` is a key. A menu
+        that already has these entries is not filled again.
         """
         menu = self._actions.submenus[name]
         group = self._groups[name]
@@ -294,11 +301,13 @@ class Menus(QObject):
         self._fill()
 
     def _choose_language(self, key: str) -> None:
+        """Store the chosen language, and say that it changes at the next start."""
         self._settings.set("window/language", key)
         self.told.emit(tr("The language changes at the next start of RankStudio."))
 
     @Slot()
     def _clear_recent(self) -> None:
+        """Forget the recently opened paths, and empty their menu."""
         self._settings.clear_recent()
         self.show_recent()
 
@@ -344,6 +353,9 @@ class PagesMenu(QObject):
             )
             self._actions[page.key] = action
         menu.menuAction().setVisible(bool(self._actions))
+
+        # The rail may also change otherwise: a page that is shown gets its
+        # button.
         workspace.railChanged.connect(
             lambda key, is_shown: self._actions[key].setChecked(is_shown)
         )
@@ -380,6 +392,8 @@ class BackendMenu(QObject):
             "Several combinations and folds at a time; each curve appears when it is complete."
         )
         cluster_help = tr("Compute on a Dask cluster. The results are identical.")
+
+        # The keys are those of the backends.
         self._live = add_choice(
             menu, self._group, LIVE, tr("This &window, step by step"), live_help
         )
@@ -398,6 +412,8 @@ class BackendMenu(QObject):
         self._cluster.triggered.connect(self._ask_cluster)
         backend.changed.connect(self._show)
         menu.addSeparator()
+
+        # Its text, with the present limit, is set by `_show`.
         self._budget = menu.addAction("")
         self._budget.setObjectName("memory-budget")
         self._budget.setToolTip(_MEMORY_HELP)
@@ -408,9 +424,9 @@ class BackendMenu(QObject):
 
     @Slot()
     def _ask_cluster(self) -> None:
-        """Ask for the address of the cluster's scheduler.
+        """Ask for the address of the cluster's scheduler, and compute there.
 
-        Without an answer the backend is not changed.
+        Without an answer, the place of computation is not changed.
         """
         answer = self._answer(
             "cluster-dialog",
@@ -425,10 +441,11 @@ class BackendMenu(QObject):
         self._show()
 
     def _ask_memory(self, problem: str = "", text: str | None = None) -> None:
-        """Ask for the memory limit, and again after an invalid answer.
+        """Ask the user for the memory limit, until the answer is valid or the dialog is cancelled.
 
         ``problem`` says why the last answer was invalid, and ``text`` is that
-        answer, which can be corrected; by default there was none.
+        answer, which can be corrected. Without a last answer, the present limit
+        is shown.
         """
         question = _MEMORY_QUESTION.format(free=memory.size(memory.available()))
         label = f"{question}\n{problem}" if problem else question
@@ -459,7 +476,7 @@ class BackendMenu(QObject):
 
     @Slot()
     def _show(self) -> None:
-        """Show the memory limit, the backend in use, and the address of the cluster."""
+        """Show in the menu the memory limit, where runs are computed, and the cluster's address."""
         size = self._memory.asked or tr("half of the free memory")
         self._budget.setText(tr("&Memory limit: {size}…").format(size=size))
 

@@ -122,7 +122,11 @@ def _entry_label(entry: Any) -> str:
 
 
 def plugin_rows() -> list[tuple[str, str, str]]:
-    """Return name, package and contents of loaded, failed and left-out plug-ins, and of methods of files."""
+    """Return a row for each plug-in, and for each method that this session has added from a file.
+
+    Each row is (name, package and version, contents). Of a plug-in that failed
+    to load, or that is left out, the contents are the reason.
+    """
     all_methods = methods()
     plugin_set = plugins()
     rows: list[tuple[str, str, str]] = []

@@ -101,9 +101,10 @@ class PluginPanel(Panel):
             self.context.catch_up()
 
     def attempt(self, call: Callable[[], object]) -> None:
-        """Call a function of the plug-in.
+        """Call a function of the plug-in, which may fail.
 
-        Show its error, or after a success the widget if there is one.
+        After a failure, show the error. After a success, show the widget again
+        if there is one.
         """
         # Ctrl+C in the terminal is meant for the whole program.
         try:
@@ -120,7 +121,7 @@ class PluginPanel(Panel):
             self._stack.setCurrentWidget(self._area)
 
     def show_problem(self, error: BaseException) -> None:
-        """Show an error instead of the widget, and log it."""
+        """Show an error instead of the widget, and write it to the log."""
         text = tr(
             "{package} {version} failed with {name}: {error}. See the log for details."
         )
@@ -135,16 +136,20 @@ class PluginPanel(Panel):
             )
         )
         self._has_failed = True
+
+        # `build` is the import path of the function that makes the widget.
         _log.warning("%s failed", self._entry.build, exc_info=error)
 
     def _say(self, text: str) -> None:
+        """Show a message instead of the widget."""
         self.message.setText(text)
         self._stack.setCurrentIndex(0)
 
     def _build(self, function: Callable[[WindowContext], QWidget]) -> None:
-        """Make the widget with the plug-in's function, and show it unless a callback has failed already.
+        """Make the widget with the plug-in's function, and show it.
 
-        Callbacks are functions that the plug-in registered while it made the widget.
+        It stays hidden if a callback has failed meanwhile. Callbacks are
+        functions that the plug-in registered while it made the widget.
         """
         # A callback that fails while the widget is made sets `_has_failed` again.
         self._has_failed = False
@@ -233,10 +238,15 @@ class PluginParts(QObject):
 
         # A page without a controller, or whose controller failed, is one panel.
         panel = PluginPanel(self._theme, self._models, entry, loaded)
+        # The panel has stretch factor 1 and a width of 900 pixels at first.
         return Page(f"plugin-{entry.key}", row(f"plugin-{entry.key}", (panel, 1, 900)))
 
     def add_panels(self, page: str, content: Splitter) -> None:
-        """Add the panels of plug-ins at the end of a page, by its key; ``content`` has the page's panels."""
+        """Add the panels of plug-ins at the end of a page.
+
+        ``page`` is the key of the page, and ``content`` the splitter with its
+        panels.
+        """
         for entry, loaded in self._parts.panels:
             if entry.page != page:
                 continue
@@ -270,12 +280,13 @@ class PluginParts(QObject):
 
 
 def _with_existing_icon(entry: WindowPage) -> WindowPage:
-    """Return a page with translated texts, and with the default icon if its own does not exist."""
+    """Return a plug-in's page with translated texts, and with the default icon if its own does not exist."""
     entry = replace(entry, label=tr(entry.label), summary=tr(entry.summary))
 
     # The drawing is read for its error only.
     try:
         svg(entry.icon, entry.icon)
     except OSError:
+        # The class attribute is the default of the field.
         return replace(entry, icon=WindowPage.icon)
     return entry

@@ -60,12 +60,17 @@ class RunMessages(QObject):
             signal.connect(self._follow)
 
     def show_outcome(self, record: RunRecord) -> None:
-        """Show the message of a run that has ended: why it failed, or else the first of its notes."""
+        """Show the message of a run that has ended.
+
+        It says why the run failed, or else the first of the run's notes. A run
+        without either has no message.
+        """
         # An earlier end of the same run, which was continued, may have a message.
         self._forget(record.key)
         if record.state is RunState.FAILED:
             self._messages[record.key] = record.failure, "error"
         elif notes := (
+            # What the run noted, and choices that the results do not decide.
             *record.notes,
             *undecided_notes(record.plan, tuple(record.folds.values())),
         ):
@@ -87,10 +92,11 @@ class RunMessages(QObject):
         self._note_text = ""
 
     def _say(self, key: int | None) -> None:
-        """Show the message of a run, by its number, instead of the last one; None shows no message.
+        """Show the message of a run, by its number, instead of the last message.
 
-        A warning that the user has seen long enough is only put into the list
-        of kept messages.
+        None, or a run without a message, only removes the last one. A warning
+        that the user has seen long enough is not shown again, but put into the
+        list of kept messages.
         """
         if self._message_key in self._messages:
             text, _ = self._messages[self._message_key]

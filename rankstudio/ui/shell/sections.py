@@ -62,9 +62,9 @@ class Sections(QObject):
         for command_controller in self.contributed.command_controllers:
             command_controller.join(self)
 
-        # Buttons in some panels that choose the inspected model. Each
-        # controller returns its panels with such a button, and for each a
-        # function that returns whether a model is inspected there.
+        # Some panels get a button that chooses the model which the user inspects
+        # there. `choosing` returns these panels, and for each a function that
+        # returns whether a model is inspected now.
         self.choose_buttons = ChooseButtons(models.current, models.session, (), self)
         for controller in self.controllers.values():
             for panel, inspects in controller.choosing():
@@ -86,7 +86,7 @@ class Sections(QObject):
 
     @property
     def places(self) -> dict[str, str]:
-        """Places of the guide by the object names of panels."""
+        """Addresses in the guide, by the object names of the panels that they explain."""
         return {
             name: location
             for controller in self.controllers.values()
@@ -158,10 +158,10 @@ class Sections(QObject):
             controller.serve(page)
 
     def _make_pages(self) -> dict[str, Page]:
-        """Make the pages with their panels, without pages of plug-ins that have no button on the rail yet.
+        """Make the pages with their panels, and return them by their keys.
 
-        The rail is the column of buttons at the left. Other pages are made when
-        first shown.
+        A page of a plug-in is made now only if the rail, the column of buttons
+        at the left, has a button for it. The others are made when first shown.
         """
         # Widgets above the contents, by the keys of the pages.
         heads = {

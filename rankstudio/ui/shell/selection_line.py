@@ -91,7 +91,10 @@ class SelectionLine(QWidget):
         self.show_parts({})
 
     def show_parts(self, parts: dict[str, SelectionPart]) -> None:
-        """Show the selection, by the keys of `PARTS`; a part that is missing or has no text is hidden."""
+        """Show the selection: its parts by the keys of `PARTS`.
+
+        A part that is missing, or has no text, is hidden.
+        """
         # An arrow stands before each part but the first visible one.
         self._parts = {key: part for key, part in parts.items() if part.text}
         first = next(iter(self._parts), None)
@@ -132,13 +135,19 @@ class SelectionLine(QWidget):
         self._fit()
 
     def _button(self, key: str, description: str) -> QPushButton:
-        """Return the button of a part, with a menu that is filled whenever it opens."""
+        """Return the button of a part, with a menu that is filled whenever it opens.
+
+        ``key`` is the part's key in `PARTS`; ``description`` says what the part
+        is.
+        """
         button = named(
             QPushButton(), f"selection-{key}", description, description, "quiet"
         )
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         menu = PickMenu(key, button)
         menu.aboutToShow.connect(lambda: self._fill(key))
+
+        # Qt would draw the button as if the mouse were still over it.
         menu.aboutToHide.connect(lambda: look_for_mouse(button))
         menu.picked.connect(lambda value: self.picked.emit(key, value))
         button.setMenu(menu)
@@ -196,9 +205,12 @@ class SelectionLine(QWidget):
                 [_MIN_TEXT_WIDTH, free_width - sum(other_widths), *shorter_widths]
             )
 
-            # Of texts of equal width, each is shortened a little in turn.
+            # Texts of equal width cannot get the width of the next longest one:
+            # each is shortened a little in turn.
             if new_width >= widths[longest]:
-                new_width = max(_MIN_TEXT_WIDTH, widths[longest] - 8)
+                new_width = max(_MIN_TEXT_WIDTH, widths[longest] - 8)  # pixels
+
+            # No text may become shorter: the line is too narrow.
             if widths[longest] <= _MIN_TEXT_WIDTH:
                 break
             widths[longest] = new_width
@@ -259,7 +271,11 @@ class SelectionController(QObject):
 
     @Slot()
     def _show(self) -> None:
-        """Show the current dataset, fold, run, parameters and size as parts of the line."""
+        """Show the current dataset, fold, run, parameters and size as parts of the line.
+
+        Each part has its text, a function that returns the entries of its menu,
+        and the selected entry.
+        """
         view = self._current.shown
         dataset = view.dataset
         record = view.record
@@ -272,6 +288,8 @@ class SelectionController(QObject):
                 dataset.name, self._datasets, self._session.plan.data
             )
         }
+
+        # With one fold there is nothing to choose.
         if len(dataset.folds) > 1:
             fold = view.fold.number if view.fold is not None else None
             fold_text = tr("fold {fold}").format(fold=fold) if fold else tr("all folds")
@@ -285,6 +303,8 @@ class SelectionController(QObject):
             parts["parameters"] = SelectionPart(
                 view.model_label, self._combinations, model.values
             )
+
+            # A path of iterations ends in one model, and has no size to choose.
             if (
                 model.path.step_kind is not StepKind.ITERATIONS
                 and len(model.path.steps) > 1
@@ -296,11 +316,16 @@ class SelectionController(QObject):
         self._line.show_parts(parts)
 
     def _datasets(self) -> Entries:
+        """Return the entries of the menu of data: recent paths, then `OPEN` to ask for one."""
         recent = [(path, Path(path).name or path) for path in self._settings.recent]
         return [*recent, (OPEN, tr("Open…"))]
 
     def _folds(self) -> Entries:
-        """Return the entries of the folds of the open data by their numbers, and None for all folds."""
+        """Return the entries of the menu of folds, each a value and its text.
+
+        The values are the numbers of the folds of the open data, and None for
+        all folds.
+        """
         folds = self._session.dataset.folds if self._session.dataset else ()
         return [
             *(
@@ -311,7 +336,7 @@ class SelectionController(QObject):
         ]
 
     def _listed_runs(self) -> Entries:
-        """Return the entries of all runs, on any data, by their numbers."""
+        """Return the entries of the menu of runs, each a run's number and its text, on any data."""
         return [
             (
                 r.key,
@@ -323,9 +348,11 @@ class SelectionController(QObject):
         ]
 
     def _combinations(self) -> Entries:
-        """Return the entries of the parameters: the choice by validation, and all combinations of the run.
+        """Return the entries of the menu of parameters, each a value and its text.
 
-        The value of an entry is a tuple with a value for each axis of the plan.
+        The first value is None, for the choice by validation. The others are
+        the combinations of the run: tuples with a value for each axis of the
+        plan.
         """
         entries: list[tuple[object, str]] = [(None, tr("chosen by validation"))]
         record = self._current.shown.record
@@ -338,7 +365,12 @@ class SelectionController(QObject):
         return entries
 
     def _sizes(self) -> Entries:
-        """Return the entries of the sizes or rounds of the inspected path, with their validation measures."""
+        """Return the entries of the menu of sizes or rounds, each a value and its text.
+
+        The first value is None, for the best size by validation. The others are
+        the sizes of the inspected path; their texts have the measure on
+        validation data, if the path has been measured by the shown measure.
+        """
         model = self._current.shown.inspected
         if model is None:
             return []
@@ -358,36 +390,35 @@ class SelectionController(QObject):
 
     @Slot(str, object)
     def _choose(self, part: str, value: object) -> None:
-        """Select a value in a part of the line, by the part's key in `PARTS`.
+        """Carry out the user's choice of a value in a part of the line.
 
-        None, where it is offered, selects all folds, or what validation
-        selected. For data, the value is a path, or `OPEN` to ask for one.
+        ``part`` is the part's key in `PARTS`. The value None, where it is
+        offered, selects all folds, or what validation selected. For data, the
+        value is a path, or `OPEN`, for which the user is asked for a path.
         """
-        # `look_at` shows another run, with its data and its plan. The method of
-        # the same name of the current model inspects one: by its values on the
-        # axes of the plan, and its k or round.
         model = self._current.shown.inspected
         if part == "dataset":
             self.openAsked.emit() if value == OPEN else self.pathChosen.emit(str(value))
         elif part == "fold":
             self._session.choose_fold(value if isinstance(value, int) else None)
         elif part == "run" and isinstance(value, int):
+            # This shows another run, with its data and its plan.
+            # This shows another run, with its data and its plan.
             look_at(self._session, self._runs, self._runs.record(value))
         elif part == "parameters":
             self._inspect_parameters(value if isinstance(value, tuple) else None)
         elif part == "size" and model is not None:
+            # The same parameters, with another k or round.
             self._current.inspect_or_choose(
                 model.values, value if isinstance(value, int) else None
             )
 
     def _inspect_parameters(self, values: tuple[Any, ...] | None) -> None:
-        """Inspect the best model with other parameters: a value for each axis of the plan.
+        """Inspect the best model with other parameters.
 
-        None stands for the model that validation selected.
+        ``values`` has a value for each axis of the plan. None stands for the
+        model that validation selected.
         """
-        # Only a model with values can be inspected. If models are chosen at
-        # once (without a run, or with parameters that no run has), None for the
-        # values and for the size chooses the model that validation selected.
         selected_model = self._current.by_protocol
         if values is not None:
             # None is the best size of the path.
@@ -395,4 +426,6 @@ class SelectionController(QObject):
         elif selected_model is not None and self._current.inspects:
             self._session.inspect(selected_model.values, selected_model.x_value)
         else:
+            # Without a run, models are chosen at once: None for the values and
+            # for the size chooses the one that validation selected.
             self._session.select(None, None)

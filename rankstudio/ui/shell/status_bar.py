@@ -44,7 +44,7 @@ class StatusBar(QStatusBar):
         self.setObjectName("status-bar")
         self.setSizeGripEnabled(False)
         self._preparation = ""  # sentence on code that is being compiled
-        self._work = named(ElidedLabel(tr("Ready")), "status-work")
+        self._work = named(ElidedLabel(tr("Ready")), "status-work")  # what is done now
         self._work.setContentsMargins(8, 0, 0, 0)
         self._saved = named(
             PlainLabel(), tip=tr("Time when the plan or a result was last saved.")
@@ -61,6 +61,8 @@ class StatusBar(QStatusBar):
         self.messages.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.messages.hide()
         self.addPermanentWidget(self.messages)
+
+        # Permanent widgets are at the right, in this order.
         for label in (self._seal, self._saved, self._workers):
             self.addPermanentWidget(label)
 
@@ -171,9 +173,10 @@ class LoadingBar(QFrame):
 
 
 def run_text(record: RunRecord, waiting: int) -> str:
-    """Return the sentence on a run: "Running Greedy RankRLS on MQ2008, fold 3 of 5 · 0:12 left".
+    """Return the sentence on the state of a run.
 
-    ``waiting`` is the number of runs that wait.
+    For example "Running Greedy RankRLS on MQ2008, fold 3 of 5 · 0:12 left".
+    ``waiting`` is the number of other runs that wait.
     """
     subject = tr("{title} on {name}").format(
         title=record.title, name=record.dataset.name

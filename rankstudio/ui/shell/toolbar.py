@@ -89,11 +89,13 @@ class MainToolBar(QToolBar):
         self.setIconSize(QSize(SIZE, SIZE))
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self._theme = theme
-        self._level = 0  # number of the steps of `_fit` that are in force
+        self._level = 0  # how many steps `_fit` has taken to free width
         self._text_buttons = [self._add(actions["open"], texted=True)]
         self.addSeparator()
         run = ActionButton(actions["run"], texted=True, own_icon=True)
         run.setProperty("role", "primary")
+
+        # The icon of the action itself would not be seen on the accent color.
         set_icon(run, theme, "run", "on_accent")
         self.addWidget(run)
         self._run_buttons = [
@@ -175,7 +177,8 @@ class MainToolBar(QToolBar):
         freed_widths.insert(_TEXT_STEP, sum(size.width() for size in text_sizes))
 
         # Size hints are known before the layout. They do not contain what the
-        # present level has hidden.
+        # present level has hidden, so its widths are subtracted: `line_width` is
+        # the width of the line if nothing were hidden.
         others_width = self.sizeHint().width() - self.line.sizeHint().width()
         line_width = self.width() - others_width - sum(freed_widths[: self._level])
         level = 0
@@ -191,8 +194,8 @@ class MainToolBar(QToolBar):
         for button in self._text_buttons:
             button.set_compact(level > _TEXT_STEP)
 
-        # The step at which each button is hidden: buttons from the third on
-        # come one step later, after the step of the texts.
+        # The step that hides each button, from 0. Buttons from the third on come
+        # one step later, as the step of the texts is before them.
         steps = {
             button: index + (index >= _TEXT_STEP)
             for index, button in enumerate(self._hideable_buttons)
@@ -202,6 +205,7 @@ class MainToolBar(QToolBar):
         for action in self.actions():
             widget = self.widgetForAction(action)
             if widget in steps:
+                # The steps before `level` are in force.
                 action.setVisible(steps[widget] >= level)
 
     def _add(self, action: QAction, texted: bool = False) -> ActionButton:
@@ -214,7 +218,11 @@ class MainToolBar(QToolBar):
         """Add a button that opens a menu to the toolbar, and return it."""
         button = named(QPushButton(), name)
         button.setMenu(menu)
+
+        # Qt would draw the button as if the mouse were still over it.
         menu.aboutToHide.connect(lambda: look_for_mouse(button))
+
+        # The style sheet leaves room for the arrow.
         button.setProperty("menu", "true")
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.addWidget(button)
@@ -222,7 +230,7 @@ class MainToolBar(QToolBar):
 
     @Slot()
     def _show_theme(self) -> None:
-        """Show the theme to which a click changes: a sun for the light theme, a moon for the dark one."""
+        """Show on the button the theme to which a click changes: a sun for light, a moon for dark."""
         text, icon = (
             (tr("Light theme"), "sun")
             if self._theme.dark

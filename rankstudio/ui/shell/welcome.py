@@ -50,7 +50,7 @@ class Welcome(QWidget):
         self.set_recent(())
 
     def set_recent(self, paths: Sequence[str]) -> None:
-        """Offer other recent files and folders."""
+        """Show a button for each of these recent files and folders, instead of the earlier ones."""
         for button in self.findChildren(_RecentButton):
             self._recent.removeWidget(button)
             button.deleteLater()
@@ -111,6 +111,7 @@ class _RecentButton(QPushButton):
 
     @Slot()
     def _restyle(self) -> None:
+        """Draw the icon of a folder in the present colors."""
         self._icon.setPixmap(
             pixmap("folder", self._theme.colors.muted, ratio=self.devicePixelRatioF())
         )

@@ -135,6 +135,9 @@ class WindowContext(QObject):
             for record in records
             if record.dataset is self._models.session.dataset
         ]
+
+        # `view` returns the run with the measures in use, without those on a sealed
+        # test part.
         results = {
             record.key: self._models.measured.view(record).result for record in on_data
         }
@@ -207,6 +210,7 @@ class WindowContext(QObject):
 
     @Slot()
     def _call_listeners_soon(self) -> None:
+        """Call the plug-in's callbacks once no change has come for a short time."""
         self._timer.start()
 
     @Slot()
@@ -228,6 +232,7 @@ class WindowContext(QObject):
             self._call_listeners()
 
     def _fail(self, error: BaseException) -> None:
+        """Show an error of the plug-in's function instead of its widget."""
         self._host.show_problem(error)
 
 
@@ -256,6 +261,8 @@ class Background(QObject):
         """Call a function on a thread; then pass its result to ``show``, or its error to ``fail``.
 
         A later call of `compute` replaces this one, whose result is then dropped.
+
+        Both are called on the window's thread.
         """
         self._latest += 1
         self._show = show

@@ -58,8 +58,13 @@ class WindowState(Controller):
             signal.connect(self._save_soon)
 
     def restore(self) -> None:
-        """Give the window the size and layout of the last session, or sizes that fit the screen."""
+        """Give the window the size and layout of the last session.
+
+        Without a last session, it gets sizes that fit the screen.
+        """
         window = self._window
+
+        # The available size contains the title bar of the window.
         available_size = window.screen().availableSize() - QSize(0, _TITLE_BAR)
         window.setMinimumSize(QSize(960, 600).boundedTo(available_size))
         window.resize(QSize(1440, 900).boundedTo(available_size))
@@ -69,7 +74,10 @@ class WindowState(Controller):
         self._workspace.restore(self._settings)
 
     def save(self) -> None:
-        """Save all state now, and wait for the disk."""
+        """Save all state now, and wait for the disk.
+
+        A plan that cannot be saved is reported to the user.
+        """
         self._timer.stop()
         self._save_settings()
         try:
@@ -82,7 +90,10 @@ class WindowState(Controller):
 
     @Slot()
     def _save_in_background(self) -> None:
-        """Save all state without waiting for the disk, which may be on a network."""
+        """Save all state without waiting for the disk, which may be on a network.
+
+        The plan is written on a worker thread.
+        """
         self._save_settings()
         if self._session.dataset is not None:
             self._worker.task(
@@ -113,6 +124,7 @@ class WindowState(Controller):
         )
 
     def _report_success(self) -> None:
+        """Emit that the plan is saved; a later failure is reported again."""
         self._failure_reported = False
         self.saved.emit()
 
@@ -124,5 +136,6 @@ class WindowState(Controller):
 
     @Slot()
     def _save_soon(self) -> None:
+        """Save the state after a short time without changes, while the window is visible."""
         if self._window.isVisible():
             self._timer.start()

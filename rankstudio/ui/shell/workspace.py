@@ -71,15 +71,15 @@ class PageRail(ButtonChoice):
             button.setVisible(page.on_rail)
         column.addStretch(1)
 
-        # The id of a button is the position of its page.
+        # The id of a button in the group is the index of its page.
         self._group.idClicked.connect(
             lambda position: self.chosen.emit(self._keys[position])
         )
 
     def select(self, key: str) -> None:
-        """Check the button of the shown page, or no button if the page has none.
+        """Check the button of the shown page, by the page's key; no signal is emitted.
 
-        This emits no signal.
+        A page may have no button: then no button is checked.
         """
         button = self._group.button(self._keys.index(key))
         if button is not None:
@@ -99,9 +99,10 @@ class PageRail(ButtonChoice):
         return key not in self._hidden_keys
 
     def show_button(self, key: str, *, is_shown: bool) -> None:
-        """Show or hide the button of a page.
+        """Show or hide the button of a page, by the page's key.
 
-        Pages after the first eleven have no button, but are noted as well.
+        Pages after the first eleven have no button. For them, it is only noted
+        whether the user wants one.
         """
         button = self._group.button(self._keys.index(key))
         if button is not None:
@@ -136,6 +137,8 @@ class PageRail(ButtonChoice):
         button.setAutoExclusive(True)
         button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         set_icon(button, self._theme, page.icon, "muted", _ICON)
+
+        # The icon of the shown page has the accent color.
         button.toggled.connect(
             lambda on: set_icon(
                 button, self._theme, page.icon, "accent" if on else "muted", _ICON
@@ -211,10 +214,9 @@ class Workspace(QWidget):
         self.show_page(FIRST)
 
     def page_for(self, key: str) -> Page:
-        """Return the page of a key.
+        """Return the page of a key, which is made if it does not exist yet.
 
-        A page that does not exist yet is made, gets its layout of the last
-        session, and is added to the pages.
+        A new page gets its layout of the last session.
         """
         if key not in self._pages:
             assert self._make is not None
@@ -252,7 +254,10 @@ class Workspace(QWidget):
 
     @Slot(str)
     def show_page(self, key: str) -> None:
-        """Show another page, and its button on the rail; make and style the page if needed."""
+        """Show another page, by its key, and its button on the rail.
+
+        The page is made and styled if needed.
+        """
         self.show_on_rail(key, is_shown=True)
         self.rail.select(key)
         previous = self._pages[self.page]

@@ -105,10 +105,14 @@ def _looks_like_data(path: Path) -> bool:
 
 
 def _file_filter(entry: DataFormat) -> str:
-    """Return the filter of a plug-in's format for a file dialog: "Runs (*.run *.run.gz *.run.xz)"."""
+    """Return the filter of a plug-in's format for a file dialog: "Runs (*.run *.run.gz *.run.xz)".
+
+    It lets through files with the endings of the format, also compressed ones.
+    """
     # A format without a suffix of its own may have "" among its endings, which
     # would let through all files.
     endings = [
+        # An uncompressed file has "" as its second ending.
         ending + compressed
         for ending in entry.endings
         if ending
@@ -118,10 +122,11 @@ def _file_filter(entry: DataFormat) -> str:
 
 
 def kind_of(path: Path) -> str:
-    """Return the kind of a path by names alone: "dataset" for a folder of folds, "fold" for one fold.
+    """Return the kind of a path, by the names of files alone.
 
-    Files are of the kinds "study", "plan", "table", or "file" for other data.
-    The kind is "" for what cannot be opened, or not be read.
+    A folder is a "dataset" if it has folders of folds, and a "fold" if it has
+    the files of one. Files are of the kinds "study", "plan", "table", or "file"
+    for other data. The kind is "" for what cannot be opened, or not be read.
     """
     try:
         if path.is_dir():
@@ -159,7 +164,7 @@ class _IconModel(QIdentityProxyModel):
         index: QModelIndex | QPersistentModelIndex,
         role: int = Qt.ItemDataRole.DisplayRole,
     ) -> Any:
-        """Return our own icon for a path that can be opened, and all other data as they are.
+        """Return our own icon for a path that can be opened, and all other data as Qt has them.
 
         Qt calls it for each property (role) of each cell; the name, with the
         icon, is in column 0.
@@ -196,7 +201,11 @@ class OpenDialog(QFileDialog):
         self.setOption(QFileDialog.Option.DontUseNativeDialog)
         self.setFileMode(QFileDialog.FileMode.ExistingFiles)
         plugin_formats = [
-            entry for entry in data_formats() if entry.package and entry.endings
+            # Formats of RankStudio itself belong to no package, and are listed
+            # below.
+            entry
+            for entry in data_formats()
+            if entry.package and entry.endings
         ]
         self.setNameFilters(
             [
@@ -233,8 +242,11 @@ class OpenDialog(QFileDialog):
         self._style_buttons()
 
     def accept(self) -> None:
-        """Choose the selected folder if it is data, or else the selected files."""
-        # Qt would open the folder in the dialog instead.
+        """Choose the selected folder if it has data in it, else the selected files.
+
+        Qt would open the folder in the dialog instead.
+        """
+        # A folder without data is opened in the dialog.
         selected = self.selectedFiles()
         if (
             len(selected) == 1
@@ -250,10 +262,12 @@ class OpenDialog(QFileDialog):
         return [self._chosen_folder] if self._chosen_folder else self.selectedFiles()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Choose a dataset or a fold that is double-clicked, or on which Enter is pressed.
+        """Choose a folder with folds, or of one fold, by a double click or Enter on it.
 
-        True ends the handling of the event: Qt would open the folder in the dialog.
+        True ends the handling of the event: Qt would open the folder in the
+        dialog. Other events are left to Qt.
         """
+        # A list gets its keys itself, and its viewport gets the clicks.
         view = next((v for v in self._views if watched in (v, v.viewport())), None)
         index = _activated_index(view, event) if view is not None else QModelIndex()
         if index.isValid():
@@ -266,6 +280,7 @@ class OpenDialog(QFileDialog):
         return super().eventFilter(watched, event)
 
     def _open_folder(self, path: str) -> None:
+        """Choose a folder, and close the dialog."""
         self._chosen_folder = path
         self.done(QDialog.DialogCode.Accepted)
 
@@ -276,9 +291,10 @@ class OpenDialog(QFileDialog):
 
 
 def _activated_index(view: QAbstractItemView, event: QEvent) -> QModelIndex:
-    """Return the index (Qt's place of a cell) that is double-clicked, or the current one for Enter.
+    """Return the index of the cell that the user activates by an event; an index is how Qt names a cell.
 
-    For other events, return an invalid index.
+    It is that of a double-clicked cell, or of the current one for Enter. For
+    other events, it is invalid.
     """
     if (
         isinstance(event, QMouseEvent)
@@ -413,9 +429,8 @@ class ColumnsDialog(QDialog):
 
     def columns(self) -> DataColumns:
         """Return the columns as the user has chosen them."""
-        # Columns are positions in `names` and -1 for none. A column has no name
-        # ("") if the file gives it none; such a column cannot be left out by
-        # name.
+        # A column is its position in `names`, -1 for none. A column without a name
+        # in the file has "" there, and cannot be left out by name.
         names = self._preview.names
         chosen = self._chosen_roles()
         role_columns = {*self._roles(), *self._judges}
@@ -461,11 +476,11 @@ class ColumnsDialog(QDialog):
     def _fill_boxes(self) -> None:
         """Fill the choices of columns for query, label, part and document, and the menu of judges.
 
-        The data of an entry are the number of its column, -1 for none. Judges
-        are columns with further labels of the same documents.
+        The data of an entry are the number of its column, -1 for none. A judge
+        is a column with further labels of the same documents.
         """
-        # A file with the sizes of the queries may be there instead of a column
-        # of queries.
+        # Beside the table, there may be a file with the number of documents of
+        # each query (`sizes`), which replaces a column of queries.
         self._qid.addItem(
             tr("as in {file}").format(file=self._preview.sizes)
             if self._preview.sizes
@@ -502,8 +517,8 @@ class ColumnsDialog(QDialog):
     def _table_columns(self) -> list[Column]:
         """Return the columns of the dialog's table, of which each row is a column of the file.
 
-        They are a tick for features, the name, the role, and a column for each
-        of the first documents, with its value.
+        These are a tick for features, the name, the role, and for each of the
+        first documents a column with its values.
         """
         has_long_names = any(
             len(name) > _MAX_SHORT_NAME_LENGTH for name in self._preview.names
@@ -518,13 +533,14 @@ class ColumnsDialog(QDialog):
             ),
             Column("role", tr("is"), width=_ROLE_WIDTH),
             *(
+                # A row of the preview has the values of one document.
                 _document_column(number, values)
                 for number, values in enumerate(self._preview.rows, 1)
             ),
         ]
 
     def _preselect_roles(self, specified: DataColumns) -> None:
-        """Select the role of each column as it is specified, or recognized by the column's name.
+        """Select the role of each column as it is specified, or as the column's name suggests.
 
         The roles are query, label, part, document, further judge and feature. A
         column of text is not a feature.
@@ -532,9 +548,10 @@ class ColumnsDialog(QDialog):
         preview = self._preview
         self._no_queries.setChecked(specified.no_queries)
 
-        # The first of three attempts that succeeds: by the specification, by
-        # the usual names, and without queries, which recognizes the other roles
-        # if the column of the query is unknown. If all fail, `layout` is None.
+        # `recognised` returns the numbers of the columns by their roles. This is
+        # the first of three attempts that succeeds: by the specification, by the
+        # usual names, and without queries, which recognizes the other roles if
+        # the column of the query is unknown. If all fail, `layout` is None.
         one_ranking = DataColumns(no_queries=True)
         layout = (
             preview.recognised(specified)
@@ -545,6 +562,8 @@ class ColumnsDialog(QDialog):
         query = specified.qid or next(
             (name for name in names if plain_name(name) in QUERY_NAMES), ""
         )
+
+        # Without a layout, only the specified or usual names count.
         qid = layout.qid if layout else _index_or_none(names, query)
         label = layout.label if layout else _index_or_none(names, specified.label)
         part = layout.part if layout else _index_or_none(names, specified.part)
@@ -628,9 +647,10 @@ class ColumnsDialog(QDialog):
         fill(column, self._is_missing, (frame, 1), feature_row, self._buttons)
 
     def _comment(self) -> int | None:
-        """Return the number of the column of comments, which are shown beside documents; None without one.
+        """Return the number of the column of comments; None without one.
 
-        A column with ids of documents counts only if the user has chosen it as such.
+        Comments are texts that are shown beside documents. A column with ids of
+        documents counts only if the user has chosen it for the documents.
         """
         layout = self._preview.recognised(self._chosen_roles())
         if layout is None or (
@@ -640,9 +660,10 @@ class ColumnsDialog(QDialog):
         return layout.comment
 
     def _chosen_roles(self) -> DataColumns:
-        """Return the names of the chosen columns by their roles.
+        """Return the roles that the user has chosen, each with the name of its column.
 
-        A column with several roles has the first of query, label, part and document.
+        A column that is chosen for several roles has the first of query, label,
+        part and document.
         """
         # Numbers of columns; -1 for none.
         names = self._preview.names
@@ -655,8 +676,9 @@ class ColumnsDialog(QDialog):
         if self._cell and self._is_missing.isChecked():
             missing_texts = (*missing_texts, self._cell)
 
-        # With other judges, all label columns are listed, without those that
-        # have another role. A list of a single label has no meaning.
+        # With other judges, all label columns are listed: that of the box, and
+        # those of the menu, without columns that have another role now. A list
+        # of a single label would say nothing more than `label`.
         labels = (
             sorted({label, *self._judges} - {-1, qid, part}) if self._judges else []
         )
@@ -674,7 +696,10 @@ class ColumnsDialog(QDialog):
 
     @Slot()
     def _refresh(self) -> None:
-        """Show the present role of every column, and let the data be opened if the roles are complete."""
+        """Show the present role of every column, and enable *Open* if the roles are complete.
+
+        A column that has got another role is removed from the judges.
+        """
         # Numbers of columns; without such a column -1, for the comment None.
         qid, label, part = self._roles()
         comment = self._comment()
@@ -711,6 +736,9 @@ class ColumnsDialog(QDialog):
         )
         n = len(features)
         self._count.setText(trn("{n} feature", "{n} features", n).format(n=n))
+
+        # Complete are a query, a label and a feature; no two roles may have one
+        # column.
         has_queries = qid >= 0 or is_one_ranking or bool(self._preview.sizes)
         has_label = label >= 0 and label != qid
         part_is_valid = part < 0 or part not in (qid, label)
@@ -728,7 +756,7 @@ class ColumnsDialog(QDialog):
 
     @Slot(object)
     def _toggle(self, row: _Row) -> None:
-        """Make a column a feature, or leave it out if it is one.
+        """Make the column of a row a feature, or leave it out if it is one.
 
         A column with another role or without a name is not changed.
         """
@@ -736,18 +764,22 @@ class ColumnsDialog(QDialog):
             row.number not in (*self._roles(), *self._judges)
             and self._preview.names[row.number]
         ):
+            # `^=` adds the number, or removes it if it is there.
             self._features ^= {row.number}
             self._refresh()
 
     @Slot(bool)
     def _on_missing_toggled(self, is_missing: bool) -> None:
-        """Tick the columns that have only numbers once the text is read as missing, or untick them again."""
+        """Tick or untick the columns that have only numbers if the text is read as missing.
+
+        The text is the one because of which the dialog is shown.
+        """
         possible_features = {
             i for i in range(len(self._preview.names)) if self._can_be_feature(i)
         }
 
-        # With the text as a missing value, more columns have only numbers:
-        # these are the ones that were texts without it.
+        # `_missing_texts` are the missing values without the text: the new
+        # features are texts with these alone.
         if is_missing:
             self._features |= {
                 i
@@ -760,7 +792,7 @@ class ColumnsDialog(QDialog):
 
     @Slot()
     def _mark_all(self) -> None:
-        """Tick every column whose first values are numbers."""
+        """Tick every column that can be a feature, except the one of comments."""
         comment = self._comment()
         columns = range(len(self._preview.names))
         self._features = {
@@ -769,7 +801,7 @@ class ColumnsDialog(QDialog):
         self._refresh()
 
     def _can_be_feature(self, number: int) -> bool:
-        """Return whether a column has a name, and whether its first values are numbers or missing."""
+        """Return whether a column has a name, and first values that are numbers or missing."""
         # The user may have chosen to read the text, because of which the dialog
         # is shown, as a missing value, too.
         missing_texts = self._missing_texts
@@ -781,12 +813,13 @@ class ColumnsDialog(QDialog):
 
     @Slot()
     def _mark_none(self) -> None:
+        """Untick all features."""
         self._features = set()
         self._refresh()
 
 
 def _document_column(number: int, values: Sequence[str]) -> Column:
-    """Return the column with the values of one of the first documents.
+    """Return the table's column with the values of one of the first documents.
 
     ``number`` counts documents from 1; ``values`` has the document's value in
     each column of the file, which is a row of the table.
@@ -801,4 +834,5 @@ def _document_column(number: int, values: Sequence[str]) -> Column:
 
 
 def _index_or_none(names: list[str], name: str) -> int | None:
+    """Return the position of a name; None if it is not among the names."""
     return names.index(name) if name in names else None

@@ -49,10 +49,10 @@ class MethodFiles(Controller):
         self._worker = models.task_worker
 
         # Keys of the methods of each file, by its path. A key names the code,
-        # and is new for a changed file.
+        # and a changed file has new keys.
         self._method_keys: dict[str, tuple[str, ...]] = {}
 
-        # of each file: keys of measures by their labels
+        # By the path of each file: the keys of its measures by their labels.
         self._measure_keys: dict[str, dict[str, str]] = {}
         self._job: Job | None = None  # runs code, which may hang
         self._running_name = ""  # name of the code that runs
@@ -68,7 +68,7 @@ class MethodFiles(Controller):
 
     @Slot()
     def stop(self) -> None:
-        """Abandon the code that runs; its methods are not added."""
+        """Abandon the code that runs; its methods are not added. A message says so."""
         if self._job is None:
             return
         self._job.abandon()
@@ -81,7 +81,11 @@ class MethodFiles(Controller):
         )
 
     def _begin(self, job: Job, name: str) -> None:
-        """Remember a job that runs code, and the code's name; abandon an earlier job, which may hang."""
+        """Remember a job that runs code, and the code's name for messages.
+
+        An earlier job, which may hang, is abandoned. If the code takes long,
+        the user can stop it.
+        """
         if self._job is not None:
             self._job.abandon()
         self._job = job
@@ -97,7 +101,7 @@ class MethodFiles(Controller):
 
     @Slot()
     def _offer_stop(self) -> None:
-        """Report that code still runs, with a button that stops it."""
+        """Show a message that code still runs, with a button that stops it."""
         text = tr(
             "The code of {name} is still running. Its methods and measures appear when it ends."
         )
@@ -107,7 +111,7 @@ class MethodFiles(Controller):
 
     @Slot()
     def ask(self) -> None:
-        """Ask for a Python file, and add its methods and measures."""
+        """Ask the user for a Python file, and add its methods and measures."""
         title = tr("Add a method")
         name, _ = QFileDialog.getOpenFileName(
             self._window, title, str(Path.home()), tr("Python files (*.py)")
@@ -117,13 +121,16 @@ class MethodFiles(Controller):
 
     @Slot(str)
     def open(self, path: str) -> None:
-        """Add the methods of a Python file.
+        """Add the methods and measures of a Python file.
 
-        Ask first unless the user has already allowed the file.
+        The user is asked first, unless the file is allowed already.
         """
 
         def answer(allowed: bool) -> None:
-            """Add the methods at `path` if the file was allowed before, or the user agrees now."""
+            """Add the file at `path` if it was allowed before, or if the user agrees now.
+
+            `path` is that of the method.
+            """
             if allowed or self._agrees([Path(path)]):
                 self._add(path)
 
@@ -133,9 +140,10 @@ class MethodFiles(Controller):
         )
 
     def add_methods_of_plan(self, path: str, then: Callable[[], None]) -> None:
-        """Add the methods whose code a plan names, after a question, and then call a function.
+        """Add the methods whose code a plan names, after a question to the user, and then call ``then``.
 
-        ``path`` is that of the plan. Without the user's consent, nothing is called.
+        ``path`` is that of the plan. ``then`` is called at once if the plan
+        names no code. Without the user's consent, it is not called.
         """
         try:
             keys = list(method_keys(read_toml(Path(path))))
@@ -174,7 +182,9 @@ class MethodFiles(Controller):
         def done(error: RankStudioError | None) -> None:
             """Call `then` if there was no error; else ask for permission, or report the error.
 
-            With the permission, the enclosing method is called again.
+            The work returns its error instead of raising it. With the
+            permission, the enclosing method is called again; the names are its
+            parameters.
             """
             self._end()
             if error is None:
@@ -204,14 +214,17 @@ class MethodFiles(Controller):
             on_error=self._fail,
         )
 
-        # already now, so that a change while the code runs is noticed
+        # Already now, so that a change while the code runs is noticed.
         self._watch(path)
         self._begin(job, name)
 
     def _show_additions(
         self, path: str, entries: tuple[Method | MeasureEntry, ...]
     ) -> None:
-        """Show the additions of a file: a method, or a measure if the file has no method."""
+        """Show the additions of the file at ``path``, in a message and in the plan.
+
+        The plan gets a method, or a measure if the file has no method.
+        """
         self._end()
         names = ", ".join(entry.label for entry in entries)
         self.said.emit(
@@ -230,15 +243,15 @@ class MethodFiles(Controller):
     def _use_measures(
         self, path: str, measures: dict[str, str], *, shows: bool
     ) -> None:
-        """Replace the measures of an earlier version of a file in the plan by those of the present version.
+        """Replace measures of an earlier version of a file in the plan by those of the present version.
 
         ``measures`` has the key of each measure by its label. ``shows`` says
         whether to add all measures of the file to the plan, and to show one. It
         is False for a file with methods: measures that are functions take long,
         and a function may be a part of a method.
         """
-        # The keys of the earlier version; a measure is the same if it has the
-        # same label.
+        # The keys of the earlier version, by labels; none for a file that is read
+        # for the first time. A measure is the same if it has the same label.
         old_keys = self._measure_keys.get(path, {})
         self._measure_keys[path] = measures
 
@@ -269,16 +282,17 @@ class MethodFiles(Controller):
                 text, measures=names, select_by=present_name(plan.select_by)
             )
 
-        # The shown measure stays if it is one of the file; otherwise its first
-        # is shown.
+        # The shown measure is replaced by its new version. If it is none of the
+        # file's, its name is the same as before: the file's first is shown.
         measure_name = present_name(self._session.measure)
         if shows and measure_name == self._session.measure:
             measure_name = next(iter(measures.values()))
         self._session.show_measure(measure_name)
 
     def _show_methods(self, path: str, entries: tuple[Method, ...]) -> None:
-        """Choose a method of a file in the form: the first, or the new version of the present method.
+        """Choose a method of the file at ``path`` in the form.
 
+        That is the new version of the present method, or else the first method.
         A new version keeps the values of the parameters that it still has. The
         keys of the methods are remembered, by which the next version is
         recognized.
@@ -313,21 +327,24 @@ class MethodFiles(Controller):
             self._session.change(
                 text, parameters=parameters if is_new_version else {}, **changes
             )
-        # The new version may not allow a value of the earlier one.
+        # The new version may refuse a value of the earlier one: all parameters
+        # get their defaults then.
         except RankStudioError:
             self._session.change(text, parameters={}, **changes)
 
     def _fail(self, text: str) -> None:
+        """Report that code has failed, and forget its job."""
         self._end()
         self.failed.emit(text)
 
     def _watch(self, path: str) -> None:
+        """Watch a file for changes, unless it is watched already."""
         if path not in self._watcher.files():
             self._watcher.addPath(path)
 
     @Slot(str)
     def _note_change(self, path: str) -> None:
-        """Offer to read a changed file again, unless it was deleted."""
+        """Offer to read a changed file again; nothing is done if it was deleted."""
         if Path(path).is_file():
             self._watch(path)  # Qt stops watching a file that an editor has replaced
             name = Path(path).name
@@ -339,10 +356,11 @@ class MethodFiles(Controller):
             )
 
     def _agrees(self, files: Sequence[Path], named_by_plan: str = "") -> bool:
-        """Ask whether code may run, and show the code; return the answer.
+        """Ask the user whether code may run, and show the code; return the answer.
 
-        ``named_by_plan`` is the key by which a plan names the code, and is
-        shown if there are no files; "" for a file that the user has chosen.
+        ``named_by_plan`` is the key by which a plan names the code, such as a
+        command, and is shown if there are no files; "" for a file that the user
+        has chosen.
         """
         names = ", ".join(path.name for path in files) or named_by_plan
         text = tr("This runs the code of {names}.")
@@ -400,9 +418,9 @@ def _add_keys(
 ) -> RankStudioError | None:
     """Add the methods of a plan by their keys; called on the worker.
 
-    Return None, or an error, which may lead to a question. Files of code are
-    searched in ``folder``, and ``allowed`` says whether the user has allowed
-    them.
+    Return None, or an error, which may lead to a question to the user. Files of
+    code are searched in ``folder``, and ``allowed`` says whether the user has
+    allowed them.
     """
     from rankstudio.engine.methods.foreign.permission import add_code_of_plan  # noqa: PLC0415 - numba
 

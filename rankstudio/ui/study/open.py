@@ -90,7 +90,7 @@ class OpenController(Controller):
         self._loader = models.loader
         self._window = parent
 
-        # Whether a run of the plan, or the Data page, follows once the data are open.
+        # What follows once the data are open: a run of the plan, the Data page.
         self._run_when_open = False
         self._shows_data_when_open = False
 
@@ -106,7 +106,11 @@ class OpenController(Controller):
         parent.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Open the paths dropped on the window: a file, a folder, or the parts of a fold."""
+        """Open the paths that the user drops on the window.
+
+        These are a file, a folder, or the parts of a fold. Such events end
+        here.
+        """
         # When paths enter the window, they have to be accepted to be dropped later.
         if (
             isinstance(event, QDragEnterEvent | QDropEvent)
@@ -139,6 +143,7 @@ class OpenController(Controller):
         self._ask_in(self._folder())
 
     def _ask_in(self, folder: str) -> None:
+        """Ask for data in a dialog that begins in a folder, and open them."""
         paths = self._choose(self._window, folder)
         if paths:
             self.open_paths(paths)
@@ -189,10 +194,10 @@ class OpenController(Controller):
 
     @Slot(str, object, object)
     def _ask_again(self, path: str, reading_plan: Plan, outcome: Outcome) -> None:
-        """Ask for the information that is missing to open data, or report why they were not opened.
+        """Ask for the information that is missing to open the data at ``path``, or report why they were not opened.
 
         ``reading_plan`` is the plan that says how the data are read;
-        ``outcome`` has the error.
+        ``outcome`` has the error, and its text.
         """
         match outcome.error:
             case SeveralDatasetsError():
@@ -209,7 +214,7 @@ class OpenController(Controller):
                 self.failed.emit(outcome.text)
 
     def _offer_datasets(self, folder: Path, paths: Sequence[Path]) -> None:
-        """Offer the datasets at some paths in a folder, each by a button, or by a dialog if they are many."""
+        """Offer the datasets at some paths in a folder: each by a button, or by a dialog if they are many."""
         text = tr("{folder} holds {n} datasets. Choose one.").format(
             folder=folder.name, n=len(paths)
         )
@@ -237,13 +242,16 @@ class OpenController(Controller):
         table_columns = DataColumns.of(reading_plan.columns)
 
         def show(preview: TablePreview) -> None:
-            """Ask for the columns in a dialog that shows the first rows; the parameters are the method's."""
+            """Ask for the columns in a dialog that shows the first rows.
+
+            Uses the parameters of the method.
+            """
             dialog = ColumnsDialog(
                 self._theme, preview, table_columns, problem, self._window, cell=cell
             )
 
             def accept() -> None:
-                """Open the table with the columns of `dialog`."""
+                """Open the table with the columns that are chosen in `dialog`."""
                 # The dialog does not ask for these properties, which stay.
                 kept_properties = {
                     name: getattr(table_columns, name)
@@ -254,6 +262,9 @@ class OpenController(Controller):
                 )
 
             dialog.accepted.connect(accept)
+
+            # Without an answer, the reason for the question remains as an
+            # error.
             dialog.rejected.connect(
                 lambda: self.failed.emit(problem) if problem else None
             )
@@ -276,7 +287,12 @@ class OpenController(Controller):
         )
 
     def _ask_queries(self, path: str, reading_plan: Plan, problem: str) -> None:
-        """Ask whether to read the documents of a file without queries as one ranking, and open it so."""
+        """Ask whether to read the documents of a file without queries as one ranking.
+
+        With the user's consent the file is opened so. Otherwise a message says
+        that it was not opened; ``problem``, the error, is not needed, as the
+        question says it.
+        """
         text = tr(
             "{name} gives no queries. Its documents can be read as one ranking, which is divided into folds "
             "by documents."
@@ -290,11 +306,14 @@ class OpenController(Controller):
             self.said.emit(tr("{name} was not opened.").format(name=Path(path).name))
 
     def _ask_judgments(self, path: str, reading_plan: Plan, problem: str) -> None:
-        """Ask for files with the judgments (relevance labels) of feature logs, and open the logs with these.
+        """Ask for files of judgments (relevance labels), and open the feature logs with these.
 
-        Without an answer, report the problem of opening them without judgments.
+        Without an answer, report ``problem``: why the logs could not be opened
+        without judgments.
         """
         title = tr("Judgments for {name}").format(name=Path(path).name)
+
+        # The dialog begins in the folder of the logs.
         folder = str(Path(path) if Path(path).is_dir() else Path(path).parent)
         names, _ = QFileDialog.getOpenFileNames(
             self._window, title, folder, _JUDGMENT_FILTER
@@ -307,7 +326,10 @@ class OpenController(Controller):
     def _open_judged(
         self, path: str, reading_plan: Plan, judgments: Sequence[str]
     ) -> None:
-        """Open feature logs with files of judgments; several files are several judges."""
+        """Open feature logs with files of judgments; several files are those of several judges.
+
+        Report an error if these files cannot be used together.
+        """
         # The label column that was chosen before is not used: it has the labels
         # of one judge, who may not be the author of any of these files.
         settings = {
@@ -323,7 +345,7 @@ class OpenController(Controller):
         self._open_with(path, reading_plan, columns)
 
     def _open_with(self, path: str, reading_plan: Plan, columns: DataColumns) -> None:
-        """Open data whose columns are known.
+        """Open data with these columns.
 
         ``reading_plan`` says all else about the reading, such as the scaling.
         The columns are remembered, for the next time that the data are opened.
@@ -371,13 +393,15 @@ class OpenController(Controller):
     def _open_sample_run(self, plan: Plan | None) -> None:
         """Show the finished run of the sample, and open its data.
 
-        For another plan, open the data only.
+        If ``plan`` is another one than that of the run, open the data only;
+        None is the run's plan. The run is read on a worker thread.
         """
 
         def show(record: RunRecord) -> None:
             """Show the run, unless something else was opened meanwhile.
 
-            If `plan` is another one than that of the run, only open the data.
+            If `plan` of the method is another one than that of the run, only
+            open the data.
             """
             if (
                 self._session.dataset is not None
@@ -409,7 +433,12 @@ class OpenController(Controller):
         )
 
     def open_paths(self, paths: Sequence[str]) -> None:
-        """Open one file or folder, models, feature logs with judgments, or the files of one fold."""
+        """Open the paths that the user has chosen together.
+
+        They may be one file or folder, models, feature logs with judgments, or
+        the files of one fold. `_openers` has the functions for what is not
+        data.
+        """
         # Files of a search engine's feature set are no data, but name the features.
         if len(paths) == 1 and holds_feature_set(Path(paths[0])):
             self._openers["feature_set"](paths[0])
@@ -442,7 +471,10 @@ class OpenController(Controller):
 
     @Slot(str)
     def open_path(self, path: str, *, run: bool = False) -> None:
-        """Open data, a plan, a model, preferences, a study or ``"sample"``; with ``run``, run the plan then."""
+        """Open data, a plan, a model, preferences, a study or ``"sample"``.
+
+        With ``run``, the plan is run once the data are open.
+        """
         # The kind of a file that another part of the window opens, such as a
         # study; None for data and plans, which are opened here.
         kind = next(
@@ -466,7 +498,10 @@ class OpenController(Controller):
             self._open_data(path, None, run=run)
 
     def _open_plan(self, path: str, *, run: bool) -> None:
-        """Open the data of a plan, after its methods were added."""
+        """Open the data of a plan, by the path of its file; its methods were added before.
+
+        With ``run``, the plan is run once the data are open.
+        """
         # A relative path of data is that from the folder of the plan.
         try:
             plan = with_data_beside(load_plan(path), path)
@@ -476,17 +511,21 @@ class OpenController(Controller):
         self._open_data(plan.data, plan, run=run)
 
     def _open_data(self, path: str, plan: Plan | None, *, run: bool) -> None:
-        """Open data as a plan says, or without a plan as the session's plan says how data are read.
+        """Open the data at a path.
 
-        With ``run``, the plan is run once the data are open.
+        They are read as ``plan`` says. Without a plan, they are read as the
+        session's plan says, with the columns that the user has chosen for them
+        before. With ``run``, the plan is run once the data are open.
         """
         self._run_when_open = run
         absolute_path = path if path == SAMPLE else str(Path(path).absolute())
         columns = self._columns.get(absolute_path, DataColumns())
         reading_plan = plan or self._session.plan.changed(columns=columns.as_dict())
 
-        # the data of a plan do not need the Data page
+        # The data of a plan do not need the Data page.
         self._shows_data_when_open = plan is None and not run
+
+        # The last plan is the one to show; None for a new one.
         self._loader.open(absolute_path, reading_plan, plan)
 
     @Slot(str, str)
@@ -514,7 +553,10 @@ class OpenController(Controller):
         )
 
     def restore(self) -> None:
-        """Open the data that were open at the end of the last session, with their plan."""
+        """Open the data that were open at the end of the last session, with their plan.
+
+        Data that do not exist any more are reported.
+        """
         plan = self._settings.plan
         data = self._settings.text("study/data")
         if plan is None or not data or plan.data != data:
@@ -535,14 +577,18 @@ class OpenController(Controller):
 
     @Slot(object, str, object)
     def _show(self, dataset: FoldedDataset, path: str, plan: Plan | None) -> None:
-        """Show newly opened data in the session, with notes on them, and run the plan if asked for."""
+        """Show newly opened data in the session, with notes on them, and run the plan if asked for.
+
+        ``path`` is that of the data; ``plan`` is the plan to show, None for a
+        new one.
+        """
         self._runs.show(None)
         self._session.open(dataset, path, plan)
         if path != SAMPLE:
             self._settings.add_recent(path)
         self.opened.emit(dataset)
 
-        # before the notes, as another page hides some of them
+        # Before the notes, as a change of the page hides some of them.
         if self._shows_data_when_open:
             self._shows_data_when_open = False
             self.dataAsked.emit()
@@ -551,6 +597,8 @@ class OpenController(Controller):
         if dataset.origin.read_as.qid or dataset.origin.columns.no_queries:
             self.said.emit(read_as_sentence(dataset))
         if dataset.warnings:
+            # Only the first note is shown, with the number of the others. That the
+            # data stay on disk is no warning.
             n_more = len(dataset.warnings) - 1
             text = tr("{note} ({more} more notes.)") if n_more else "{note}"
             is_only_about_disk = dataset.from_disk and not n_more

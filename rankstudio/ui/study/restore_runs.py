@@ -51,11 +51,15 @@ class RunRestorer(Controller):
 
     @Slot(object)
     def go_on(self, record: RunRecord | None) -> None:
-        """Resume a run that is not finished, as soon as its data are open."""
+        """Resume a run that is not finished, as soon as its data are open.
+
+        Nothing is done for None, and for a run that cannot be resumed.
+        """
         if record is None or not record.can_go_on:
             return
 
-        # A run whose data are not open has a record of them (`recorded`) instead.
+        # `recorded` is what the study says about data that are not open; a run
+        # whose data are open has None.
         if record.recorded is None:
             self.look_at(record)
             self._runs.go_on(record)
@@ -70,11 +74,13 @@ class RunRestorer(Controller):
             self._open(record)
 
     def recognise(self, then: Callable[[], None] = lambda: None) -> None:
-        """Find the stored runs that were computed on the open data, and then call a function.
+        """Find the stored runs that were computed on the open data, and then call ``then``.
 
-        These runs get the open data instead of their stand-ins.
+        These runs get the open data instead of their stand-ins, which have no
+        documents. The data are compared by checksums, on a worker thread.
         """
-        # Only runs that read the files in the same way may be on the same data.
+        # `reading` returns the parts of a plan that say how its data are read: only
+        # runs with the same ones may be on the same data.
         session = self._session
         dataset = self._session.dataset
         candidates = [
@@ -85,7 +91,7 @@ class RunRestorer(Controller):
             return
 
         def handle(records: list[RunRecord]) -> None:
-            """Give the open data to the runs that were computed on them, then call `then`."""
+            """Give the open data to these runs, which were computed on them, then call `then` of the method."""
             # Other data may have been opened while checksums were compared.
             if session.dataset is dataset:
                 self._runs.adopt(records, dataset)
@@ -103,21 +109,28 @@ class RunRestorer(Controller):
             self._open(record)
 
     def _open(self, record: RunRecord) -> None:
-        """Open the data of a run, give them to all runs on these data, and resume the run if asked for."""
+        """Open the data of a run, and give them to all runs on these data.
+
+        Afterwards, the run is resumed if it waits for that.
+        """
         recorded = record.recorded
         plan = record.plan
 
         def is_on_same_data(other: RunRecord) -> bool:
-            """Return whether another run without open data has the same files, read in the same way."""
+            """Return whether another run has the same data as the method's run: the same files, read in the same way.
+
+            False for a run whose data are open.
+            """
             if other.recorded is None or recorded is None:
                 return False
             has_same_checksum = other.recorded.checksum == recorded.checksum
             return has_same_checksum and reading(other.plan) == reading(plan)
 
         def handle(dataset: FoldedDataset) -> None:
-            """Replace the stand-in of the data in all runs on them and, if it is shown, in the session.
+            """Replace the stand-in of the data by the data, in all runs on them.
 
-            A stand-in has what a study stores about data, without documents.
+            If the session shows the stand-in, it is replaced there, too. A
+            stand-in has what a study stores about data, without documents.
             """
             stand_in = record.dataset
             records = [other for other in self._runs.records if is_on_same_data(other)]
@@ -129,6 +142,8 @@ class RunRestorer(Controller):
             """Report a failure; otherwise resume the run if it waits for that and has its data now.
 
             No run waits for its data any more afterwards.
+
+            `record` is the run of the method.
             """
             run_to_resume = self._run_to_resume
             self._run_to_resume = None
@@ -139,6 +154,7 @@ class RunRestorer(Controller):
             elif run_to_resume is record and record.recorded is None:
                 self._runs.go_on(record)
 
+        # Files that do not agree with `recorded` are refused.
         self._loader.fetch(plan.data, plan, handle, end, recorded)
 
 
@@ -177,7 +193,8 @@ class WaitingRuns(QObject):
         self._settings = settings
         self._notice = notice
 
-        # Plans of the runs that waited in the last session, until the user queues them.
+        # Plans of the runs that waited at the end of the last session. They are
+        # offered until the user queues them.
         self._offered_plans: tuple[Plan, ...] = ()
         self._timer = single_shot(_DELAY_MILLISECONDS, self._save, self)
         for signal in (runs.added, runs.changed, runs.removed):
@@ -220,6 +237,7 @@ class WaitingRuns(QObject):
 
     @Slot()
     def _save_soon(self) -> None:
+        """Store the plans after a short time without changes."""
         self._timer.start()
 
     @Slot()

@@ -78,7 +78,7 @@ class StudyFiles(Controller):
         self._runs = models.runs
         self._window = parent
 
-        # Whether the user knows that new runs of this study are lost with the window.
+        # Whether the user was warned that new runs are not stored in this study.
         self._warned_of_loss = False
         self._path_being_opened: Path | None = None
         self._runs.storageBegan.connect(self._remember_path)
@@ -116,7 +116,11 @@ class StudyFiles(Controller):
 
     @Slot(str)
     def open(self, path: str) -> None:
-        """Open a study: list its runs, and store new runs in it; ask before a run is stopped."""
+        """Open a study: list its runs, and store new runs in it.
+
+        If that would stop a run in progress, ask the user first. Nothing is
+        done for a study that is open, or is being opened.
+        """
         file = Path(path).resolve()
         if file == self._study_store.path:
             self.said.emit(tr("{name} is already open").format(name=file.name))
@@ -124,6 +128,8 @@ class StudyFiles(Controller):
             tr("Open another study")
         ):
             self.said.emit(tr("Opening {name} …").format(name=file.name))
+
+            # Afterwards, its last run is shown.
             self._read(file, self._study_store.read(file), self._show_last)
 
     @Slot()
@@ -147,7 +153,7 @@ class StudyFiles(Controller):
 
     @Slot()
     def ask_save_as(self) -> None:
-        """Ask for a file, copy the study to it, and store new runs in the copy."""
+        """Ask for a file, copy the study to it, and use the copy from now on."""
         name = (
             self._study_store.path.name if self._study_store.path else f"study{SUFFIX}"
         )
@@ -161,12 +167,16 @@ class StudyFiles(Controller):
     def save_as(self, path: str) -> None:
         """Copy the study to a file, and store new runs in the copy.
 
-        A run in progress continues.
+        A run in progress continues. The study is copied on a worker thread.
         """
         old_path = self._study_store.path
 
         def use_copy(_: None) -> None:
-            """Make the copy the study of the window; forget an old file of the program's own."""
+            """Use the copy as the study of the window, after it is written.
+
+            The old file is removed from the recent ones if it is the program's
+            own. Runs that could not be stored in a read-only study can go on.
+            """
             # A study without a name is in a file of the program's own, of no
             # further use.
             if self._study_store.is_own(old_path):
@@ -174,7 +184,8 @@ class StudyFiles(Controller):
             self._settings.add_recent(str(self._study_store.path))
             self._remember_path()
 
-            # unlike a read-only original, the copy can be written
+            # Unlike a read-only original, the copy can be written. Runs that could
+            # not go on for this reason can go on now.
             self._runs.allow(READ_ONLY)
             self.said.emit(
                 tr("The study is in {path}").format(path=self._study_store.path)
@@ -189,7 +200,10 @@ class StudyFiles(Controller):
         )
 
     def restore(self) -> None:
-        """Open the study of the last session, unless it is open in another window."""
+        """Open the study of the last session, and show the run that was shown.
+
+        If the study is open in another window, a message says so.
+        """
         path = self._settings.text("study/file")
         shown_id = self._settings.number("study/shown")
         if not path:
@@ -197,7 +211,7 @@ class StudyFiles(Controller):
         file = Path(path)
 
         def work(cancelled: CancelFlag) -> Iterator[object]:
-            """Yield the study in `file` and its runs.
+            """Yield the study in `file` of the method, then its runs.
 
             If another window has it open, yield only a sentence that says so.
             """
@@ -213,8 +227,9 @@ class StudyFiles(Controller):
     def _read(self, file: Path, work: JobFunction, show: Callable[[], None]) -> None:
         """Read a study on the worker, list its runs as they are read, and call ``show`` after the last one.
 
-        ``work`` yields an `OpenedStudy` and then a `RunRecord` for each run, or
-        a sentence on why the study is not read.
+        ``file`` is that of the study. ``work`` reads it: it yields an
+        `OpenedStudy` and then a `RunRecord` for each run, or a sentence on why
+        the study is not read.
         """
         is_open = False
         self._path_being_opened = file
@@ -223,12 +238,15 @@ class StudyFiles(Controller):
         self._models.absence.read_runs(True)
 
         def finish() -> None:
-            """End the texts on the reading in empty panels, and show the runs."""
+            """Remove the notes in empty panels that runs are read, and call `show` of the method."""
             self._models.absence.read_runs(False)
             show()
 
         def handle(message: object) -> None:
-            """Switch to the study, list a run, or show a sentence; set `is_open` for the study."""
+            """Handle a message of `work`: switch to the study, list a run, or show a sentence.
+
+            `is_open` of the method becomes True for the study.
+            """
             nonlocal is_open
             match message:
                 case OpenedStudy():
@@ -239,6 +257,7 @@ class StudyFiles(Controller):
                     text = trn("{name} is open: {n} run", "{name} is open: {n} runs", n)
                     self.said.emit(text.format(name=file.name, n=n))
                     if message.study.read_only:
+                        # This warning is that of the loss, too.
                         self._warned_of_loss = True
                         self.warned.emit(f"{file}: {_READ_ONLY}")
                 case RunRecord():
@@ -247,9 +266,9 @@ class StudyFiles(Controller):
                     self.said.emit(message)
 
         def end(outcome: Outcome) -> None:
-            """Report a failure; if the study was opened at all, find the runs on the open data.
+            """Report a failure. If the study was opened at all, find the runs on the open data.
 
-            `finish` is called after these are found.
+            `finish` of the method is called after these are found.
             """
             self._path_being_opened = None
             if outcome.ending is Ending.FAILED:
@@ -271,15 +290,18 @@ class StudyFiles(Controller):
         )
 
     def _show_restored(self, run_id: float | None) -> None:
-        """Show the run of the last session, or another one, and offer to resume an unfinished last run.
+        """Show the run of the last session, or else another one.
 
         ``run_id`` is the id of the run in the study; None if no run was shown.
+        If the last run of the study is not finished, the user can resume it.
         """
         records = self._runs.records
         if self._models.session.dataset is not None:
             self._show_again(run_id)
         else:
             self._show_last()
+
+        # The signal `left` offers to resume the run.
         if records and records[-1].can_go_on:
             self.left.emit(records[-1])
 
@@ -288,7 +310,10 @@ class StudyFiles(Controller):
             self._bring_sample_run()
 
     def _bring_sample_run(self) -> None:
-        """List the finished run of the sample, which no study contains, if its plan is the present one."""
+        """List and show the finished run of the sample, which is in no study.
+
+        Nothing is done if the present plan is another one than that of the run.
+        """
 
         def show(record: RunRecord) -> None:
             """List and show the run, unless there are runs now or the plan is another one."""
@@ -296,14 +321,17 @@ class StudyFiles(Controller):
             if self._runs.records or not session.plan.agrees(record.plan):
                 return
             self._runs.bring(record)
+
+            # The run gets the open data, and is shown then.
             self._restorer.recognise(lambda: self._show_again(None))
 
         self._models.task_worker.task(READING_SAMPLE, read_sample_run, on_done=show)
 
     def _show_again(self, run_id: float | None) -> None:
-        """Show a run on the open data: the one with this id in the study, or else the last one.
+        """Show a run on the open data, with the model that was chosen of it.
 
-        A run that is shown already stays.
+        That is the run with this id in the study, or else the last one. If a
+        run is shown already, it stays.
         """
         on_data = [
             r for r in self._runs.records if r.dataset is self._models.session.dataset
@@ -317,6 +345,7 @@ class StudyFiles(Controller):
             self._runs.show(record)
 
     def _show_last(self) -> None:
+        """Show the last run of the study, if it has runs."""
         if self._runs.records:
             self._restorer.look_at(self._runs.records[-1])
 
@@ -326,11 +355,11 @@ class StudyFiles(Controller):
         last_id: int = 0,
         seal_marks: tuple[SealMark, ...] = (),
     ) -> None:
-        """Switch to another study, or a new one (None), and close the present one once its run has ended.
+        """Switch to another study, or to a new one (None), and close the present one.
 
-        ``last_id`` is the number of the last run in the study, after which new
-        runs are numbered; ``seal_marks`` are the study's notes on sealed test
-        parts.
+        It is closed once its run has ended. ``last_id`` is the number of the
+        last run in the new study, after which new runs are numbered;
+        ``seal_marks`` are its notes on sealed test parts.
         """
         # The seal comes first, so that results of a sealed test part are not
         # visible for a moment.
@@ -342,6 +371,7 @@ class StudyFiles(Controller):
         # The study is closed on the worker that also does the runs: so it waits
         # for the end of a run that writes to the study.
         if old_study is not None:
+            # So the user can open it again.
             self._settings.add_recent(str(old_study.path))
             self._models.run_worker.task(
                 tr("Closing the study"), self._study_store.close, old_study
@@ -357,7 +387,7 @@ class StudyFiles(Controller):
 
     @Slot(str)
     def _warn_of_loss(self, reason: str) -> None:
-        """Warn once that runs are not stored."""
+        """Warn that runs are not stored, for a reason; a second warning is not shown."""
         if not self._warned_of_loss:
             self._warned_of_loss = True
             self.warned.emit(
@@ -372,9 +402,10 @@ class StudyFiles(Controller):
         return str(path.parent if path is not None and self.name else Path.home())
 
     def _may_leave(self, description: str) -> bool:
-        """Return whether the study may be left; if that would stop a run in progress, ask the user.
+        """Return whether the present study may be left.
 
-        ``description`` is the title of the question: what the user wants to do.
+        If that would stop a run in progress, ask the user. ``description`` is
+        the title of the question: what the user wants to do.
         """
         if not self._runs.busy:
             return True

@@ -34,7 +34,7 @@ _FONT_FILES = ("Inter-Regular.otf", "Inter-SemiBold.otf")
 
 @cache
 def family() -> str:
-    """Return the font family: the system's or the bundled Inter, or "" (the default) without both.
+    """Return the font family of the window: Inter, of the system or bundled; "" for the default font.
 
     This needs a running QGuiApplication. The result is cached, as it cannot
     change while a program runs.

@@ -123,11 +123,11 @@ def set_icon(
     role: str = "text",
     size: int = SIZE,
 ) -> None:
-    """Put an icon on a button or action and redraw it whenever the theme changes.
+    """Put an icon on a button or action, and draw it again whenever the theme changes.
 
-    A second call replaces the first icon. For ``name``, ``role`` and ``size``,
-    see `icon`: the file of the drawing, its color in the theme, and its logical
-    pixels.
+    A second call replaces the first icon. ``name`` is that of the drawing in
+    ``resources/icons``, ``role`` its color in the theme, and ``size`` its size
+    in logical pixels.
     """
     old = target.findChild(
         QObject, "icon-binding", Qt.FindChildOption.FindDirectChildrenOnly
@@ -137,4 +137,6 @@ def set_icon(
 
         # Without a parent, it is deleted, and a later call does not find it.
         old.setParent(None)
+
+    # It belongs to the target, and needs no other reference.
     _Binding(target, theme, name, role, size)

@@ -26,7 +26,7 @@ def power(value: float) -> str:
 
 
 def power_and_value(value: float) -> str:
-    """Format a power of two as "2⁶ = 64", and any other number plainly."""
+    """Return a number as text: a power of two as "2⁶ = 64", any other number plainly."""
     exponent = power_of_two(value)
     return (
         plain(value)
@@ -52,10 +52,7 @@ def combination_label(axes: Sequence[Axis], values: Sequence[Any]) -> str:
 
 
 def time_text(seconds: float | None) -> str:
-    """Format the remaining time of a run: "0:12 left", "1:02:03 left".
-
-    Return "" if it is not known.
-    """
+    """Return the remaining time of a run as text: "0:12 left", "1:02:03 left"; "" if it is not known."""
     if seconds is None:
         return ""
     minutes, rest = divmod(max(0, round(seconds)), 60)
@@ -68,7 +65,7 @@ def time_text(seconds: float | None) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Format an approximate duration: "12 s", "3 min", "1.5 h"."""
+    """Return an approximate duration in seconds as text: "12 s", "3 min", "1.5 h"."""
     if seconds < 90:
         return tr("{n} s").format(n=max(1, round(seconds)))
     minutes = seconds / 60

@@ -56,7 +56,8 @@ def category(colors: Colors, index: int) -> Category:
     palette = _ON_DARK if colors.dark else CATEGORIES
     n_rounds, color_index = divmod(index, len(palette))
 
-    # After each round of colors, dashes and markers are shifted by one against them.
+    # Dashes and markers repeat after seven categories as well. In each round of
+    # colors they are shifted by one, so that a color gets other ones.
     style_index = (color_index + n_rounds) % len(palette)
     return Category(
         QColor(palette[color_index]),

@@ -47,7 +47,7 @@ MOST_IN_TOOLTIP = 300
 
 
 def shortened(text: str) -> str:
-    """Return a text for a tooltip: a long one is cut after a sentence, and refers to the guide.
+    """Return a text for a tooltip: a long text is cut after a sentence, and refers to the guide.
 
     The first sentence stays even if it is too long.
     """

@@ -311,5 +311,6 @@ def style_sheet(colors: Colors, images: Mapping[str, str]) -> str:
         part.substitute(placeholders) for part in (_BASE, _BUTTONS, _FIELDS, _VIEWS)
     )
 
-    # Font sizes and heights grow with the size of text that the user has chosen.
+    # Font sizes and heights grow with the size of text that the user has chosen:
+    # the pattern matches a property and its pixels.
     return _WITH_TEXT.sub(lambda match: f"{match[1]}: {scaled(int(match[2]))}px", sheet)

@@ -134,8 +134,8 @@ class TermLabel(QLabel):
     def follow_text(self) -> None:
         """Follow a change of the label's text, which may not contain the term any more.
 
-        Describe the term for screen readers, and let Tab stop at a label that
-        has a term and no field.
+        The explanation of the term is the description for screen readers. Tab
+        stops at the label if it has a term and no field.
         """
         term = self.term()
         self.setAccessibleDescription(f"{term}: {glossary()[term]}" if term else "")
@@ -149,8 +149,10 @@ class TermLabel(QLabel):
             self.unsetCursor()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Show the explanation of the term under the mouse as a tooltip."""
-        # True ends the handling; beside the word, the label shows its own tooltip.
+        """Show the explanation of the term as a tooltip while the mouse is on the word.
+
+        Beside the word, the label shows its own tooltip, as False is returned.
+        """
         if watched is not self or event.type() != QEvent.Type.ToolTip:
             return super().eventFilter(watched, event)
         help_event = cast(QHelpEvent, event)
@@ -160,7 +162,7 @@ class TermLabel(QLabel):
         return is_on_word
 
     def explanation(self) -> str:
-        """Return the tooltip of the term as rich text: the label's own tooltip, then the explanation."""
+        """Return the tooltip of the term as rich text: the label's own tooltip, then the term and its meaning."""
         term = self.term()
         tip = self.toolTip()
         if tip and not Text.mightBeRichText(tip):
@@ -172,11 +174,8 @@ class TermLabel(QLabel):
         return f"{tip}<p><b>{html_text(term)}</b>: {html_text(glossary()[term])}<br><i>{html_text(hint)}</i></p>"
 
     def word_rect(self) -> QRect:
-        """Return the rectangle of the term in the label.
-
-        It is empty if the term is not visible.
-        """
-        # In a text that wraps, the position of a word is not known.
+        """Return the rectangle of the underlined word in the label; an empty one if it is not visible."""
+        # In a text of several lines, the position of a word is not known.
         if not self._term or self.wordWrap():
             return QRect()
         text = self.shown_text()
@@ -203,7 +202,7 @@ class TermLabel(QLabel):
         self.underline()
 
     def underline(self) -> None:
-        """Draw dots below the term, or a line in the accent color if the label has the focus."""
+        """Draw a line below the word of the term: of dots, or solid in the accent color if the label has the focus."""
         rect = self.word_rect()
         if rect.isEmpty():
             return
@@ -268,10 +267,11 @@ class TermLabel(QLabel):
             widget.open_guide(self.place())
 
 
-def place_of(widget: QWidget) -> str:
-    """Return the guide's address of the term in a label, or in the label of a field: "glossary.md#fold".
+def term_address_of(widget: QWidget) -> str:
+    """Return the guide's address of a term, such as "glossary.md#fold".
 
-    Return "" for no term.
+    It is the term in the label ``widget``, or in the label of the field
+    ``widget``; "" without such a term.
     """
     if isinstance(widget, TermLabel):
         return widget.place()

@@ -144,7 +144,7 @@ class Theme(QObject):
             self._restyle()
 
     def apply(self, app: QApplication) -> None:
-        """Apply the theme to the application, now and whenever the theme changes."""
+        """Apply the theme to the application, and keep following changes of the system's theme and screens."""
         # Qt's style "Fusion" is drawn alike on all systems.
         self._app = app
         app.setStyle(QStyleFactory.create("Fusion"))
@@ -165,7 +165,7 @@ class Theme(QObject):
         """
         sheet = self._app.styleSheet() if self._app else ""
 
-        # pages of windows that were built without this context
+        # Remove pages of windows that were built without this context.
         self._pages_to_style.clear()
         self._unstyled = {
             widget: has_old_sheet
@@ -188,6 +188,7 @@ class Theme(QObject):
                 ]
                 with _without_style_events(unstyled):
                     self._app.setStyleSheet(sheet)
+                # They have no rules of an old sheet: False.
                 self._unstyled |= dict.fromkeys(unstyled, False)
             self._pages_to_style.clear()
 
@@ -206,7 +207,7 @@ class Theme(QObject):
         self._pages_to_style[page] = None
 
     def style_page(self, page: QWidget) -> None:
-        """Style those widgets of a page at once that are not styled yet; the page is about to be shown."""
+        """Style the widgets of a page that are not styled yet, as the page is about to be shown."""
         self._pages_to_style.pop(page, None)
         self._style(
             [
@@ -226,9 +227,10 @@ class Theme(QObject):
 
     @Slot()
     def _turn(self) -> None:
-        """Do the work of one turn of the event loop: the next job, or after all jobs some hidden widgets.
+        """Do the work of one turn of the event loop.
 
-        Between two turns the window handles clicks and keys.
+        That is the next job; after all jobs, some of the hidden widgets are
+        styled. Between two turns the window handles clicks and keys.
         """
         if self._jobs:
             job = self._jobs.popleft()
@@ -237,15 +239,18 @@ class Theme(QObject):
             self._style(list(islice(self._unstyled, PER_TURN)))
             if not self._unstyled:
                 self.restyled.emit()
+
+        # More work remains.
         if self.waits:
             self._turn_timer.start(0)
         else:
             self._turn_timer.stop()
 
     def _style(self, widgets: Iterable[QWidget]) -> None:
-        """Style those of some widgets that wait for the present style sheet; parents must come first.
+        """Style those of some widgets that wait for the present style sheet.
 
-        They do not wait any more, and have Qt's attribute "polished".
+        Parents must come before the widgets in them. The styled widgets do not
+        wait any more, and get Qt's attribute "polished".
         """
         for widget in widgets:
             has_old_sheet = self._unstyled.pop(widget, None)
@@ -265,13 +270,14 @@ class Theme(QObject):
         self._draw_icons(list(self._icons))
 
     def _draw_icons(self, icons: Iterable[Restyled]) -> None:
+        """Draw some icons in the present colors."""
         for icon in icons:
-            # it may have been replaced or deleted since
+            # It may have been replaced or deleted since.
             if icon in self._icons and isValid(icon):
                 icon.apply()
 
     def _unfreeze_windows(self) -> None:
-        """Draw the windows again, after all visible widgets are styled."""
+        """Let the windows be drawn again, after all their visible widgets are styled."""
         windows = self._frozen_windows
         self._frozen_windows = []
         for window in filter(isValid, windows):
@@ -303,11 +309,12 @@ class Theme(QObject):
         return DARK if is_dark else LIGHT
 
     def _restyle(self) -> None:
-        """Apply other colors or another text size: to visible widgets first, some in each turn.
+        """Apply other colors or another text size to the widgets, some in each turn.
 
-        Qt would apply a style sheet to all widgets of the process at once,
-        which takes a second for a window of 1,500 widgets, few of which are
-        visible. The windows are not drawn until all visible widgets are styled.
+        Visible ones come first. Qt would apply a style sheet to all widgets of
+        the process at once, which takes a second for a window of 1,500 widgets,
+        few of which are visible. The windows are not drawn until all visible
+        widgets are styled.
         """
         visible = self._exchange_sheet(self._app) if self._app is not None else []
         self.changed.emit()
@@ -343,10 +350,10 @@ class Theme(QObject):
             self._turn_timer.start(0)
 
     def _exchange_sheet(self, app: QApplication) -> list[QWidget]:
-        """Exchange the style sheet, and return the visible ones of the widgets that wait for it.
+        """Exchange the style sheet, and return the visible widgets, which have to be styled anew.
 
-        All styled widgets have to wait: they are in `_unstyled` then, the
-        visible ones first, and not "polished" any more.
+        All styled widgets wait for that: they are in `_unstyled` then, the
+        visible ones first, and have lost Qt's attribute "polished".
         """
         # Qt's attribute "polished" marks styled widgets, which are collected
         # below. Widgets that still wait since the last change have lost it, and
@@ -369,7 +376,7 @@ class Theme(QObject):
         return visible
 
     def _write_images(self) -> dict[str, str]:
-        """Write the style sheet's pictures in the present colors, and return their paths by name.
+        """Write the pictures of the style sheet in the present colors, and return their paths by name.
 
         Qt caches pictures by their paths, so that dark and light pictures need
         different files.
@@ -398,11 +405,11 @@ def _all_widgets(app: QApplication) -> list[QWidget]:
 
 @contextmanager
 def _without_style_events(widgets: Sequence[QWidget]) -> Iterator[None]:
-    """Keep events of a change of the application's style from widgets, and mark the widgets as unstyled.
+    """Keep events of a change of the application's style from widgets.
 
     In the ``with`` block the style is changed; afterwards widgets get events
-    again. Qt's attribute "polished" marks styled widgets, so that it is
-    removed.
+    again. As the widgets are not styled then, they lose Qt's attribute
+    "polished", which marks styled ones.
     """
     # Widgets that have the attribute for another reason keep it.
     listeners = [
@@ -417,6 +424,7 @@ def _without_style_events(widgets: Sequence[QWidget]) -> Iterator[None]:
 def _set_attribute(
     widgets: Iterable[QWidget], attribute: Qt.WidgetAttribute, value: bool
 ) -> None:
+    """Set an attribute of widgets to a value."""
     for widget in widgets:
         widget.setAttribute(attribute, value)
 

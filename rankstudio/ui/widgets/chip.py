@@ -39,16 +39,18 @@ class Chip(QFrame):
         self.hide()
 
     def say(self, text: str, actions: Mapping[str, Callable[[], object]]) -> None:
-        """Show a text, and a link for each action, by the link's label; an empty text hides the chip.
+        """Show a text, and a link for each action; an empty text hides the chip.
 
-        A click on a link calls the function of its action. Links of earlier
-        texts are used again, and those that are too many are hidden.
+        ``actions`` maps the label of each link to the function that a click on
+        it calls. Links of earlier texts are used again, and those that are too
+        many are hidden.
         """
         self._actions = dict(actions)
         while len(self._links) < len(self._actions):
             self._links.append(self._link(len(self._links)))
         self._text.setText(f"{text} ·" if actions else text)
         for number, button in enumerate(self._links):
+            # "" for a link that is too many.
             label = list(self._actions)[number] if number < len(self._actions) else ""
             button.setText(label.replace("&", "&&"))
             button.setAccessibleName(label)
@@ -69,7 +71,11 @@ class Chip(QFrame):
         list(self._actions.values())[number]()
 
     def _link(self, number: int) -> QPushButton:
-        """Add a link to the chip, and return it; a click calls the action at this position, from 0."""
+        """Add a link to the chip, and return it.
+
+        A click on it calls the action at position ``number``, from 0, of the
+        actions that the chip then shows.
+        """
         button = named(
             QPushButton(), f"{self.objectName()}-link-{number}", role="chip-link"
         )

@@ -88,10 +88,13 @@ class ButtonChoice(QWidget):
         self._group = QButtonGroup(self)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Choose the next or previous visible button by the arrow keys."""
-        # The id of a button is its position; the group returns None beyond its
-        # ends. Other keys are left to the widget around this one: the event is
-        # not accepted.
+        """Choose the next or previous visible button by the arrow keys.
+
+        At the end of the row, the chosen button stays chosen.
+        """
+        # `step` is 1 or -1 for an arrow key, None for any other key. The id of a
+        # button is its position, -1 for none; the group returns None for a
+        # button beyond its ends.
         step = _STEPS_BY_KEY.get(event.key())
         checked_id = self._group.checkedId()
         button = (
@@ -104,6 +107,8 @@ class ButtonChoice(QWidget):
         if button is not None:
             button.setFocus(Qt.FocusReason.TabFocusReason)
             button.click()
+
+        # Other keys are left to the widget around this one.
         event.setAccepted(step is not None and checked_id >= 0)
 
     def _keep_one_tab_stop(self) -> None:
@@ -158,7 +163,7 @@ class Segmented(ButtonChoice):
         self.set_options(options)
 
     def set_options(self, options: Sequence[tuple[object, str]]) -> None:
-        """Offer other values, each with the text of its button, and choose the first."""
+        """Offer other values instead, each with the text of its button, and choose the first."""
         for button in self._buttons():
             self._group.removeButton(button)
             self._row.removeWidget(button)
@@ -219,10 +224,14 @@ class Segmented(ButtonChoice):
         return list(self._group.buttons())
 
     def _keep_place_in_tab_order(self) -> None:
-        """Put the buttons into the tab order at the row's place: Qt puts new widgets at the end."""
+        """Put the buttons into the tab order directly after this row.
+
+        Qt puts new widgets at the end of the order.
+        """
         previous: QWidget = self
 
-        # setTabOrder needs a widget that can have the focus
+        # setTabOrder needs a widget that can have the focus; the row itself has
+        # none before and after.
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         for button in self._buttons():
             QWidget.setTabOrder(previous, button)
@@ -247,9 +256,9 @@ class TickedSlider(QSlider):
         super().__init__(Qt.Orientation.Horizontal)
         self._ticks: tuple[int, ...] = ()
 
-    def set_ticks(self, places: Sequence[int]) -> None:
+    def set_ticks(self, stops: Sequence[int]) -> None:
         """Draw ticks at some of the slider's stops."""
-        self._ticks = tuple(places)
+        self._ticks = tuple(stops)
         self.update()
 
     def ticks(self) -> tuple[int, ...]:
@@ -284,6 +293,7 @@ class TickedSlider(QSlider):
         painter.setPen(self.palette().color(QPalette.ColorRole.PlaceholderText))
         bottom = self.height() - 1
         for x in self.tick_pixels():
+            # A tick is 3 pixels high.
             painter.drawLine(x, bottom - 3, x, bottom)
 
 
@@ -328,17 +338,19 @@ class LambdaSlider(QWidget):
         symbol: str = "",
         marked: Sequence[float] | None = None,
     ) -> None:
-        """Offer other values, and move to the one nearest to the present value.
+        """Offer other values in this order, and move to the one nearest to the present value.
 
-        Values in ``marked`` have ticks, by default all. A ``symbol`` replaces
-        the "λ" before the slider.
+        Values in ``marked`` have ticks, by default all values. A ``symbol``
+        replaces the letter before the slider, which is "λ" at first; "" keeps
+        it.
         """
         if symbol:
             self._symbol.setText(symbol)
             self._slider.setAccessibleName(symbol)
 
         # Stops of the slider are positions in the values. Its signal is
-        # blocked, as only moves of the user are emitted.
+        # blocked, as only moves of the user are emitted. Without earlier
+        # values there is no present one.
         old_value = self.value() if self._values else None
         self._values = tuple(values)
         with QSignalBlocker(self._slider):
@@ -351,6 +363,8 @@ class LambdaSlider(QWidget):
                 if value in marked_values
             ]
         )
+
+        # Page up and page down move by a fifth of the values.
         self._slider.setPageStep(max(1, len(values) // 5))
         self._slider.setEnabled(len(values) > 1)
         if old_value is not None and values:
@@ -386,7 +400,7 @@ class LambdaSlider(QWidget):
         widest = max(
             (metrics.horizontalAdvance(power(v)) for v in self._values), default=0
         )
-        self._label.setFixedWidth(widest + 4)
+        self._label.setFixedWidth(widest + 4)  # pixels
         self._show()
 
     def _show(self) -> None:
@@ -432,7 +446,10 @@ class _CalmComboBox(QComboBox):
     cut = Qt.TextElideMode.ElideRight
 
     def initStyleOption(self, option: QStyleOptionComboBox) -> None:
-        """Set how Qt draws the box: with its text cut to the width beside the arrow."""
+        """Set how Qt draws the box: its text is cut to the width beside the arrow.
+
+        Where the text is cut, at its end or in the middle, is set by `cut`.
+        """
         super().initStyleOption(option)
         text_rect = self.style().subControlRect(
             QStyle.ComplexControl.CC_ComboBox,
@@ -446,7 +463,7 @@ class _CalmComboBox(QComboBox):
         )
 
     def showPopup(self) -> None:
-        """Open the list, wide enough for its entries."""
+        """Open the list of entries, wide enough to show all of them uncut."""
         view = self.view()
         view.setTextElideMode(Qt.TextElideMode.ElideNone)
         view.setMinimumWidth(
@@ -469,7 +486,7 @@ class _NotedDelegate(QStyledItemDelegate):
         size = super().sizeHint(option, index)
         note = index.data(NOTE)
         if index.data(_KIND_ROLE) == _SEPARATOR:
-            return QSize(0, _SEPARATOR_HEIGHT)
+            return QSize(0, _SEPARATOR_HEIGHT)  # it is as wide as the list
         if not note:
             return size
         metrics = QFontMetrics(_note_font(option.font))
@@ -612,11 +629,14 @@ def set_notes(
         item = model.item(row)
         if key is None:  # a separator
             continue
+
+        # A reason replaces a note on the same entry.
         text = disabled_reasons.get(key) or notes.get(key, "")
         item.setEnabled(key not in disabled_reasons)
         item.setToolTip(plain(text) if text else "")
 
-        # Screen readers get the note in Qt's own role; None removes an earlier note.
+        # The list draws the note from the first role, and screen readers read
+        # it from the second, which is Qt's own; None removes an earlier note.
         for role in (NOTE, _KIND_ROLE):
             item.setData(text or None, role)
 
@@ -667,7 +687,10 @@ class PickMenu(QMenu):
     def set_entries(
         self, entries: Sequence[tuple[object, str]], chosen: object
     ) -> None:
-        """Offer values with their texts, and mark the present one."""
+        """Offer other values, each with its text, and mark the present one.
+
+        ``chosen`` is the present value; it may be none of the values.
+        """
         self._list.clear()
         for value, text in entries:
             item = QListWidgetItem(text)
@@ -709,5 +732,6 @@ class PickMenu(QMenu):
 
     @Slot(QListWidgetItem)
     def _on_item(self, item: QListWidgetItem) -> None:
+        """Close the menu, and emit the value of the entry that was chosen."""
         self.close()
         self.picked.emit(item.data(Qt.ItemDataRole.UserRole)[0])

@@ -198,15 +198,19 @@ class Column:
         """The title of the column in a file."""
         return self.full_title or self.title or self.key
 
-    def of(self, row: Row) -> Any:
+    def value_in(self, row: Row) -> Any:
         """Return the value of this column in a row."""
         if self.value is not None:
             return self.value(row)
         return row[self.key] if isinstance(row, Mapping) else getattr(row, self.key)
 
     def text(self, row: Row) -> str:
-        """Return the text of the cell in a row: the formatted value, "–" for a missing one."""
-        value = self.of(row)
+        """Return the text of the cell in a row.
+
+        It is the formatted value, "–" for a missing one, and "" for a cell that
+        is drawn.
+        """
+        value = self.value_in(row)
         if is_missing(value):
             return MISSING
         if isinstance(value, ProgressCell):
@@ -226,13 +230,16 @@ class Column:
         return count_text(value) if self.format == "," else format(value, self.format)
 
     def plain(self, row: Row) -> str:
-        """Return the text that is copied and exported: numbers with all digits, "" for a missing value.
+        """Return the text of the cell that is copied and exported.
 
-        For a cell that the user can edit, this is the text of the editor,
-        without marks added to it.
+        Numbers have all digits, and a missing value is "". For a cell that the
+        user can edit, this is the text of the editor, without marks added to
+        it.
         """
-        # An editable number is written with all digits, not with those of the editor.
-        value = self.of(row)
+        # `edited` returns the text with which the editor of a cell opens. A number
+        # in an editable cell is written with all digits instead, as the editor may
+        # show fewer.
+        value = self.value_in(row)
         if isinstance(value, str) and self.edited is not None:
             return self.edited(row)
         if is_missing(value) or isinstance(value, Dot | Tick | HistogramCell):
@@ -244,21 +251,28 @@ class Column:
         return self.tone(row) if callable(self.tone) else self.tone
 
     def order(self, row: Row) -> Any:
-        """Return the key that the column sorts a row by; ticked rows come first, ascending."""
-        value = self.sort(row) if self.sort is not None else self.of(row)
+        """Return the key that the column sorts a row by: the `sort` function's value, or that of the cell."""
+        value = self.sort(row) if self.sort is not None else self.value_in(row)
         if isinstance(value, ProgressCell):
             return value.share
         if isinstance(value, Tick):
+            # False is before True: ticked rows come first.
             return not value.on
 
         # Histograms are sorted by their highest bin: the more even, the earlier.
         if isinstance(value, HistogramCell):
             return max(value.all, default=0.0)
+
+        # Dots are in the order of their categories.
         return value.category if isinstance(value, Dot) else value
 
 
 def tick_column(is_ticked: Callable[[Row], bool], tooltip: str) -> Column:
-    """Return a narrow column of boxes without a title; ``is_ticked`` says which rows have a tick."""
+    """Return a narrow column of boxes without a title.
+
+    ``is_ticked`` returns whether a row has a tick; ``tooltip`` is that of the
+    header.
+    """
     return Column(
         "tick",
         "",
@@ -306,17 +320,18 @@ class ColumnModel(QAbstractTableModel):
         self.rows = rows
         self._identity = identity
 
-        # Least and greatest number of columns, for the scale of their bars.
+        # For columns with bars, by their positions: the least and the greatest
+        # number, which are the ends of the scale of the bars.
         self._ranges: dict[int, tuple[float, float]] = {}
 
-        # Number of the column that sorts, -1 for none, and the order.
+        # Position of the column that sorts, -1 for none, and the order.
         self._sorting = (-1, Qt.SortOrder.AscendingOrder)
 
         # Indices in `rows`, in the order shown.
         self._shown_indices: Sequence[int] = range(len(rows))
 
     def set_columns(self, columns: Sequence[Column]) -> None:
-        """Show other columns of the same rows, unsorted."""
+        """Show other columns of the same rows, in the order of `rows`: not sorted."""
         self.beginResetModel()
         self.columns = tuple(columns)
         self._sorting = (-1, Qt.SortOrder.AscendingOrder)
@@ -325,15 +340,15 @@ class ColumnModel(QAbstractTableModel):
         self.endResetModel()
 
     def set_rows(self, rows: Sequence[Row]) -> bool:
-        """Show other rows.
+        """Show other rows, sorted as the present ones.
 
         Returns
         -------
         bool
             Whether these are other rows; False if the same rows only have new contents.
         """
-        # For the same rows, Qt's selection and scroll position stay; a reset
-        # loses both.
+        # For the same rows, Qt is only notified of new contents: a reset would
+        # lose its selection and scroll position.
         new_rows = list(rows)
         if self.identities(self.rows) == self.identities(new_rows) and new_rows:
             self.rows = new_rows
@@ -371,16 +386,17 @@ class ColumnModel(QAbstractTableModel):
             self._rearrange()
 
     def _sorted_indices(self) -> Sequence[int]:
-        """Return the indices of the rows in the order of the sorting.
+        """Return the indices in `rows` in the order that the sorting column gives.
 
-        Headings stay above their rows.
+        Headings stay above their rows, which are sorted among themselves.
         """
         number, order = self._sorting
         if not 0 <= number < len(self.columns):
             return range(len(self.rows))
 
         # Rows before the first heading are sorted among themselves, and so are
-        # those between two headings.
+        # those between two headings. A heading is followed by its rows, up to
+        # the next heading or the end.
         headings = [
             index for index, row in enumerate(self.rows) if isinstance(row, Heading)
         ]
@@ -396,9 +412,10 @@ class ColumnModel(QAbstractTableModel):
     def _sort(
         self, indices: Sequence[int], column: Column, descends: bool
     ) -> list[int]:
-        """Return indices of rows sorted by a column; the indices may be a range.
+        """Return indices of rows, sorted by the values of a column.
 
-        Rows without a value come last, and texts ignore case.
+        Rows without a value come last in either direction, and texts ignore
+        case. The indices may be a range.
         """
         keys = {index: column.order(self.rows[index]) for index in indices}
         present = [index for index in indices if not is_missing(keys[index])]
@@ -413,7 +430,9 @@ class ColumnModel(QAbstractTableModel):
     def _rearrange(self) -> None:
         """Sort the shown rows, and let Qt's persistent indexes follow their rows.
 
-        Qt marks the current and the highlighted rows by such indexes.
+        A persistent index is a cell that Qt remembers: the current cell and the
+        highlighted ones. It has the position of the row, which the sorting
+        changes.
         """
         old_indices = self._shown_indices
         new_indices = self._sorted_indices()
@@ -423,6 +442,7 @@ class ColumnModel(QAbstractTableModel):
         new_positions = {index: position for position, index in enumerate(new_indices)}
         persistent = self.persistentIndexList()
         self._shown_indices = new_indices
+        # From the old position to the row, and from the row to the new position.
         moved = [
             self.index(new_positions[old_indices[old.row()]], old.column())
             for old in persistent
@@ -461,10 +481,14 @@ class ColumnModel(QAbstractTableModel):
         return any(column.kind == "tick" for column in self.columns)
 
     def bar_range(self, column: int) -> tuple[float, float]:
-        """Return the least and the greatest number of a column, 0 included, for the scale of its bars."""
+        """Return the ends of the scale of a column's bars.
+
+        These are the least and the greatest number of the column, 0 included.
+        They are computed once for the present rows.
+        """
         if column not in self._ranges:
             rows = (row for row in self.rows if not isinstance(row, Heading))
-            values = [self.columns[column].of(row) for row in rows]
+            values = [self.columns[column].value_in(row) for row in rows]
             numbers = [0.0, *(v for v in values if not is_missing(v))]
             self._ranges[column] = min(numbers), max(numbers)
         return self._ranges[column]
@@ -478,9 +502,10 @@ class ColumnModel(QAbstractTableModel):
         return 0 if parent.isValid() else len(self.columns)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return the text, the tooltip, the row object or another property of a cell, by the role.
+        """Return a property of a cell, by the role: its text, tooltip, row object and others.
 
-        Qt calls it for each property; None leaves the property as it is by default.
+        Qt calls it for each property; None leaves the property as it is by
+        default.
         """
         if not index.isValid():
             return None
@@ -506,7 +531,11 @@ class ColumnModel(QAbstractTableModel):
 
     @staticmethod
     def _heading_data(heading: Heading, column: int, role: int) -> Any:
-        """Return the text of a heading in its first column, or the heading itself as the row object."""
+        """Return a property of a cell in the row of a heading, by the role.
+
+        The first cell has the text of the heading; every cell has the heading
+        itself as its row object. All else is None.
+        """
         if role == ROW_ROLE:
             return heading
         is_text = role in (
@@ -524,9 +553,10 @@ class ColumnModel(QAbstractTableModel):
     def setData(
         self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole
     ) -> bool:
-        """Emit the text that the user wrote; return whether the cell can be edited.
+        """Emit `written` with the text that the user wrote; return whether the cell can be edited.
 
-        The model does not change rows: their owner sets other ones.
+        An unchanged text is not emitted. The model does not change rows: their
+        owner sets other ones.
         """
         if not index.isValid() or role != Qt.ItemDataRole.EditRole:
             return False
@@ -542,7 +572,11 @@ class ColumnModel(QAbstractTableModel):
         orientation: Qt.Orientation,
         role: int = Qt.ItemDataRole.DisplayRole,
     ) -> Any:
-        """Return title, tooltip or alignment of a column, or a row's number from 1, by the role."""
+        """Return a property of the header, by the role.
+
+        That is the title, tooltip or alignment of a column, or the number of a
+        row, from 1.
+        """
         if orientation == Qt.Orientation.Vertical:
             return (
                 count_text(section + 1) if role == Qt.ItemDataRole.DisplayRole else None
@@ -565,7 +599,7 @@ def _text_for_screen_reader(column: Column, row: Row) -> str | None:
     Return None if these are the cell's text.
     """
     if column.kind == "tick":
-        return tr("ticked") if column.of(row).on else tr("not ticked")
+        return tr("ticked") if column.value_in(row).on else tr("not ticked")
     return column.spoken(row) if column.spoken is not None else None
 
 
@@ -575,10 +609,13 @@ FORMATS = (("CSV", ".csv"), ("LaTeX", ".tex"), ("Markdown", ".md"))
 _DRAWN = ("dot", "tick", "histogram")  # kinds of cells without a text
 
 
-def separated(
+def separated_text(
     columns: Sequence[Column], rows: Sequence[Row], separator: str = ","
 ) -> str:
-    """Return rows as separated text with a header line, numbers with all their digits."""
+    """Return rows as text with a header line, the cells separated by `separator`.
+
+    Numbers have all their digits.
+    """
     # A column of drawings is left out, and one with several numbers is divided
     # into columns of one number.
     written_columns = [
@@ -593,13 +630,15 @@ def separated(
 
 
 def table_text(columns: Sequence[Column], rows: Sequence[Row], ending: str) -> str:
-    """Return rows as a table in LaTeX for ".tex", in Markdown for ".md", or in CSV for any other suffix.
+    """Return rows as a table, in the format of a file name's ending.
 
-    In CSV numbers have all their digits; the other formats have the texts of the cells.
+    That is LaTeX for ".tex", Markdown for ".md", and CSV for any other ending.
+    In CSV numbers have all their digits; the other formats have the texts of
+    the cells.
     """
     text_of_table = {".tex": latex_text, ".md": markdown_text}.get(ending)
     if text_of_table is None:
-        return separated(columns, rows)
+        return separated_text(columns, rows)
     written_columns = [c for c in columns if c.kind not in _DRAWN]
     texts = [[c.text(row) for c in written_columns] for row in rows]
     left_aligned = [i for i, c in enumerate(written_columns) if c.align == "left"]

@@ -71,7 +71,10 @@ class KeyValue(QWidget):
         self.set_rows(rows)
 
     def set_rows(self, rows: Sequence[Fact]) -> None:
-        """Show other facts; facts that differ only in the value keep their widgets."""
+        """Show other facts, each with its key at the left and its value at the right.
+
+        Facts that differ only in the value keep their widgets.
+        """
         # Beyond the end of the shorter list, one of the two facts is None.
         for i, (old_row, row) in enumerate(zip_longest(self._rows, rows)):
             if old_row == row:
@@ -81,7 +84,7 @@ class KeyValue(QWidget):
                 and row is not None
                 and _differ_only_in_value(old_row, row)
             ):
-                value_widget = self._widget_at(i, 1)
+                value_widget = self._widget_at(i, 1)  # in the second column
                 assert isinstance(value_widget, _Value)
                 value_widget.label.setText(row.value)
                 continue
@@ -166,7 +169,10 @@ class BarRows(QWidget):
         theme.changed.connect(self.update)
 
     def set_rows(self, rows: Sequence[tuple[str, int]]) -> None:
-        """Show other labels and counts, which the tooltip and screen readers have as text."""
+        """Show other rows: pairs of a label and a count.
+
+        The tooltip and screen readers have them as text.
+        """
         self._rows = tuple(rows)
         text = "\n".join(f"{label}: {count_text(count)}" for label, count in rows)
         self.setAccessibleDescription(text)
@@ -183,7 +189,7 @@ class BarRows(QWidget):
         return QSize(80, self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the rows: labels, bars with the greatest count in full width, and counts."""
+        """Draw the rows: labels, bars and counts. The bar of the greatest count has the full width."""
         if not self._rows:
             return
         painter = QPainter(self)
@@ -215,10 +221,11 @@ class BarRows(QWidget):
         share: float,
         index: int,
     ) -> None:
-        """Draw one row.
+        """Draw one row: its label at the left, its count at the right, and the bar between.
 
-        The bar fills a share, from 0 to 1, of the track, the area between label
-        and count. Its color is that of the category with the row's index.
+        ``row`` is the rectangle of the row, and ``track`` the area between
+        label and count, of which the bar fills the ``share``, from 0 to 1. The
+        color of the bar is that of the category with the row's ``index``.
         """
         colors = self._theme.colors
         painter.setPen(colors.q("muted"))

@@ -28,10 +28,10 @@ class FrozenHeader(QHeaderView):
         self.n_frozen = 0
 
     def frozen_width(self) -> int:
-        """Return the width of the frozen sections in pixels.
+        """Return the width of the frozen sections in pixels, 0 if they need not be drawn over others.
 
-        Return 0 if the sections need not be drawn over others: if nothing is
-        scrolled sideways, or if they would cover too much of the table.
+        That is so if nothing is scrolled sideways, or if they would cover too
+        much of the table.
         """
         if not self.n_frozen or not self.offset():
             return 0
@@ -42,7 +42,10 @@ class FrozenHeader(QHeaderView):
         return width if width <= _MAX_SHARE * self.viewport().width() else 0
 
     def frozen_section(self, x: int) -> int:
-        """Return the frozen section (a column's part of the header) at a horizontal pixel; -1 for none."""
+        """Return the frozen section at a horizontal pixel of the visible header; -1 for none.
+
+        A section is the part of the header that belongs to a column.
+        """
         if not 0 <= x < self.frozen_width():
             return -1
         sections = (
@@ -115,10 +118,16 @@ class FrozenHeader(QHeaderView):
         return super().viewportEvent(event)
 
     def _moved_to_section(self, event: QMouseEvent) -> QMouseEvent:
-        """Return an event on a frozen section as an event at the section's unfrozen place, which Qt knows."""
+        """Return an event on a frozen section with the position where the section would be unfrozen.
+
+        Qt knows only that position, and so handles the event for the section.
+        Any other event is returned as it is.
+        """
         x = event.position().x()
         if self.frozen_section(int(x)) < 0:
             return event
+
+        # The offset is the number of pixels by which the header is scrolled.
         return QMouseEvent(
             event.type(),
             QPointF(x - self.offset(), event.position().y()),

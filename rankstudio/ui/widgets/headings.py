@@ -82,13 +82,16 @@ class HeadingText(QWidget):
 
     @staticmethod
     def _width(text: str, bold: bool, size: int) -> int:
+        """Return the width of a piece of text in pixels."""
         return QFontMetrics(font(size, bold)).horizontalAdvance(text)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the texts, one after the other; the last one that fits only in part is cut."""
+        """Draw the title and the parts one after the other; the last one that fits only in part is cut."""
         painter = QPainter(self)
         colors = self._theme.colors
         rest = self.rect()  # to the right of the texts that are drawn
+
+        # The title is bold, and a part may be; other parts are muted.
         for text, bold, size in self._pieces():
             painter.setFont(font(size, bold))
             painter.setPen(colors.q("text" if bold else "muted"))
@@ -172,7 +175,7 @@ class HeadingBar(QWidget):
         self._update_tooltip()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the background, and a line above and below."""
+        """Draw the background, and a line at its upper and lower edge."""
         painter = QPainter(self)
         colors = self._theme.colors
         box = self.rect()
@@ -203,9 +206,10 @@ class HeadingBar(QWidget):
         self.mousePressEvent(event)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Fold by the left and unfold by the right arrow key, as in trees; press the button by Enter.
+        """Handle keys while one of the two buttons has the focus.
 
-        False leaves other events to the button that has the focus.
+        The left arrow key folds and the right one unfolds, as in trees; Enter
+        presses the button. False leaves other events to the button.
         """
         if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
             return False
@@ -221,6 +225,7 @@ class HeadingBar(QWidget):
         return False
 
     def _update_tooltip(self) -> None:
+        """Set the whole text as the tooltip if it is cut."""
         self.setToolTip(plain(self._heading.text) if self.text.is_cut else "")
 
 
@@ -261,7 +266,10 @@ class HeadingBars(QObject):
         return [self._bars[heading.key] for _, heading in self._headings()]
 
     def place(self) -> None:
-        """Show a bar for each of the present headings, and delete the bars of others."""
+        """Show a bar over each of the present headings, and delete the bars of headings that are gone.
+
+        The bars are put into the tab order if the headings are others.
+        """
         headings = self._headings()
         if not headings and not self._bars:
             return
@@ -297,7 +305,10 @@ class HeadingBars(QObject):
                 self._bars[heading.key].setGeometry(self._box(number))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Scroll to a bar whose button got the focus by Tab; the button handles the event, too."""
+        """Scroll to the heading of a button that got the focus by Tab.
+
+        ``watched`` is the button, which handles the event, too.
+        """
         if event.type() == QEvent.Type.FocusIn and event.reason() in _KEYBOARD:  # type: ignore[attr-defined]
             numbers = {heading.key: number for number, heading in self._headings()}
             for key, bar in self._bars.items():
@@ -320,7 +331,10 @@ class HeadingBars(QObject):
         return QRect(0, top, table.viewport().width(), height)
 
     def _add(self, key: Hashable) -> HeadingBar:
-        """Make the bar of a heading, whose signals this object emits with the heading's key."""
+        """Make and return the bar of a new heading, by the heading's key.
+
+        The signals of the bar are emitted by this object, with the key.
+        """
         bar = self._bars[key] = HeadingBar(self._theme, self._table.viewport())
         bar.folded.connect(partial(self.folded.emit, key))
         bar.linked.connect(partial(self.linked.emit, key))

@@ -117,7 +117,7 @@ def named(
 
 
 def set_role(widget: QWidget, role: str) -> None:
-    """Give a widget another variant in the style sheet."""
+    """Give a widget another role: the variant of the widget in the style sheet."""
     if widget.property("role") != role:
         widget.setProperty("role", role)
         # Qt reads the properties that a style sheet selects by only when it

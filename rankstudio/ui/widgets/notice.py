@@ -186,7 +186,11 @@ class Notice(ClosedByEscape):
 
     @Slot()
     def expire(self) -> None:
-        """Hide the message, or wait: while the mouse or the focus is on it, or another window is active."""
+        """Hide the message and emit `expired`, or try again a little later.
+
+        It is not hidden while the mouse or the focus is on it, or another
+        window is active.
+        """
         focus = QApplication.focusWidget()
         has_focus = focus is not None and self.isAncestorOf(focus)
         if self.underMouse() or has_focus or not self.isActiveWindow():
@@ -224,12 +228,18 @@ class Notice(ClosedByEscape):
             self.closed.emit()
 
     def _show_buttons(self, actions: dict[str, Callable[[], object]]) -> None:
-        """Show a button for each action, beside the text or below it."""
+        """Show a button for each action, beside the text or below it.
+
+        ``actions`` maps the labels of the buttons to the functions that they
+        call.
+        """
         self._actions = actions
         while len(self._buttons) < len(actions):
             button = named(QPushButton(), "notice-action")
             button.clicked.connect(partial(self._act, len(self._buttons)))
             self._buttons.append(button)
+
+        # Several buttons are below the text, and so is any in a narrow place.
         layout = (
             self._row_below if self._stacked or len(actions) > 1 else self._row_beside
         )
@@ -244,16 +254,18 @@ class Notice(ClosedByEscape):
             button.show()
 
     def _act(self, number: int) -> None:
+        """Call the function of the action at a position, from 0."""
         list(self._actions.values())[number]()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the bar: a tinted card in the color of the message's level."""
+        """Draw the bar: a card with a tinted background and frame in the color of the message's level."""
         colors = self._theme.colors
         color = colors.role(_LEVEL_ROLES[self._level])
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
-        # Numbers are shares of the level's color: 45 % for the frame, less inside.
+        # `mix` mixes two colors; the number is the share of the level's color:
+        # 45 % for the frame, less inside.
         painter.setPen(QPen(colors.q(mix(colors.panel, color, 0.45)), 1.0))
         painter.setBrush(
             colors.q(mix(colors.panel, color, 0.12 if colors.dark else 0.07))
@@ -263,7 +275,11 @@ class Notice(ClosedByEscape):
         )
 
     def _lay_out(self) -> None:
-        """Lay out icon, text, one action's button and the close button in a row, and a row for more below."""
+        """Lay out the parts of the bar.
+
+        In a row are icon, text, the button of a single action and the close
+        button. Below it is another row, for the buttons of several actions.
+        """
         self._row_beside = QHBoxLayout()
         self._row_below = QHBoxLayout()
         self._row_below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
@@ -358,11 +374,13 @@ class Notices(QWidget):
     def say(
         self, text: str, level: Level = "info", actions: Actions = _NO_ACTIONS
     ) -> None:
-        """Show a message below the others, with the parameters of `Notice.say`.
+        """Show a message below the others.
 
-        The message replaces one that it repeats or continues. Of several
-        messages of level "info", only the newest is shown. A warning without
-        buttons hides itself after it was readable for a while.
+        The message replaces a shown one that it repeats or continues. Of
+        several messages of level "info", only the newest is shown. A warning
+        without buttons hides itself after it was readable for a while. The
+        parameters are those of `Notice.say`: text, level, and a function for
+        the label of each button.
         """
         # A text continues another one if it begins with it, followed by a blank.
         for bar in list(self._shown_bars):
@@ -414,7 +432,7 @@ class Notices(QWidget):
             self._shown_bars[-1].stay()
 
     def _forget(self, text: str) -> None:
-        """Remove a message from the kept ones."""
+        """Remove the message with a text from the kept ones; emit `keptChanged` if there was one."""
         n_before = len(self._kept_messages)
         self._kept_messages = [
             (kept_text, level)
@@ -495,7 +513,7 @@ class Overlay(QWidget):
         return handled
 
     def _place(self) -> None:
-        """Center the overlay at the bottom of the covered widget, as wide as its own widgets need.
+        """Put the overlay at the bottom of the covered widget, in the middle, as wide as its widgets need.
 
         The width has limits. Below the overlay, as many pixels stay free as
         ``foot`` of the constructor says.

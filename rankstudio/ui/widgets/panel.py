@@ -141,11 +141,11 @@ class Caption(ElidedLabel):
         self.setMaximumWidth(max(1, self.sizeHint().width()))
 
     def shown_text(self) -> str:
-        """Return the words that fit, with "…" if some are left out.
+        """Return the words that fit into the width, with "…" if some are left out.
 
-        Return "" if too little remains to be understood: fewer letters than a
-        constant, and less than half of the first part. " · " separates the
-        parts of a caption.
+        Return "" if too little remains to be understood: not more letters than
+        a constant, and not more than half of the first part. " · " separates
+        the parts of a caption.
         """
         full_text = self.text()
         width = self.contentsRect().width()
@@ -209,6 +209,7 @@ class WrappedLabel(QLabel):
             self._update_tooltip()
 
     def _needed_height(self) -> int:
+        """Return the height that the text needs at the present width; 0 without a text."""
         return max(0, self.heightForWidth(self.width())) if self.text() else 0
 
     def _update_tooltip(self) -> None:
@@ -295,8 +296,9 @@ class Panel(QFrame):
             QVBoxLayout(), margins=(padding, padding, padding, padding), spacing=8
         )
 
-        # Margins of left, top, right and bottom: 1 for the border, and 5 at the
-        # bottom where contents without padding would cover the rounded corners.
+        # Margins of left, top, right and bottom in pixels: 1 for the border, and
+        # 5 at the bottom where contents without padding would cover the rounded
+        # corners.
         edges = (1, 1, 1, 0 if padding else 5)
         self.header = self._make_header()
         fill(QVBoxLayout(self), self.header, (self.body, 1), margins=edges, spacing=0)
@@ -360,7 +362,11 @@ class Panel(QFrame):
         return button
 
     def _make_header(self) -> PanelHeader:
-        """Return the header: title, caption, links, an empty space, and tools at the right end."""
+        """Return the header with its widgets.
+
+        From left to right: title, caption, links, an empty space, and the
+        tools.
+        """
         header = named(PanelHeader(), role="header")
         self._title.setSizePolicy(
             QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred
@@ -470,11 +476,15 @@ class Disclosure(QWidget):
 
     @Slot(bool)
     def _on_clicked(self, opened: bool) -> None:
+        """Show or hide the column, and remember the user's choice."""
         self.wanted = opened
         self._show(opened)
 
     def _show(self, opened: bool) -> None:
-        """Show or hide the column, and turn the arrow of the button down or to the right."""
+        """Show or hide the column, and the arrow of the button with it.
+
+        The arrow points down if the column is shown, else to the right.
+        """
         self.button.setChecked(opened)
         self._content.setVisible(opened)
         set_icon(

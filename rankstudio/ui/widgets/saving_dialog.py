@@ -58,10 +58,11 @@ class SavingDialog(QDialog):
         set_role(self.message, role)
 
     def ask_path(self, title: str, stem: str, label: str, suffix: str) -> Path | None:
-        """Ask for the path of a file of a format.
+        """Ask the user for the path of a file of a format, and return the path.
 
         ``stem`` is the suggested name without its suffix, ``label`` the name of
-        the format. Return None if the user cancels or does not replace a file.
+        the format, ``suffix`` its suffix, such as ".csv". Return None if the
+        user cancels, or does not want to replace an existing file.
         """
         suggested = str(self._folder / f"{stem}{suffix}")
         name, _ = QFileDialog.getSaveFileName(
@@ -76,10 +77,12 @@ class SavingDialog(QDialog):
         if path.suffix.lower() == suffix:
             return path
         path = path.with_name(path.name + suffix)
+
+        # `may_replace` warns about an existing file.
         return path if self.may_replace(path) else None
 
     def may_replace(self, path: Path, files: Sequence[Path] = ()) -> bool:
-        """Return whether to write ``path``: nothing is replaced, or the user saves for the second time.
+        """Return whether ``path`` may be written: no file exists, or the user saves for the second time.
 
         The first time, show which file would be replaced, and remember
         ``path``. ``files`` are the files that are written, if these are not
@@ -96,10 +99,11 @@ class SavingDialog(QDialog):
     def write(
         self, path: Path, write: Callable[[], object], files: Sequence[Path] = ()
     ) -> bool:
-        """Write a file, unless its data are open here, and return whether it is written.
+        """Write a file with the function ``write``, and return whether it is written.
 
-        Show an error if not. ``write`` writes ``path``, or all of ``files`` if
-        these are written instead.
+        It is not if its data are open in this window, or if writing fails; then
+        an error is shown. ``files`` are the files that are written, if these
+        are not ``path`` itself.
         """
         # The first call is there for its error only: open data, of which parts
         # are still read from disk as needed, must not be replaced.
@@ -119,9 +123,9 @@ class SavingDialog(QDialog):
     def tell_written(self, path: Path, remark: str = "") -> str:
         """Show that a file is written, emit `saved`, and return the sentence that says so.
 
-        ``remark`` is another sentence, which is shown after it. The next file
-        is suggested in the same folder, and replaces this one only if the user
-        agrees anew.
+        ``remark`` is another sentence, which is shown after the first but not
+        returned. The next file is suggested in the same folder; it replaces
+        this one only if the user agrees anew.
         """
         self._replaceable_path = None
         self._folder = path.parent

@@ -81,7 +81,7 @@ from rankstudio.ui.widgets.columns import (
     ProgressCell,
     Row,
     Tick,
-    separated,
+    separated_text,
     table_text,
 )
 from rankstudio.ui.widgets.frozen import FrozenHeader
@@ -100,7 +100,7 @@ class ColumnWidths(QObject):
     ----------
     header : QHeaderView
     key_of : callable
-        Returns the key of a column, given the number of its section in the header.
+        Returns the key of a column, by the number of its section in the header.
     """
 
     def __init__(self, header: QHeaderView, key_of: Callable[[int], str]) -> None:
@@ -108,6 +108,8 @@ class ColumnWidths(QObject):
         self._key_of = key_of
         self._is_header_pressed = False
         self._widths: dict[str, int] = {}  # pixels, by the keys of the columns
+
+        # The mouse events of a header arrive at its viewport.
         header.viewport().installEventFilter(self)
         header.sectionResized.connect(self._remember_width)
 
@@ -123,8 +125,12 @@ class ColumnWidths(QObject):
         return json.dumps(self._widths) if self._widths else ""
 
     def restore(self, text: str) -> None:
-        """Take over the widths from the settings, a text in JSON, without damaged ones."""
-        # Deeply nested brackets exceed Python's recursion limit.
+        """Take over the widths from the settings.
+
+        ``text`` is a JSON object of widths in pixels by the keys of columns.
+        Damaged entries are left out; without a valid text there are no widths.
+        """
+        # Deeply nested brackets of a damaged text exceed Python's recursion limit.
         try:
             widths = json.loads(text)
         except (ValueError, RecursionError):
@@ -137,7 +143,7 @@ class ColumnWidths(QObject):
         }
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Track whether the mouse is pressed on the header: only then a new width is the user's.
+        """Track whether the mouse is pressed on the header: only then is a new width the user's.
 
         False leaves the event to the header.
         """
@@ -153,6 +159,7 @@ class ColumnWidths(QObject):
     @Slot(int, int, int)
     def _remember_width(self, section: int, old_width: int, width: int) -> None:
         # A width of 0 means that the column is being hidden or shown.
+        """Store the new width of a column if the user has set it with the mouse."""
         if self._is_header_pressed and old_width and width:
             self._widths[self._key_of(section)] = max(_MIN_WIDTH, width)
 
@@ -179,16 +186,17 @@ def title_width(title: str) -> int:
 # called a hundred times whenever the width of a table or of a column changes
 @lru_cache(maxsize=1024)
 def _title_width(title: str, _pixels: int) -> int:
+    """Return the width of a title in the present size of text, which ``_pixels`` stands for."""
     return QFontMetrics(font(SMALL)).horizontalAdvance(title) + 2 * PAD + 2
 
 
 ROW_HEIGHT = 29
 """Height of a row in logical pixels, for text of ordinary size."""
-_WHOLE_ROW = (
+_HIGHLIGHT_ROW = (
     QItemSelectionModel.SelectionFlag.ClearAndSelect
     | QItemSelectionModel.SelectionFlag.Rows
 )
-_NO_ROW = QItemSelectionModel.SelectionFlag.NoUpdate
+_NO_HIGHLIGHT = QItemSelectionModel.SelectionFlag.NoUpdate
 _WIDEST = 320  # pixels of a column whose width is that of its texts
 # pixels with which names can be distinguished; below that the table scrolls
 _LEAST_STRETCHED = 72
@@ -364,6 +372,7 @@ class TableView(QTableView):
     def set_rows(self, rows: Sequence[Row]) -> None:
         """Show other rows; the chosen row stays chosen if it is among them."""
         with self._keeping_scroll_position() as chosen:
+            # Whether these are other rows, rather than new contents.
             changed = self.rows_model.set_rows(rows)
             self._bars.place()
             if changed:
@@ -383,10 +392,11 @@ class TableView(QTableView):
 
     @contextmanager
     def _keeping_scroll_position(self) -> Iterator[Row | None]:
-        """Yield the chosen row, or None, to a ``with`` block that exchanges rows or columns.
+        """Keep the scroll position while a ``with`` block exchanges rows or columns.
 
-        Afterwards scroll back, and to the chosen row if that was visible. Rows
-        that become current meanwhile are not the user's choices.
+        The block gets the chosen row, or None. Afterwards scroll back, and to
+        the chosen row if that was visible. Rows that become current meanwhile
+        are not choices of the user, and are not emitted as `chosen`.
         """
         chosen = self.current()
         value = self.verticalScrollBar().value()
@@ -444,9 +454,9 @@ class TableView(QTableView):
 
         If the row is already the chosen one, other highlighted rows stay
         highlighted, and the table does not scroll to a visible row. Otherwise
-        it scrolls no further down than needed, so that rows above the chosen
-        one are visible. A row that is not listed, or None, leaves no row
-        highlighted.
+        the table scrolls no further down than needed, so that rows above the
+        chosen one are visible. None, or a row that the table does not have,
+        leaves no row highlighted.
         """
         is_chosen = row is not None and self._is_chosen(row)
         self._is_quiet = True
@@ -469,7 +479,9 @@ class TableView(QTableView):
 
     def selection_as_tsv(self) -> str:
         """Return the highlighted rows, or all rows if none is, as tab-separated text with a header."""
-        return separated(self._written_columns(), self.selected() or self.rows(), "\t")
+        return separated_text(
+            self._written_columns(), self.selected() or self.rows(), "\t"
+        )
 
     def rows_as(self, ending: str) -> str:
         """Return the whole table in the format of an ending of `FORMATS`.
@@ -479,6 +491,7 @@ class TableView(QTableView):
         return table_text(self._written_columns(), self.rows(), ending)
 
     def _written_columns(self) -> list[Column]:
+        """Return the columns in files and on the clipboard."""
         return [*self.written_first, *self.rows_model.columns]
 
     def export(self, path: str | Path) -> None:
@@ -502,9 +515,9 @@ class TableView(QTableView):
 
     @Slot()
     def save_as(self) -> None:
-        """Ask for a file and a format, and save the table.
+        """Ask for a file and a format, and save the table there.
 
-        Emit `failed` if this does not work.
+        If that does not work, emit `failed` with the reason.
         """
         save_as(
             self,
@@ -516,7 +529,10 @@ class TableView(QTableView):
         )
 
     def menu(self, row: Row | None = None) -> QMenu:
-        """Return the table's menu, with the actions of a row first."""
+        """Return the context menu of the table: actions of a row, then those to copy and save the table.
+
+        Without a row, there are only the latter.
+        """
         menu = QMenu(self)
         for row_action in self.row_actions(row) if row is not None else ():
             action = menu.addAction(
@@ -540,12 +556,14 @@ class TableView(QTableView):
         return menu
 
     def edit_cell(self, key: str | None) -> None:
-        """Open the editor of a cell in the current row: of the column with a key, or the first editable one.
+        """Open the editor of a cell in the current row.
 
-        Nothing is done if there is no such cell.
+        ``key`` is the key of the cell's column; None stands for the first
+        column that can be edited. Nothing is done if there is no such cell.
         """
         for number, column in enumerate(self.rows_model.columns):
             if (
+                # The column can be edited.
                 column.edited is not None
                 and key in (None, column.key)
                 and self.currentIndex().isValid()
@@ -562,10 +580,15 @@ class TableView(QTableView):
     # Qt
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copy on Ctrl+C, toggle ticks on Space, edit on F2; other keys move, and Enter confirms the row."""
+        """Handle a key: Ctrl+C copies, Space toggles ticks, F2 edits.
+
+        Other keys are Qt's, such as those that move to another row. Enter also
+        confirms the current row.
+        """
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
         elif event.key() == Qt.Key.Key_Space and self.rows_model.has_ticks():
+            # The highlighted rows, else the current one.
             rows = self.selected()
             if not rows and self.currentIndex().isValid():
                 rows = [self.currentIndex().data(ROW_ROLE)]
@@ -602,7 +625,10 @@ class TableView(QTableView):
         return self.rows_model.index(next(numbers, -1), 0)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Show the menu of the row under the mouse, or of the current row if the menu was opened by a key."""
+        """Open the menu of the row under the mouse.
+
+        If a key opens the menu, it is that of the current row.
+        """
         by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
         index = self.currentIndex() if by_key else self.indexAt(event.pos())
 
@@ -614,7 +640,10 @@ class TableView(QTableView):
         menu.deleteLater()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Highlight the row under the mouse, or start a drag of the pressed row."""
+        """Highlight the row under the mouse, or start a drag of the pressed row.
+
+        `dragged` is None in a table whose rows cannot be dragged.
+        """
         # A pressed row is dragged once the mouse has moved some pixels.
         position = event.position().toPoint()
         if self.dragged is not None and self._pending_press is not None:
@@ -622,14 +651,17 @@ class TableView(QTableView):
             if offset.manhattanLength() >= QApplication.startDragDistance():
                 self._drag()
             return
+
+        # Emit `chosen` afterwards if Qt moves to another row.
         with self._emitting_chosen():
             super().mouseMoveEvent(event)
         self._hover(self.indexAt(position).row())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Toggle a pressed tick, wait whether a row will be dragged, or have Qt choose the row.
+        """Toggle a pressed tick, or choose the pressed row.
 
-        A press that may begin a drag is remembered until the mouse moves or is released.
+        If rows can be dragged, the press is only remembered until the mouse
+        moves, for a drag, or is released, which chooses the row.
         """
         self._focus_shown = False
         index = self.indexAt(event.position().toPoint())
@@ -637,7 +669,7 @@ class TableView(QTableView):
             return
         if index.isValid() and self.column_at(index.column()).kind == "tick":
             if event.button() == Qt.MouseButton.LeftButton:
-                # a click on a tick does not choose the row
+                # A click on a tick does not choose the row.
                 self.toggled.emit(index.data(ROW_ROLE))
             return
         may_become_drag = (
@@ -649,7 +681,7 @@ class TableView(QTableView):
         self._press(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Choose the row that was pressed and not dragged."""
+        """Choose the row that was pressed, unless it was dragged."""
         # If the press might have begun a drag, Qt did not get it then: it gets
         # the press now, directly before the release.
         press = self._pending_press
@@ -667,7 +699,7 @@ class TableView(QTableView):
             super().mousePressEvent(event)
 
     def _drag(self) -> None:
-        """Drag the row that was pressed."""
+        """Drag the row that was pressed, with a picture of its beginning, until it is dropped."""
         assert self.dragged is not None and self._pending_press is not None
         index = self.indexAt(self._pending_press.position().toPoint())
 
@@ -683,6 +715,9 @@ class TableView(QTableView):
                     QRect(0, cell.y(), scaled(_DRAGGED_WIDTH), cell.height())
                 )
             )
+
+            # `exec` returns when the row is dropped; None says that the drag
+            # has ended.
             self.dragging.emit(row)
             drag.exec(Qt.DropAction.CopyAction)
             self.dragging.emit(None)
@@ -711,7 +746,11 @@ class TableView(QTableView):
         self._hover(-1)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show the focus ring if the focus came by a key, on the first row if there is no current one."""
+        """Show the focus ring if the focus came by a key.
+
+        The ring is around the current row, or around the first row if there is
+        no current one.
+        """
         self._is_quiet = True
         super().focusInEvent(event)  # Qt may make the first row the current one
         self._focus_shown = event.reason() in _KEYBOARD
@@ -724,11 +763,14 @@ class TableView(QTableView):
         ):
             # The row is not highlighted: the ring shows where the arrow keys
             # begin, but no row is chosen.
-            self.selectionModel().setCurrentIndex(self._first_index(), _NO_ROW)
+            self.selectionModel().setCurrentIndex(self._first_index(), _NO_HIGHLIGHT)
         self._is_quiet = False
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the cells, or the placeholder of an empty table, which is the tooltip if it does not fit."""
+        """Draw the cells, or the placeholder if the table is empty.
+
+        A placeholder that does not fit into the table is also its tooltip.
+        """
         super().paintEvent(event)
         self._draw_frozen()
         is_empty = self.rows_model.rowCount() == 0
@@ -739,6 +781,8 @@ class TableView(QTableView):
             painter.setPen(self._theme.colors.q("muted"))
             box = self.viewport().rect().adjusted(16, 12, -16, -12)
             flags = BELOW | Qt.TextFlag.TextWordWrap
+
+            # The rectangle of the text, which may be larger than the box.
             drawn = painter.drawText(box, flags, self.placeholder)
             painter.end()
             tooltip = "" if box.contains(drawn) else self.placeholder
@@ -749,7 +793,10 @@ class TableView(QTableView):
             self.setToolTip(plain(tooltip))
 
     def indexAt(self, pos: QPoint) -> QModelIndex:
-        """Return the cell that is visible at a pixel: one of a frozen column may cover another."""
+        """Return the cell that is visible at a pixel.
+
+        A cell of a frozen column may cover another one there.
+        """
         section = self._header.frozen_section(pos.x())
         row = self.rowAt(pos.y())
         return (
@@ -824,7 +871,7 @@ class TableView(QTableView):
         painter.end()
 
     def _draw_cell(self, painter: QPainter, index: QModelIndex) -> None:
-        """Draw a frozen cell where it is visible, as Qt draws other cells."""
+        """Draw a frozen cell where it is visible, which is not where Qt draws it."""
         option = QStyleOptionViewItem()
         self.initViewItemOption(option)
         option.rect = self.visualRect(index)
@@ -871,7 +918,7 @@ class TableView(QTableView):
 
     @Slot()
     def _follow_text(self) -> None:
-        """Fit the height of rows and the widths of columns to the present text size."""
+        """Fit the height of rows and the widths of columns to a changed size of text."""
         height = scaled(ROW_HEIGHT)
         if height != self.verticalHeader().defaultSectionSize():
             self.setMinimumHeight(2 * height)
@@ -914,7 +961,11 @@ class TableView(QTableView):
         )
 
     def _hide_spare_columns(self) -> None:
-        """Hide the first groups of spare columns, as many as the table is too narrow for; show the others."""
+        """Hide groups of spare columns while the table is too narrow for all columns.
+
+        The groups, of keys of columns, are hidden one after the other until the
+        rest fits; the others are shown.
+        """
         if not self._spare_groups:
             return
         columns = self.rows_model.columns
@@ -923,7 +974,7 @@ class TableView(QTableView):
             for column in columns
         }
 
-        # Pixels that are left by all columns; negative if they are too wide.
+        # Pixels that all columns leave; negative if they are too wide.
         free_width = self.viewport().width() - sum(widths.values())
         hidden_keys = set[str]()
         for group in self._spare_groups:
@@ -941,6 +992,8 @@ class TableView(QTableView):
         """
         header = self.horizontalHeader()
         columns = list(enumerate(self.rows_model.columns))
+
+        # By the positions of the columns that stretch.
         least_widths = {n: _least_width(c) for n, c in columns if c.stretch}
         fixed_width = sum(
             header.sectionSize(n) for n, _ in columns if n not in least_widths
@@ -979,11 +1032,12 @@ class TableView(QTableView):
 
     @contextmanager
     def _emitting_chosen(self) -> Iterator[None]:
-        """Emit `chosen` for the row to which an event has led, after Qt has handled the event completely.
+        """Emit `chosen` after a ``with`` block in which Qt handles an event completely.
 
-        Qt first makes a row the current one, and then highlights rows by their
-        positions under the mouse. A slot of `chosen` may scroll the table or
-        exchange its rows. It must not run between these two steps.
+        It is emitted if the event has led to another row. Qt first makes a row
+        the current one, and then highlights rows by their positions under the
+        mouse. A slot of `chosen` may scroll the table or exchange its rows. It
+        must not run between these two steps.
         """
         if self._is_moving:  # an event within an event; the outer one emits
             yield
@@ -992,6 +1046,8 @@ class TableView(QTableView):
         self._is_moving = True
         try:
             yield
+
+            # The user may have removed the highlight of the chosen row.
             if row_before >= 0:
                 self._highlight_current()
         finally:
@@ -1009,7 +1065,7 @@ class TableView(QTableView):
         return index.row() if self.selectionModel().isSelected(index) else -1
 
     def _highlight_current(self) -> None:
-        """Keep the current row a highlighted one, after the user has removed it from the highlighted rows.
+        """See to it that the current row is highlighted, after the user has removed its highlight.
 
         The nearest highlighted row becomes the current one. Without any, the
         current row is highlighted again.
@@ -1023,10 +1079,10 @@ class TableView(QTableView):
         if highlighted_rows:
             nearest = min(highlighted_rows, key=lambda row: abs(row - index.row()))
             self.selectionModel().setCurrentIndex(
-                self.rows_model.index(nearest, index.column()), _NO_ROW
+                self.rows_model.index(nearest, index.column()), _NO_HIGHLIGHT
             )
         else:
-            self.selectionModel().setCurrentIndex(index, _WHOLE_ROW)
+            self.selectionModel().setCurrentIndex(index, _HIGHLIGHT_ROW)
 
     def _key(self, row: Row) -> Hashable:
         """Return the identity of a row: equal for two objects of the same row."""
@@ -1051,7 +1107,7 @@ class TableView(QTableView):
         """Make a row the chosen one; return whether it is listed."""
         index = self._index_of(row)
         if index.isValid():
-            self.selectionModel().setCurrentIndex(index, _WHOLE_ROW)
+            self.selectionModel().setCurrentIndex(index, _HIGHLIGHT_ROW)
         return index.isValid()
 
     def _index_of(self, row: Row) -> QModelIndex:
@@ -1088,7 +1144,11 @@ class TableView(QTableView):
         self._hover(-1)
 
     def _hover(self, row: int) -> None:
-        """Note which row is under the mouse (-1 for none), redraw the rows and emit `pointed`."""
+        """Note which row is under the mouse, redraw the rows and emit `pointed` with the row object.
+
+        ``row`` is the position of the row, -1 for none; a heading counts as
+        none.
+        """
         row = -1 if self.rows_model.is_heading(row) else row
         if row != self.hovered_row:
             self.hovered_row = row
@@ -1120,13 +1180,15 @@ class TableView(QTableView):
 def _histogram_shapes(
     histogram: HistogramCell, width: int, height: int
 ) -> tuple[QPainterPath, QPolygonF]:
-    """Return the bars of a histogram and the stepped line of its part, from the corner (0, 0) of their area.
+    """Return the bars of a histogram, and the stepped line of the part of its values.
 
-    ``width`` and ``height`` are those of the area in pixels. Tables are painted
-    often, and a histogram has dozens of shapes, so that they are cached.
+    ``width`` and ``height`` are those of the area in pixels, with its corner at
+    (0, 0). Tables are painted often, and a histogram has dozens of shapes, so
+    that they are cached.
     """
-    # Heights are square roots of shares, so that small bins are visible beside
-    # a high one. Between two bars is a gap of 0.6 pixels.
+    # `all` has the share of each bin among all values, `part` that among the
+    # values of a part. Heights are square roots of shares, so that small bins
+    # are visible beside a high one. Between two bars is a gap of 0.6 pixels.
     tallest = max((*histogram.all, *histogram.part)) or 1.0
     bar_width = width / len(histogram.all)
     bars = QPainterPath()
@@ -1135,6 +1197,7 @@ def _histogram_shapes(
         bars.addRect(
             number * bar_width, height - bar_height, bar_width - 0.6, bar_height
         )
+    # The line goes along the top of each bin, from its left to its right edge.
     steps = QPolygonF()
     for number, share in enumerate(histogram.part):
         top = height - height * (share / tallest) ** 0.5
@@ -1166,7 +1229,10 @@ class Cells(QStyledItemDelegate):
         self._table = table
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Return the size in pixels that a cell needs for its text, the bar of a weight and a mark."""
+        """Return the size in pixels that a cell needs: for its text, the bar of a weight and a mark.
+
+        The width of a heading is 0, as no column is fitted to it.
+        """
         column = self._table.column_at(index.column())
         row = index.data(ROW_ROLE)
         if isinstance(row, Heading):
@@ -1219,7 +1285,7 @@ class Cells(QStyledItemDelegate):
         return True
 
     def tooltip(self, option: QStyleOptionViewItem, index: Index) -> str:
-        """Return the tooltip of a cell: its text if that is cut off, and its hint."""
+        """Return the tooltip of a cell: its text if that is cut off, and the hint of its column."""
         column = self._table.column_at(index.column())
         row = index.data(ROW_ROLE)
         if isinstance(row, Heading):
@@ -1229,6 +1295,8 @@ class Cells(QStyledItemDelegate):
         is_cut = (
             self.sizeHint(option, index).width() > self._table.visualRect(index).width()
         )
+
+        # The hint may repeat the text.
         needs_text = is_cut and text not in hint
         return "\n".join(filter(None, (text if needs_text else "", hint)))
 
@@ -1239,7 +1307,7 @@ class Cells(QStyledItemDelegate):
 
         ``rect`` is the cell without its margins, ``number`` the position of the column.
         """
-        value = column.of(row)
+        value = column.value_in(row)
         if isinstance(value, Dot):
             self._paint_dot(painter, rect, value)
             return
@@ -1259,6 +1327,8 @@ class Cells(QStyledItemDelegate):
             painter.save()
             rest = column.paint(painter, rect, self._theme.colors, row)
             painter.restore()
+
+            # No text is to follow.
             if rest is None:
                 return
             rect = rest
@@ -1284,7 +1354,10 @@ class Cells(QStyledItemDelegate):
             self._paint_diamond(painter, QPointF(x, rect.center().y() + 1))
 
     def _paint_dot(self, painter: QPainter, rect: QRect, dot: Dot) -> None:
-        """Draw a category's color as a dot, or as a ring where an earlier category has the same color."""
+        """Draw the dot of a category, in the category's color.
+
+        It is a ring where an earlier category has the same color.
+        """
         style = palettes.category(self._theme.colors, dot.category)
         painter.setPen(QPen(style.color, 2.0) if style.repeats else Qt.PenStyle.NoPen)
         painter.setBrush(Qt.BrushStyle.NoBrush if style.repeats else style.color)
@@ -1321,6 +1394,8 @@ class Cells(QStyledItemDelegate):
         if not histogram.all:
             return
         colors = self._theme.colors
+
+        # 5 pixels above the bars and 4 below them stay free.
         bars, steps = _histogram_shapes(histogram, rect.width(), rect.height() - 9)
         painter.translate(rect.left(), rect.top() + 5)
         painter.fillPath(bars, colors.q("line_hover"))
@@ -1345,9 +1420,10 @@ class Cells(QStyledItemDelegate):
     ) -> QRect:
         """Draw a bar from zero for a weight, and return the rest of the cell, which is for the number.
 
-        All bars of a column have one scale, from its least to its greatest
-        value, so that zero is at the left if no weight is negative. The bar of
-        a negative weight goes to the left of zero, in another color.
+        All bars of a column, the one at position ``number``, have one scale,
+        from its least to its greatest value; zero is at the left if no weight
+        is negative. The bar of a negative weight goes to the left of zero, in
+        another color.
         """
         colors = self._theme.colors
         low, high = self._model().bar_range(number)
@@ -1373,6 +1449,7 @@ class Cells(QStyledItemDelegate):
     ) -> QRect:
         """Draw a thin progress bar, and return the rest of the cell, which is for the text beside the bar."""
         colors = self._theme.colors
+        # With the pixels between the bar and the text.
         text_width = (
             painter.fontMetrics().horizontalAdvance(progress.text) + 12
             if progress.text

@@ -15,7 +15,7 @@ from windows import Opened, settle
 from rankstudio.ui.select.fields import TERMS
 from rankstudio.ui.select.form import MethodForm
 from rankstudio.ui.style.plain_text import PlainLabel
-from rankstudio.ui.style.terms import TermLabel, glossary, place_of, slug
+from rankstudio.ui.style.terms import TermLabel, glossary, slug, term_address_of
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import ElidedLabel, LambdaSlider, Panel
 
@@ -81,7 +81,7 @@ def test_the_keyboard_reaches_a_term_that_no_field_stands_for(
 ) -> None:
     window = stage(Window(label), 500, 60)
     assert label.focusPolicy() & Qt.FocusPolicy.TabFocus
-    assert place_of(label) == "glossary.md#leave-query-out"
+    assert term_address_of(label) == "glossary.md#leave-query-out"
     QTest.keyClick(label, Qt.Key.Key_Return)
     assert window.opened == ["glossary.md#leave-query-out"]
 
@@ -133,15 +133,15 @@ def test_f1_in_a_field_is_for_the_term_of_its_label(stage: Stage) -> None:
     label.set_term("fold")
     stage(Window(label, editor, other), 500, 60)
     assert label.focusPolicy() == Qt.FocusPolicy.NoFocus  # the field is a stop already
-    assert place_of(editor) == "glossary.md#fold"
-    assert place_of(other) == ""
+    assert term_address_of(editor) == "glossary.md#fold"
+    assert term_address_of(other) == ""
 
 
 def test_f1_on_the_slider_of_a_parameter_is_for_its_symbol(stage: Stage) -> None:
     slider = stage(LambdaSlider(), 400, 60)
-    assert place_of(slider.focusProxy()) == "glossary.md#λ-lambda"
+    assert term_address_of(slider.focusProxy()) == "glossary.md#λ-lambda"
     slider.set_values((1.0, 2.0), "γ")
-    assert place_of(slider.focusProxy()) == ""
+    assert term_address_of(slider.focusProxy()) == ""
 
 
 def test_a_form_links_each_term_where_it_comes_first(
