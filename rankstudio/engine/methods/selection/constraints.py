@@ -107,6 +107,8 @@ class Constraints:
                 "banned", list(banned_columns), "at least one feature left to select"
             )
         size = n_free if n_features_to_select is None else n_features_to_select
+        # `between` returns the number, or
+        # raises an error outside of its limits.
         k = between("n_features_to_select", size, max(1, len(pinned_groups)), n_free)
         between("seed", seed, 0, MOST_SEED)  # called for its error only
         allowed = np.ones(len(groups.groups), dtype=bool)
@@ -156,7 +158,7 @@ def _checked_columns(name: str, columns: Sequence[int], n: int) -> tuple[int, ..
 def _checked_budget(
     budget: float | None, prices: Floats | None, allowed: Bools, pinned: tuple[int, ...]
 ) -> float:
-    """Check and return the budget, infinite for None.
+    """Check and return the budget, the maximum total cost; infinite for None.
 
     ``prices`` (g,) are the costs of groups of features, or None. ``allowed``
     (g,) is the mask of those that may be selected, and ``pinned`` are the
@@ -175,7 +177,9 @@ def _checked_budget(
         raise ParameterError("budget", budget, "a number greater than 0")
     if prices is None:
         raise ParameterError("budget", budget, "None when the features have no costs")
-    # The least cost of any selection, and which features have this cost.
+    # The least cost of any selection, and the features
+    # with this cost as the error names them: all pinned
+    # features, or without these the cheapest one.
     least = float(prices[allowed].min())
     cheapest = "cheapest feature"
     if pinned:

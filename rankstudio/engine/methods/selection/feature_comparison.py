@@ -69,6 +69,8 @@ def single_feature_gains(
     array([1.  , 0.75])
     """
     name = find_measure(measure).name  # as the measure is spelt in the cache's keys
+    # The gains are cached with the data, and
+    # computed if they are not there yet.
     gains = data.shared.of(_Comparisons).gains
     return (
         yield from once(

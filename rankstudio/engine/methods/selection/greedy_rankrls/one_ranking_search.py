@@ -49,13 +49,15 @@ class OneRankingSearch(ABC):
 
         Raises a DatasetError for too few documents, or an OutOfMemoryError.
         """
+        # `least` is the smallest number
+        # of documents for this error.
         m = len(data.y)
         if m < self.least:
             raise DatasetError(
                 f"One ranking: expected at least {self.least} documents, found {m}."
             )
         self._check_memory(*data.X.shape)
-        ptr = np.array([0, m])
+        ptr = np.array([0, m])  # a single query with all documents
         # In Fortran order, because each candidate reads one column.
         self._X = np.asfortranarray(centre(data.X, ptr))
         self._y = centre(data.y[:, None], ptr)[:, 0]
@@ -85,10 +87,20 @@ class OneRankingSearch(ABC):
         """Return the error with each candidate added, shape (c,)."""
 
     def select(self, feature: int) -> None:
-        """Add a feature to the selection, and update the residuals and the products of all candidates."""
+        """Add a feature to the selection, and update the residuals and the products of all candidates.
+
+        The hat matrix H maps labels to predictions.
+        Its kept entries are updated, too.
+        """
+        # STEADY: BLAS has one thread, because with
+        # several its sums differ in their last bits.
         with STEADY:
-            # The feature's part that the selected features do not explain.
+            # What the selected features do not
+            # explain of the feature, over λ.
             column = self._R[:, feature].copy()
+            # H gains the first factor times the outer
+            # product of the column with itself; the
+            # residuals lose the second one times the column.
             hat_scale, residual_scale = self._update_scales(feature)
             self._add(column, hat_scale)
             self._residuals -= residual_scale * column
@@ -174,12 +186,16 @@ class LeaveOneOutSearch(OneRankingSearch):
         """Return the sum of the documents' squared leave-one-out errors with each candidate added, shape (c,)."""
         m = self._y.size
         costs = np.empty(candidates.size)
-        size = max(1, _AT_ONCE // m)
+        size = max(1, _AT_ONCE // m)  # candidates at a time, by their numbers
         # Threads if the errors, at about 3 ns each, take long enough.
         with STEADY, pool(worthwhile(3.0 * m * candidates.size)) as (executor, workers):
 
             def work(first: int) -> None:
-                """Write the criteria of ``size`` candidates from position ``first`` on to ``costs``."""
+                """Write the criteria of ``size`` candidates from position ``first`` on to ``costs``.
+
+                Uses ``size``, ``candidates``
+                and ``costs`` of the method.
+                """
                 part = candidates[first : first + size]
                 R = self._R[:, part]
                 # For each candidate, the factors of the outer product that it
@@ -189,7 +205,9 @@ class LeaveOneOutSearch(OneRankingSearch):
                     1.0 + np.einsum("mi,mi->i", self._X[:, part], R)
                 )
                 d = c * (self._y @ R)
-                # The errors of the model of all documents, and then of those without each.
+                # The errors of the model of all documents, and
+                # then of those without each. The latter are the
+                # former over 1 minus the leverage minus 1 / m.
                 errors = self._residuals[:, None] - d * R
                 errors /= self._denominators(self._leverages[:, None] + c * R**2)
                 costs[first : first + size] = np.einsum("mi,mi->i", errors, errors)
@@ -233,6 +251,9 @@ class LeavePairOutSearch(OneRankingSearch):
         """Return the leave-pair-out error with each candidate added, shape (c,)."""
         m = self._y.size
         costs = np.empty(candidates.size)
+        # BLAS has one thread, so that sums do not
+        # depend on the threads. Threads compare
+        # candidates if that takes long enough.
         with (
             STEADY,
             pool(worthwhile(_PAIR * m * m / 2 * candidates.size)) as (
@@ -242,8 +263,14 @@ class LeavePairOutSearch(OneRankingSearch):
         ):
 
             def work(index: int) -> None:
-                """Write the criterion of the candidate at a position to ``costs``."""
+                """Write the criterion of the candidate at position ``index`` to the method's ``costs``."""
                 feature = int(candidates[index])
+                # What the selected features do not explain of
+                # the feature, over λ. With the feature, the
+                # matrix that maps labels to predictions gains
+                # the first factor times the outer product of
+                # the column with itself; the residuals lose
+                # the second one times the column.
                 column = np.ascontiguousarray(self._R[:, feature])
                 hat_scale, residual_scale = self._update_scales(feature)
                 costs[index] = self._error(
@@ -256,8 +283,9 @@ class LeavePairOutSearch(OneRankingSearch):
     def _error(self, column: Floats, scale: float, residuals: Floats) -> float:
         """Return the leave-pair-out error if ``scale`` times the outer product of a column is added to H.
 
-        H (m, m) maps labels to predictions. ``column`` and ``residuals`` have
-        shape (m,).
+        H (m, m) maps labels to predictions, and is
+        not changed. ``residuals`` (m,) are those with
+        this addition, and ``column`` has shape (m,).
         """
         from rankstudio.engine.methods import _pair_holdout_kernel as kernel  # noqa: PLC0415 - numba, where it is needed
 

@@ -58,12 +58,15 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
         One step per feature; if no feature may be added, one step of the empty
         model. Progress events of the search.
     """
+    # The criterion before any step, and before the next one.
     empty = before = search.criterion()
     rng = np.random.default_rng(rules.seed)
     remaining = rules.allowed.copy()
     spent = 0.0
     for number in range(1, rules.k + 1):
-        # The features that this step compares: some or all of those within the budget.
+        # The features that this step compares: some or
+        # all of those within the budget. Features that
+        # vary in some query are preferred to others.
         affordable = prefer(rules.affordable(remaining, spent), search.informative)
         candidates = _drawn_candidates(affordable, rules.n_candidates, rng)
         # Pinned features are selected first, whatever their criteria. The
@@ -83,8 +86,9 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
         )
         if best is None:
             break
-        # The winner becomes part of the model, and no candidate any more. Fast
-        # searches return None instead of progress events.
+        # The winner becomes part of the model, and
+        # is no candidate any more. Fast searches
+        # return None instead of progress events.
         yield from search.select(best) or ()
         remaining[best] = False
         spent += 0.0 if rules.costs is None else rules.costs[best]
@@ -103,9 +107,9 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
 
 
 def empty_model(criterion: float, candidate_criteria: Floats) -> Step:
-    """Return the step of a search in which no feature is worth its penalty.
+    """Return the only step of a search in which no feature is worth its penalty: the model without features.
 
-    ``criterion`` is that of the model without features, ``candidate_criteria``
+    ``criterion`` is that of this model, ``candidate_criteria``
     (n,) the criteria with each feature.
     """
     return Step(
@@ -158,6 +162,7 @@ def _best_candidate(
     else:
         gains = before - costs
         prices = rules.costs[candidates]
+        # `worth` is the gain per price.
         is_best = worth(gains + tie, prices) >= worth(gains, prices).max()
     return int(candidates[is_best][0])
 
@@ -226,15 +231,19 @@ def floating(
     removals.
     """
     sets = BestSets(greedy, search, rules)
+    # The present size, and the largest
+    # one so far, for the progress.
     size = reached = max(1, len(rules.pinned))
-    while size <= sets.most:
+    # A better set of the size below, or
+    # else one of the size above, if any.
+    while size <= sets.largest_size:
         reached = max(reached, size)
         if sets.prune(size):
             size -= 1
         else:
             sets.grow(size)
             size += 1
-        yield WorkProgress(tr("floating search"), reached / sets.most)
+        yield WorkProgress(tr("floating search"), reached / sets.largest_size)
     yield from sets.steps()
 
 
@@ -268,11 +277,11 @@ class BestSets:
         self._search = search
         self._rules = rules
         self._empty_criterion = greedy[0].before
-        self.tie = TIE * self._empty_criterion
+        self.tie = TIE * self._empty_criterion  # the rounding of criteria
         # The greatest size: features that never vary are not searched, unless pinned.
         selectable = rules.allowed & search.informative
         selectable[list(rules.pinned)] = True
-        self.most = min(len(greedy), max(1, int(selectable.sum())))
+        self.largest_size = min(len(greedy), max(1, int(selectable.sum())))
         # By size, from 0 on: the criterion of the best set with each feature added.
         self._additions = [step.candidates for step in greedy]
         # By size, from 1 on: whether removals from, and additions to, the best
@@ -312,8 +321,13 @@ class BestSets:
         )
 
     def grow(self, size: int) -> None:
-        """Add the best feature to the best set of a size, and register the result if it is better."""
-        if self._is_grown[size - 1] or size == self.most:
+        """Add the best feature to the best set of a size, and register the result if it is better.
+
+        It is better if it improves the best set of
+        the next size. A set whose additions were
+        compared before is not compared again.
+        """
+        if self._is_grown[size - 1] or size == self.largest_size:
             return
         selected = self._best[size - 1].selected
         costs = self._compare(size)
@@ -322,7 +336,10 @@ class BestSets:
         self._improve(size + 1, (*selected, best), costs[best])
 
     def put(self, size: int, selected: tuple[int, ...]) -> None:
-        """Register a set as the best of its size, whose neighbours are not compared yet."""
+        """Register a set as the best of its size; the search moves to it, to train its model.
+
+        Its removals and additions have not been compared yet.
+        """
         self._search.move_to(selected)
         criterion = self._search.criterion()
         self._best[size - 1] = Step(
@@ -335,9 +352,11 @@ class BestSets:
         self._is_pruned[size - 1] = self._is_grown[size - 1] = False
 
     def _compare(self, size: int) -> Floats:
-        """Compute and store the criterion (n,) of the best set of a size with each feature added.
+        """Compute, store and return the criterion (n,) of the best set of a size with each feature added.
 
-        NaN for features in the set, and for those that may not be added.
+        NaN for features in the set, and for those
+        that may not be added. The additions of
+        the set count as compared from now on.
         """
         self._is_grown[size - 1] = True
         selected = self._best[size - 1].selected
@@ -368,13 +387,17 @@ class BestSets:
     def steps(self) -> Iterator[Step]:
         """Yield the best set of each size as a step, up to the size with the lowest penalised criterion.
 
-        The rules have a penalty per feature. Without a penalty, all sizes are yielded.
+        The rules have a penalty per feature. Without
+        a penalty, all sizes are yielded. If the model
+        without features is best, it is the only step.
         """
-        # A step shows the features compared in growing from the size before.
-        for size in range(1, self.most):
+        # A step shows the criteria of the additions
+        # to the best set of the size before. Those
+        # that were not compared yet are compared now.
+        for size in range(1, self.largest_size):
             if not self._is_grown[size - 1]:
                 self._compare(size)
-        # By size, from 0 on.
+        # The criterion of the best set by size, from 0 on.
         criteria = np.array(
             [self._empty_criterion, *(step.criterion for step in self._best)]
         )
@@ -435,6 +458,8 @@ class GroupSearch:
         is_single = np.array([len(group) == 1 for group in groups], dtype=np.bool_)
         costs = np.empty(candidates.size)
         if is_single.any():
+            # The representative of a group is
+            # its first, here its only, column.
             costs[is_single] = self._search.costs(
                 self._groups.representatives[candidates[is_single]]
             )
@@ -448,7 +473,7 @@ class GroupSearch:
 
     def removals(self) -> Floats:
         """Return the criterion without each of the selected groups, shape (t,)."""
-        selected = self.selected
+        selected = self.selected  # `_criterion_of` changes the selection
         # From the last group to the first, so that the earlier groups need not
         # be selected again.
         costs = [
