@@ -130,6 +130,7 @@ class RunsProgram:
         parameters of the method. A shell comes first where there is a limit of
         memory.
         """
+        # FILES are the placeholders of files, such as "train".
         values = {name: str(folder / f"{name}.txt") for name in FILES}
         values |= {"k": str(k), "seed": str(self.values.get("seed", 0))}
 
@@ -200,7 +201,7 @@ class _Program:
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         """Start a thread that reads the output of the process, so that the process never waits for a reader."""
         self.process = process
-        self.share = 0.0  # share of the work that is done, as the program reports it
+        self.share = 0.0  # of the work that is done, as the program prints it
         self._output = bytearray()
         self.reader = threading.Thread(
             target=self._read, name="rankstudio-program", daemon=True
@@ -269,7 +270,7 @@ def _running_program(
 
 
 def _kill_with_children(process: subprocess.Popen[bytes]) -> None:
-    """End a program and all processes that it started."""
+    """Kill a program and all processes that it started, and wait for its end."""
     # Windows has no process groups.
     kill_group = getattr(os, "killpg", None)
     with suppress(OSError):  # all processes have already ended

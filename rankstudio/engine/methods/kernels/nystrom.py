@@ -81,7 +81,7 @@ def basis_rows(ptr: Ints, n_basis: int, way: str, seed: int) -> Ints:
     if way == "uniform":
         return np.sort(rng.choice(m, n_basis, replace=False)).astype(np.int64)
     # Documents sorted by query, in a random order within each.
-    at_random = rng.permutation(m)
+    at_random = rng.permutation(m)  # a random number of each document
     query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
     order = np.lexsort((at_random, query))
     # Position of each of these documents in the random order of its query.
@@ -93,7 +93,7 @@ def basis_rows(ptr: Ints, n_basis: int, way: str, seed: int) -> Ints:
 
 
 def independent(gram: Floats) -> tuple[Ints, Floats]:
-    """Return which basis vectors are linearly independent, and the Cholesky factor of their kernel.
+    """Return which basis vectors of a kernel model are linearly independent, and the Cholesky factor of their kernel.
 
     Parameters
     ----------
@@ -226,8 +226,9 @@ class NystromFeatures:
     def dual(self, weights: Floats) -> Floats:
         """Return the weights b = E^-T w of the kernel functions, for weights w (r,) or (r, v) of features.
 
-        E, the factor of the basis vectors' kernel, is not stored, but E = C (I
-        + AA')^1/2. The triangular C is ``factor``; ``directions`` U and
+        v is the number of outputs. E, the factor of the basis vectors' kernel,
+        is not stored, but E = C (I + AA')^1/2, where A comes from basis vectors
+        that are held out. The triangular C is ``factor``; ``directions`` U and
         ``shares`` s come from a decomposition of A, so that (I + AA')^-1/2 = I
         + U diag(s) U'.
         """
@@ -244,7 +245,7 @@ class NystromFeatures:
         return np.asarray(solved).reshape(weights.shape)
 
     def without(self, rows: ArrayLike) -> NystromFeatures:
-        """Map the same documents without the basis vectors that are among some rows (Paper III, Theorem 1).
+        """Map the same documents without the basis vectors that are among some rows.
 
         Parameters
         ----------
@@ -259,10 +260,11 @@ class NystromFeatures:
 
         Notes
         -----
-        O(m|H||R|) for H basis vectors among the rows, instead of O(m|R|²). With
-        A = C_LL^-1 C_LH = UΣV' one thin SVD gives K_ML E^-T = Z_L + (Z_L U((I +
-        Σ²)^-1/2 - I) + Z_H VΣ(I + Σ²)^-1/2) U', as K_ML C_LL^-T
-        = Z_L + Z_H A'.
+        This is Theorem 1 of Paper III. O(m|H||R|) for H basis vectors among the
+        rows, instead of O(m|R|²). C is the factor of the kernel of all basis
+        vectors. With A = C_LL^-1 C_LH = UΣV' one thin SVD gives K_ML E^-T = Z_L
+        + (Z_L U((I + Σ²)^-1/2 - I) + Z_H VΣ(I + Σ²)^-1/2) U', as K_ML C_LL^-T =
+        Z_L + Z_H A'.
         """
         # Documents were held out before: the factor C of all basis vectors,
         # from which this update starts, is not stored any more.
@@ -356,8 +358,11 @@ def nystrom_features(
 
     Returns
     -------
-    NystromFeatures str
-        Note on dropped basis vectors; "" if there are none.
+    features : NystromFeatures
+        The mapped documents.
+    note : str
+        Note on dropped basis vectors, which depend linearly on others; "" if
+        there are none.
 
     Raises
     ------
@@ -397,8 +402,9 @@ def kernel_features(
     for None, are drawn in the ``way`` "uniform" or "per_query" with a seed. The
     result is cached for all settings.
     """
-    # The word tells this key from those of other decompositions in the same cache.
+    # The word makes this key differ from those of other results in the cache.
     key = "Nyström", kernel, n_basis, way, seed
+    # The kernel of some documents with all documents, as a function of their rows.
     kernel_rows = partial(_kernel_rows, kernel, data.X)
     settings = data.ptr, n_basis, way, seed
     return shared(
@@ -415,8 +421,8 @@ def kernel_need(
 ) -> MemoryNeed:
     """Return the memory requirements of a kernel model with ``n_basis`` basis vectors, None for all documents.
 
-    ``shape`` has the number m of documents, the limit of the memory (`free`)
-    and the size of documents that are read from disk (`read`), in bytes.
+    ``shape`` has the number m of documents, and in bytes the limit of the
+    memory (`free`) and the size of documents that are read from disk (`read`).
 
     ``exact`` means that all documents are decomposed at once, which needs five
     m × m matrices. If memory allows, the maps of ``n_other_kernels`` other
@@ -587,7 +593,13 @@ class NystromMap(KernelMapped):
         return self._fit(X, qid)
 
     def _fit(self, X: ArrayLike, qid: ArrayLike | None) -> NystromFeatures:
-        """Set the fitted attributes, and return the mapped documents in the order of the rows of X."""
+        """Set the fitted attributes, and return the mapped documents in the order of the rows of X.
+
+        The attributes are those of the basis documents: their rows, features,
+        and the factor of their kernel. Warns if some of them are dropped,
+        because they depend linearly on others. ``qid`` has the query of each
+        document, or is None.
+        """
         kernel = self._kernel()
         n_basis, way, seed = basis_of(self)
         rows = validate_data(self, X, dtype=np.float64, order="C")

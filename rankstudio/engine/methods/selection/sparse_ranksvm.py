@@ -175,7 +175,7 @@ class SparseRankSVM(PathSelector):
         return Ordering(features=order[:k], candidates=candidates, found=attributes)
 
     def _penalty(self) -> ConcavePenalty:
-        """Return the penalty on the weights, which its parameters make concave.
+        """Return the penalty on the weights, of the kind and shape that the parameters name.
 
         Raises a ParameterError for parameters out of range.
         """
