@@ -248,8 +248,9 @@ class LinearRanker(Capabilities, Estimator):
     def _validated(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None) -> Any:
         """Check data by scikit-learn's conventions, and return them with the documents of each query together.
 
-        ``qid`` has the query of each document; None for one query. Also sets
-        ``n_features_in_``, and ``feature_names_in_`` for a table with names.
+        ``qid`` has the query of each document; None for
+        one query. Also sets ``n_features_in_``, and
+        ``feature_names_in_`` for a table with names.
         """
         sparse = "csc" if self.accepts_sparse else False
         features, labels = validate_data(
@@ -271,10 +272,10 @@ class LinearRanker(Capabilities, Estimator):
     ) -> Any:
         """Return the data with the documents of each query together, as :meth:`learn` expects them.
 
-        ``qid`` has the query of each document. Without it, all documents are
-        one query, and there is a warning. ``names`` are the names of the
-        features for error messages; by default those of the columns of X, if X
-        has names.
+        ``qid`` has the query of each document. Without it, all
+        documents are one query, and there is a warning. ``names``
+        are the names of the features for error messages; by
+        default those of the columns of X, if X has names.
         """
         if qid is None:
             warnings.warn(
@@ -356,9 +357,10 @@ def iterations(
 ) -> Iterator[Iteration | Sign]:
     """Yield the iterations of an optimiser of n weights as steps of a path; for many weights, only some.
 
-    The receiver keeps all steps of a path in memory. So iterations are yielded
-    as long as their weights take at most 64 MB together, and after that only
-    those whose number is a power of 2, and the last one.
+    The receiver keeps all steps of a path in memory. So
+    iterations are yielded as long as their weights take
+    at most 64 MB together, and after that only those
+    whose number is a power of 2, and the last one.
 
     ``states`` are the states of the optimiser, one per iteration, and its
     progress events, which are yielded unchanged.
@@ -446,8 +448,8 @@ class ConvergingRanker(LinearRanker):
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
         """Set ``objective_``, ``gap_`` and ``n_iter_`` from the last of the steps; warn if it has not converged.
 
-        The gap is an upper bound of the distance of the objective from its
-        minimum.
+        The gap is an upper bound of the distance
+        of the objective from its minimum.
         """
         last = steps[-1]
         assert isinstance(last, Iteration)

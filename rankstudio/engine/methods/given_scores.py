@@ -44,8 +44,9 @@ class GivenScores(Step):
     def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
         """Return the stored scores (m,) of the documents of a part, such as the test part of a fold.
 
-        ``columns`` (n, m) are the features of its documents. They only identify
-        the part; nothing is computed from them, nor from ``previous_scores``.
+        ``columns`` (n, m) are the features of its
+        documents. They only identify the part; nothing is
+        computed from them, nor from ``previous_scores``.
 
         Raises
         ------
@@ -77,9 +78,9 @@ def given_scores(
 ) -> GivenScores:
     """Return the single step of a run whose scores another program has computed.
 
-    A step is a model of a run; this one looks up its scores instead of
-    computing them. A part is a set of documents, such as the test part of a
-    fold.
+    A step is a model of a run; this one looks up its
+    scores instead of computing them. A part is a set
+    of documents, such as the test part of a fold.
 
     Parameters
     ----------
@@ -110,10 +111,11 @@ def given_scores(
 def stored_scores(beyond: Mapping[str, Any]) -> tuple[str, dict[str, Floats]]:
     """Check and return the name and the scores in a stored run with scores of another program.
 
-    ``beyond`` has them as plain values, as they are read from the run's file:
-    "name", and "parts", lists of scores by the key of a part of the data. The
-    key is a checksum of the part's features. The scores are returned as arrays
-    (m,) by the same keys.
+    ``beyond`` has them as plain values, as they are
+    read from the run's file: "name", and "parts", lists
+    of scores by the key of a part of the data. The key
+    is a checksum of the part's features. The scores are
+    returned as arrays (m,) by the same keys.
 
     Raises
     ------

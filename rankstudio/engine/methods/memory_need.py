@@ -122,8 +122,8 @@ class MemoryNeed:
     def times(self, count: int) -> MemoryNeed:
         """Return the requirements of ``count`` parallel workers, each of which needs as much as this.
 
-        All fields in bytes are multiplied; the others, such as the name of the
-        algorithm, are the same.
+        All fields in bytes are multiplied; the others,
+        such as the name of the algorithm, are the same.
         """
         return replace(
             self,
@@ -197,7 +197,8 @@ def shard_need(
 ) -> MemoryNeed:
     """Return the requirements of processing shard by shard: T shards and their matrices at a time.
 
-    A shard is a part of the data with whole queries; T threads each work on one.
+    A shard is a part of the data with whole
+    queries; T threads each work on one.
 
     Parameters
     ----------

@@ -158,10 +158,11 @@ def read_own_values(
     Parameters
     ----------
     parameter : Parameter
-        The parameter, by which the form of the file differs. For an importance,
-        it is a table with the columns ``feature``, the id, and ``importance``.
-        For a similarity, it has a first row of ids, and then a row for each
-        feature that begins with the feature's id.
+        The parameter, by which the form of the file differs.
+        For an importance, it is a table with the columns
+        ``feature``, the id, and ``importance``. For a
+        similarity, it has a first row of ids, and then a row
+        for each feature that begins with the feature's id.
     path : str
         Path of the file.
     columns : Mapping of int to int
@@ -190,9 +191,10 @@ def read_own_values(
             name=parameter.name
         )
     header, rows = _table_rows(path, expected)
-    # Feature id of each number of a row, in a matrix from the header after its
-    # first cell. A row of importance has one number, which needs no id: the 0
-    # only gives the list its length.
+    # Feature id of each number of a row, in a
+    # matrix from the header after its first cell. A
+    # row of importance has one number, which needs
+    # no id: the 0 only gives the list its length.
     number_ids = (
         [_feature_id(path, 1, item, expected) for item in header[1:]]
         if is_matrix
@@ -251,9 +253,9 @@ def _numbers_after(
 ) -> list[float]:
     """Return the ``size`` numbers of a row after the id of its feature.
 
-    ``row`` has the cells of the row as texts, and ``line`` is its number in the
-    file. Raises a DatasetError that names the line and the ``expected`` form of
-    the file.
+    ``row`` has the cells of the row as texts, and ``line``
+    is its number in the file. Raises a DatasetError that
+    names the line and the ``expected`` form of the file.
     """
     if len(row) != size + 1:
         raise DatasetError(

@@ -70,9 +70,10 @@ class PreferenceLearner(LinearRanker):
 def labels_or_zeros(X: Any, y: Any, preferences: Preferences | None) -> Any:
     """Return the labels y, or zeros (m,) if preferences between documents replace labels.
 
-    The zeros satisfy checks that need labels; they are not used. Raises a
-    ParameterError for both labels and preferences, or for ``preferences`` of
-    another type, and a DatasetError for an X without rows.
+    The zeros satisfy checks that need labels; they are
+    not used. Raises a ParameterError for both labels
+    and preferences, or for ``preferences`` of another
+    type, and a DatasetError for an X without rows.
     """
     if preferences is None:
         return y
@@ -105,8 +106,8 @@ def preferring(data: Any, preferences: Preferences | None) -> Any:
     """
     if preferences is None:
         return data
-    # The query of each grouped row, then of each original row. A copy, because
-    # the array is read and written.
+    # The query of each grouped row, then of each original
+    # row. A copy, because the array is read and written.
     query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
     if data.order is not None:
         query[data.order] = query.copy()
@@ -155,10 +156,11 @@ def held_out_weighting(cost: PairCost) -> str:
 def pair_rows(data: Any, cost: PairCost) -> Any:
     """Return rows whose sum of squared errors is the loss of the pairs, in place of the documents.
 
-    Algorithms for least squares then minimise this loss, of which ``cost`` has
-    the parameters. With labels and the default loss, the rows are the
-    documents, and the data themselves are returned. ``data`` are QueryData, or
-    their counterpart with sparse features.
+    Algorithms for least squares then minimise this loss,
+    of which ``cost`` has the parameters. With labels and
+    the default loss, the rows are the documents, and the
+    data themselves are returned. ``data`` are QueryData,
+    or their counterpart with sparse features.
 
     Raises
     ------

@@ -84,9 +84,10 @@ def exchanged_rows(
     def exchanged(order: Ints) -> QueryData:
         """Return the data in which the documents take each other's preferences, by an order (m,).
 
-        Also caches the rows of the loss with them. Uses variables of the outer
-        function: ``plain`` permutes without rows, ``cost`` is the loss, and
-        ``blocks`` are the preferences of ``data``, from which rows follow.
+        Also caches the rows of the loss with them. Uses
+        variables of the outer function: ``plain`` permutes
+        without rows, ``cost`` is the loss, and ``blocks`` are
+        the preferences of ``data``, from which rows follow.
         """
         permuted = plain(order)
         inverse = np.empty_like(order)
@@ -105,8 +106,9 @@ def _blocks_if_they_fit(
 ) -> tuple[PreferenceBlock, ...] | None:
     """Return the preferences as blocks, from which rows of the documents are computed.
 
-    A block has a square matrix of the documents of one query, which depends on
-    the ``cost`` of a pair. None if the blocks take too much memory.
+    A block has a square matrix of the documents of
+    one query, which depends on the ``cost`` of a
+    pair. None if the blocks take too much memory.
     """
     # A query of s documents has a matrix of s² numbers, and s numbers besides.
     sizes = np.diff(data.ptr).astype(np.float64)

@@ -67,8 +67,9 @@ class Estimator:
         Parameters
         ----------
         **requests : bool, str or None
-            For each argument of ``fit``, whether it is passed, or the name under
-            which a caller passes it; None to raise an error if it is passed.
+            For each argument of ``fit``, whether it is
+            passed, or the name under which a caller passes
+            it; None to raise an error if it is passed.
 
         Returns
         -------

@@ -101,8 +101,9 @@ class OfSums(Narrowed):
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
         """Return the model as plain values for a file: the sums, and the model of them.
 
-        ``ids`` are the ids of all features, by column. The features of the
-        inner model are the t sums, so they have the ids 1 to t.
+        ``ids`` are the ids of all features, by
+        column. The features of the inner model are
+        the t sums, so they have the ids 1 to t.
         """
         model = self.inner.beyond_weights(range(1, len(self.sums) + 1))
         columns = [int(ids[column]) for column in self.columns]
@@ -142,13 +143,14 @@ def comparisons(
     steps : sequence of Step
         Steps of the selector.
     growing : bool
-        Whether each step is a set of features, one larger than the last.
-        Otherwise they are iterations, and the sets are the first 1, 2, …
-        features of the last one.
+        Whether each step is a set of features, one larger
+        than the last. Otherwise they are iterations, and the
+        sets are the first 1, 2, … features of the last one.
     score : CandidateScore or None
         Score by which the selector compares features; None if it compares none.
     divisor : float
-        Number by which the selector's criteria are divided to be shown.
+        Number by which the selector's
+        criteria are divided to be shown.
 
     Returns
     -------
@@ -203,8 +205,8 @@ def two_stage_steps(
     if largest_set and are_nested:
         nested_steps = ranker.nested(data, largest_set)
         if nested_steps is not None:
-            # The models by their numbers of features; `steps_of` passes on
-            # their progress.
+            # The models by their numbers of features;
+            # `steps_of` passes on their progress.
             step_of_size = {
                 len(step.selected): step for step in (yield from steps_of(nested_steps))
             }
@@ -218,8 +220,8 @@ def two_stage_steps(
     # Otherwise one model after the other.
     for number, columns in enumerate(sets, start=1):
         ascending = tuple(sorted(columns))
-        # The last step of the ranker on these columns only, and then the same
-        # with weights for all columns.
+        # The last step of the ranker on these columns only,
+        # and then the same with weights for all columns.
         model = yield from _learn_once(
             ranker, data, ascending, (number - 1) / len(sets)
         )
@@ -248,7 +250,8 @@ def combined_steps(
         Weights of the sums. Each sum is then scaled to a standard deviation of
         1 within queries.
     first : int, default 1
-        Number of the first model to train, from 1; those before are skipped.
+        Number of the first model to train,
+        from 1; those before are skipped.
 
     Yields
     ------
@@ -256,8 +259,9 @@ def combined_steps(
         A step per model, whose ``coef`` are the weights of the original
         features, or their importance. Its criterion is that of the ranker.
     """
-    # The new features of all documents, each with a standard deviation of 1
-    # within queries. The text is for the error if they do not fit into memory.
+    # The new features of all documents, each with a
+    # standard deviation of 1 within queries. The text
+    # is for the error if they do not fit into memory.
     query_data = data.whole(
         trn("{n} new feature", "{n} new features", len(sets)).format(n=len(sets))
     )
@@ -311,8 +315,8 @@ def combined_steps(
 def _sums_of_features(X: Floats, sums: Floats) -> Floats:
     """Return weighted sums of the features X (m, n), shape (m, t); ``sums`` (t, n) are their weights.
 
-    They are rounded exactly as when a model computes them for its scores,
-    because the same function computes them.
+    They are rounded exactly as when a model computes them
+    for its scores, because the same function computes them.
     """
     out = np.empty((len(X), len(sums)))
     # Blocks of rows, because each block is copied with the features as rows.

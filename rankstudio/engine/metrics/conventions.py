@@ -146,6 +146,7 @@ class Convention:
         maximum of ``labels``, which may be those of a single query: the same
         grade has to count the same in all queries.
         """
+        # (2^label - 1) / 2^greatest, without overflow.
         positive = np.maximum(labels, 0.0)
         greatest = self.greatest_grade or greatest_grade
         chances: Floats = np.minimum(
@@ -180,9 +181,9 @@ class Convention:
         rule = {"NDCG": self.short_ndcg, "P": self.short_precision}.get(
             chosen.family.name
         )
-        if rule is not Short.ZERO:
+        if rule is not Short.ZERO:  # such a query does not count 0
             return 0
-        return chosen.cut or 0
+        return chosen.cut or 0  # a measure may have no cut-off k
 
     @property
     def rules(self) -> tuple[tuple[str, str], ...]:
@@ -235,7 +236,8 @@ def _parsed_convention(key: str, values: Mapping[str, Any]) -> Convention:
         for name, kind in _ENUM_OF_FIELD.items()
         if name in values
     }
-    # The members, which come last, replace their words.
+    # The members, which come last,
+    # replace their words in the file.
     return Convention(key=key, **{**values, **members})
 
 
@@ -269,7 +271,7 @@ def convention(key: str) -> Convention:
 
 
 def rules_text(key: str, names: Iterable[str]) -> str:
-    """Return the text on the rules of measures: the convention's label, and the rules of foreign measures.
+    """Return the text on the rules of measures: the convention's label, and the rules of plug-ins' measures.
 
     Parameters
     ----------

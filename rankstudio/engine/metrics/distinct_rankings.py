@@ -30,15 +30,18 @@ def enter_all(
 ) -> None:
     """Write the position of each query's ranking by each model, and register new rankings.
 
-    Each different ranking of a query is stored once, in a row of ``codes``. Its
-    position is row · Q + query. A hash table, which stores positions plus 1,
-    tells whether a ranking is registered already.
+    Each different ranking of a query is stored once,
+    in a row of ``codes``. Its position is row · Q +
+    query. A hash table, which stores positions plus
+    1, says whether a ranking is registered already.
 
     Parameters
     ----------
     ranked : ndarray of shape (K, m)
-        Rankings of ``rank_all``.
+        Rankings of K models: the labels of each query's
+        documents from the best score down, as codes.
     query_ptr : ndarray of shape (Q + 1,)
+        First document of each query, followed by m.
     codes : ndarray of shape (R, m)
         Distinct rankings of each query, stacked, with space for K more.
     counts : ndarray of shape (Q,)
@@ -143,12 +146,16 @@ class DistinctRankings:
     """
 
     def __init__(self, query_ptr: Ints) -> None:
-        """Start without rankings; query q has the documents query_ptr[q] to query_ptr[q + 1]."""
+        """Start without rankings; query q has the documents query_ptr[q] to query_ptr[q + 1] - 1."""
         self._query_ptr = np.ascontiguousarray(query_ptr, dtype=np.int64)
         n_queries = self._query_ptr.size - 1
+        # The number of different rankings of each query, the
+        # rankings, and the hash table of their positions.
         self._counts = np.zeros(n_queries, dtype=np.int64)
         self._codes: Codes = np.empty((0, int(self._query_ptr[-1])), dtype=np.uint8)
         self._table = np.zeros(_MIN_SLOTS, dtype=np.int64)
+        # The evaluator with the last values, and how
+        # many rankings of each query it has measured.
         self._evaluator: Evaluator | None = None
         self._n_measured = np.zeros(n_queries, dtype=np.int64)
         self._values: Floats = np.empty((0, 0, n_queries))  # by measure, row and query
@@ -156,7 +163,7 @@ class DistinctRankings:
 
     @property
     def nbytes(self) -> int:
-        """Memory in bytes, including the arrays of positions that callers have."""
+        """Memory in bytes, including all arrays of positions that were returned to callers."""
         return (
             self._codes.nbytes
             + self._table.nbytes
@@ -233,7 +240,8 @@ class DistinctRankings:
     def _measure(self, evaluator: Evaluator) -> None:
         """Measure the rankings that this evaluator has not measured yet, and store the values for later calls."""
         shape = (len(evaluator.measures), self._codes.shape[0], self._counts.size)
-        # Another evaluator has other measures; the same one may need more rows.
+        # Another evaluator has other measures; the same one
+        # may need more rows than the values (M, R, Q) have.
         if self._evaluator is not evaluator:
             self._evaluator = evaluator
             self._values = np.empty(shape)

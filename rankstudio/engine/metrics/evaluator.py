@@ -135,10 +135,13 @@ def compile_truth(
     Parameters
     ----------
     labels : ndarray of shape (m,)
+        Labels, grouped by query.
     query_ptr : ndarray of shape (Q + 1,)
+        First document of each query, followed by m.
     convention : Convention
+        Gains, discounts and the least relevant label.
     greatest_grade : float
-        Grade of the dataset, for ERR.
+        Greatest label of the dataset, for ERR.
     pairs : bool
         Whether pairs of documents are counted, as for the disagreement error.
 
@@ -207,7 +210,11 @@ def _ideal_dcg(gain: Floats, query_ptr: Ints, weight: Floats) -> Floats:
 
 
 def count_pairs(labels: Floats, query_ptr: Ints) -> Ints:
-    """Return the number of pairs of documents with different labels in each query, shape (Q,)."""
+    """Return the number of pairs of documents with different labels in each query, shape (Q,).
+
+    Query q has the documents
+    query_ptr[q] to query_ptr[q + 1] - 1.
+    """
     lengths = np.diff(query_ptr)
     query = np.repeat(np.arange(lengths.size), lengths)
     order = np.lexsort((labels, query))  # by query, so that query_ptr stays valid
@@ -303,14 +310,18 @@ class Evaluator:
         if self._order is not None:
             labels = labels[self._order]
         self._labels = labels
-        # Prepare what all rankings share: rules, codes of the labels, and ideal values.
+        # Prepare what all rankings share: rules, codes of
+        # the labels, and ideal values. The mask of the
+        # measures that need the scores themselves, not only
+        # a ranking; and the measures of plug-ins and files.
         self._needs_scores = np.array(
             [not m.by_rank for m in self.measures], dtype=np.bool_
         )
         self._foreign = self._foreign_values(labels, ptr, grading.greatest_grade)
         _, self._level = label_codes(labels)
         self._rules = compile_rules(self.convention)
-        # Rankings of rank() have ties in the reverse order; see reading_order().
+        # For a convention that orders ties by document id,
+        # rankings of rank() have them in the reverse order.
         backwards = self.convention.ties is Ties.DOCUMENT_ID
         self._ranking_rules = compile_rules(self.convention, ties_reversed=backwards)
         self._query_ptr = ptr
@@ -321,9 +332,10 @@ class Evaluator:
     ) -> tuple[_Batch, ...]:
         """Return the measures that the compiled kernel computes, in batches.
 
-        A batch is computed by one call of the kernel. Its measures have the
-        same least relevant label. Measures of plug-ins, and those of scores,
-        are in none.
+        A batch is computed by one call of the kernel. Its
+        measures have the same least relevant label. Measures of
+        plug-ins, and those that need scores, not only ranks, are
+        in none. ``labels`` (m,) are in the order of equal scores.
         """
         # Group the measures by the least label that is relevant for them.
         indices_by_threshold: dict[float, list[int]] = {}
@@ -432,6 +444,9 @@ class Evaluator:
         -----
         O(K m), or O(K Q k) if every measure has a cut-off k.
         """
+        # Some rankings at a time, to limit the
+        # memory; without rankings, one empty block,
+        # so that the result has the right shape.
         step = self._rows_at_a_time
         blocks = [
             ranked[start : start + step]
@@ -517,8 +532,9 @@ class Evaluator:
         ``first_model`` is the number of the first model, for the error about a
         NaN score.
         """
-        # `bad` is the position of a NaN in the flattened scores, or -1. The
-        # error names the document in the caller's order.
+        # The rankings (K, m); `bad` is the position of a
+        # NaN in the flattened scores, or -1. The error
+        # names the document in the caller's order.
         ranked, bad = _rank_rows(rows, self._level, self._query_ptr)
         if bad >= 0:
             model, position = divmod(bad, self.n_documents)
@@ -554,9 +570,11 @@ class Evaluator:
     ) -> None:
         """Write the measures of some rankings of each query into ``out`` (M, K, Q).
 
-        Of query q, these are the rows begins[q] to ends[q] - 1 of ``ranked`` (K, m).
+        Of query q, these are the rows begins[q] to ends[q] -
+        1 of ``ranked`` (K, m), the labels of the documents in
+        ranked order. ``rules`` are those of the convention.
         """
-        models = int(begins.min()), int(ends.max())
+        models = int(begins.min()), int(ends.max())  # all of these rows
         for batch in self._batches:
             # Indexing copies, so a batch with all measures writes to `out` directly.
             is_all = batch.indices.size == len(self.measures)
@@ -625,11 +643,15 @@ class _Batch(NamedTuple):
         rules: Rules,
         out: Floats,
     ) -> None:
-        """Write the measures of some rankings of each query into ``out`` of shape (B, K, Q).
+        """Write the B measures of some rankings of each query into ``out`` of shape (B, K, Q).
 
-        Of query q, these are the rows begins[q] to ends[q] - 1 of ``ranked``
-        (K, m), all of them from models[0] to models[1] - 1.
+        Of query q, these are the rows begins[q] to ends[q] -
+        1 of ``ranked`` (K, m), all of them from models[0] to
+        models[1] - 1. ``rules`` are those of the convention.
         """
+        # `weight` has the discount of each rank,
+        # so its size is that of the longest query.
+        # What no measure reads is not computed.
         space = scratch_space(self.truth.weight.size)
         needs_tree = Reads.ORDER in self.reads or rules.ties_averaged
         tree = (
@@ -657,9 +679,11 @@ def reading_order(
     Parameters
     ----------
     query_ptr : ndarray of shape (Q + 1,)
+        First document of each query, followed by m.
     convention : Convention
+        Rules, of which one orders documents with equal scores.
     grading : Grading
-        Grading of the documents.
+        Ids of the documents, as ranks.
     last_first : bool, default False
         Whether to return the order itself. By default it is reversed within
         each query, as :func:`rank` expects it, and measures by these
@@ -688,9 +712,11 @@ def rank(
     Parameters
     ----------
     scores : ndarray of shape (K, m)
+        Scores; larger is better.
     y : ndarray of shape (m,)
         Relevance labels, grouped by query.
     query_ptr : ndarray of shape (Q + 1,)
+        First document of each query, followed by m.
     order : ndarray of shape (m,), optional
         Documents in the reverse order in which equal scores are ranked, from
         :func:`reading_order`; by default that of the file.
@@ -713,6 +739,8 @@ def rank(
     if order is not None:
         scores = np.ascontiguousarray(scores[:, order])
         y = y[order]
+    # The position of each label among the different ones. `bad`
+    # is the position of a NaN in the flattened scores, or -1.
     _, level = label_codes(y)
     ranked, bad = _rank_rows(scores, level, np.asarray(query_ptr, dtype=np.int64))
     if bad >= 0:

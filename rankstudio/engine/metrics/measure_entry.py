@@ -119,7 +119,7 @@ class MeasureEntry:
         return ""
 
     def load(self) -> Any:
-        """Import and return the function.
+        """Import and return the function that computes the measure of a query.
 
         Raises
         ------
@@ -128,8 +128,9 @@ class MeasureEntry:
         """
         if self.lacking:
             raise PlanError(self.lacking)
-        module, _, name = self.function.partition(":")
+        module, _, name = self.function.partition(":")  # "module:name"
         try:
+            # What the package prints becomes notes.
             with PRINTED_AS_NOTES:
                 function = getattr(import_module(module), name)
         except (KeyboardInterrupt, MemoryError):

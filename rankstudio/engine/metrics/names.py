@@ -166,6 +166,7 @@ def measure(name: str | Measure) -> Measure:
     # The cutoff is at least 1. A family has always a cutoff, never, or optionally.
     _, parameters_text, cut_text = match.groups()
     cut = None if cut_text is None else int(cut_text)
+    # `fitting_rule` is the strict rule that the name satisfies.
     fitting_rule = Cut.NONE if cut is None else Cut.NEEDED
     if cut == 0 or family.cut not in (Cut.OPTIONAL, fitting_rule):
         raise ParameterError("measure", name, _expected_names())
@@ -242,7 +243,7 @@ class ByMeasure(dict[str, T]):
 
 
 def _canonical(name: object) -> str | None:
-    """Return the canonical name of a measure; None for a name of anything else."""
+    """Return the name of a measure in its usual spelling; None for a name of anything else."""
     if not isinstance(name, str):
         return None
     try:

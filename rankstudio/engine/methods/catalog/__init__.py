@@ -106,8 +106,8 @@ def method(key: str) -> Method:
     PlanError
         For an unknown key; the message has the nearest known key.
     """
-    # Rankings, models and orders of features that are read from files are
-    # methods, too, but no list of methods offers them.
+    # Rankings, models and orders of features that are read from
+    # files are methods, too, but no list of methods offers them.
     entry = find_method(key) or _GIVEN.get(key)
     if entry is not None:
         return entry

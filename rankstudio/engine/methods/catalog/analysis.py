@@ -173,8 +173,9 @@ class AnalysisResult:
 def cell_text(cell: Cell) -> str:
     """Return a cell of a table as a text: numbers are rounded, None and NaN are empty.
 
-    A number from :func:`formatted` has its own ``form``: a format such as
-    ".2f", or a function that writes it. NaN is then a dash.
+    A number from :func:`formatted` has its own
+    ``form``: a format such as ".2f", or a
+    function that writes it. NaN is then a dash.
     """
     if isinstance(cell, _FormattedFloat | _FormattedInt):
         if math.isnan(cell):
@@ -290,8 +291,9 @@ def analyses(other_commands: Collection[str] = ()) -> dict[str, Analysis]:
         if problem:
             raise PlanError(problem)
 
-    # `entries_of` fills in these texts. It leaves out entries that are refused,
-    # or whose key exists already, and warns about them.
+    # `entries_of` fills in these texts. It leaves
+    # out entries that are refused, or whose key
+    # exists already, and warns about them.
     exists = tr("An analysis {key} exists already. Choose another key.")
     message = tr("An analysis of the plug-in {name} cannot be used: {reason}")
     return {
@@ -318,8 +320,8 @@ def analysis(key: str) -> Analysis:
 def _problem(entry: object, other_commands: Collection[str]) -> str:
     """Return why an analysis cannot be used, as a sentence; "" if it can.
 
-    ``entry`` is what a plug-in lists as an analysis. ``other_commands`` are
-    names that its command must not have.
+    ``entry`` is what a plug-in lists as an analysis.
+    ``other_commands`` are names that its command must not have.
     """
     # First the checks that all kinds of commands share; they refuse other
     # classes. The second condition is only for the type checker.
@@ -386,7 +388,8 @@ def _problem_of_parameters(entry: Analysis) -> str:
 
     The reason is "" if everything is valid.
     """
-    # The subject is what the analysis needs, such as a finished run.
+    # The subject is what the analysis
+    # needs, such as a finished run.
     if not isinstance(entry.needs, Needs):
         kinds = ", ".join(f"Needs.{kind.name}" for kind in Needs)
         text = tr("{key}: expected one of {kinds}, got {value}.")

@@ -115,9 +115,10 @@ def described_method(values: Mapping[str, Any]) -> Method:
 
 def _parameter_values(p: Parameter) -> dict[str, Any]:
     """Return a parameter as plain values, which can be stored; an infinite bound is None."""
-    # "summed" is only written where it is set, so that the records of methods
-    # without it are the same as those of earlier versions. No name occurs
-    # twice, so the order of merging does not matter.
+    # "summed" is only written where it is set, so that
+    # the records of methods without it are the same as
+    # those of earlier versions. No name occurs twice,
+    # so the order of merging does not matter.
     return {
         **{name: getattr(p, name) for name in (*_PARAMETER_TEXTS, *_PARAMETER_FLAGS)},
         "kind": p.kind.value,

@@ -474,7 +474,8 @@ class Method:
 
         It is "" if the method can be used.
         """
-        # A method from elsewhere: its package or file may be missing.
+        # A method from elsewhere: its
+        # package or file may be missing.
         if self.origin is not None and self.origin.lacking:
             return f"{self.label} {self.origin.lacking}"
         module = self.requires.module
@@ -556,9 +557,9 @@ class Method:
         if self.lacking:
             raise PlanError(self.lacking)
         if self.origin is not None:
-            # A method of a plug-in, a file or a command has a loader, which also
-            # checks its steps. It is imported by name, because it imports this
-            # module.
+            # A method of a plug-in, a file or a command has a
+            # loader, which also checks its steps. It is
+            # imported by name, because it imports this module.
             return import_module(_LOADER_MODULE).load(self)  # type: ignore[no-any-return]
         module, _, name = self.estimator.partition(":")  # "module:name"
         return getattr(import_module(module), name)  # type: ignore[no-any-return]

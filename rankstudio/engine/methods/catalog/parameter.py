@@ -130,8 +130,9 @@ def _is_whole_value(kind: Kind, item: Any) -> bool:
 
     Otherwise the list is the value, and the element is a single id or (id, cost) pair.
     """
-    # A text or a number is no set of features or costs. Only the word
-    # "milliseconds" is a whole value: it stands for measured costs.
+    # A text or a number is no set of features or
+    # costs. Only the word "milliseconds" is a
+    # whole value: it stands for measured costs.
     if isinstance(item, str) or not isinstance(item, Iterable):
         return kind is Kind.COSTS and item == MILLISECONDS
     if kind is Kind.FEATURES or isinstance(item, Mapping):
@@ -260,7 +261,8 @@ class Parameter:
                 )
                 # Without bounds, the text would end in a space.
                 text = number.format(bounds=self._bounds()).strip()
-                # The word for no value, "" if there has to be one.
+                # The word for no value, ""
+                # if there has to be one.
                 none = tr(self.none_label)
                 return (
                     tr("{number}, or empty for {none}").format(number=text, none=none)
@@ -322,7 +324,8 @@ class Parameter:
             return True
         name, required_values = self.only_with  # of the other parameter
         value = values.get(name)
-        # Several values are a tuple; `_parts` are the terms of a sum.
+        # Several values are a tuple;
+        # `_parts` are the terms of a sum.
         single_values = value if isinstance(value, tuple) else (value,)
         return any(
             part in required_values
@@ -345,7 +348,8 @@ class Parameter:
         import numpy as np  # noqa: PLC0415 - reading the catalog must not wait for it
 
         is_integer = self.kind is Kind.INTEGER
-        # Each case returns a valid value, or says what was expected.
+        # Each case returns a valid value,
+        # or says what was expected.
         match self.kind:
             case Kind.GRID | Kind.NUMBER | Kind.INTEGER:
                 if value is None and self.none_label:
@@ -375,7 +379,8 @@ class Parameter:
                     for key in (*earlier_keys, last)
                 ):
                     return value
-                # A parameter with `own_file` also takes a user's own numbers.
+                # A parameter with `own_file` also
+                # takes a user's own numbers.
                 if self.own_file and not isinstance(value, str):
                     # An array or a function, which is checked together with the data.
                     return value
@@ -402,8 +407,9 @@ class Parameter:
     def validate(self, value: Any) -> Any:
         """Check a value of a user, and return it in canonical form; several values become a tuple.
 
-        Several values are a list, or a text such as "50, 100"; their order
-        stays. The tuple has at least two. A grid of numbers is one value.
+        Several values are a list, or a text such as
+        "50, 100"; their order stays. The tuple has
+        at least two. A grid of numbers is one value.
 
         Raises
         ------
@@ -527,8 +533,8 @@ class Parameter:
     def _parsed_number(self, text: str) -> float | int:
         """Return the number in a text, which may be a power such as 2^3 unless the kind is an integer.
 
-        Raises a ValueError for other texts, or a ParameterError for several
-        numbers.
+        Raises a ValueError for other texts, or
+        a ParameterError for several numbers.
         """
         if self.kind is Kind.INTEGER:
             return int(text)
@@ -623,8 +629,9 @@ class Parameter:
         if self.kind is Kind.GRID:
             return format_grid(value)
         if self.several(value):
-            # `between` is the text between values. None is an empty text, and
-            # is written as the parameter's word for it.
+            # `between` is the text between values.
+            # None is an empty text, and is written
+            # as the parameter's word for it.
             return self.kind.between.join(
                 self._format_one(v) or self.none_label for v in value
             )

@@ -61,10 +61,10 @@ class MethodRegistry:
     def find(self, key: str) -> Method | None:
         """Return a method by its key; None for an unknown key.
 
-        Methods that are only described by a study, and cannot run, are found,
-        too. The key of a method of a Python file ends with "@" and a checksum.
-        Without this end, the method that was added last from this file is
-        found.
+        Methods that are only described by a study, and cannot
+        run, are found, too. The key of a method of a Python
+        file ends with "@" and a checksum. Without this end,
+        the method that was added last from this file is found.
         """
         entries = self._entries()
         method = entries.get(key) or self._remembered.get(key)
@@ -112,8 +112,8 @@ class MethodRegistry:
                     "A method with the key {key} exists already. Choose another key."
                 )
                 raise PlanError(text.format(key=shown(entry.key)))
-            # Later entries replace earlier ones with the same key. `_by_kind`
-            # orders them for lists.
+            # Later entries replace earlier ones with the
+            # same key. `_by_kind` orders them for lists.
             self._listed = _by_kind([*entries.values(), entry])
             return entry
 
@@ -149,8 +149,9 @@ def _methods_of_plugins() -> list[Method]:
     have none.
     """
     entries: list[Method] = []
-    # `entries_of` fills in these texts. It leaves out entries that are refused,
-    # or whose key exists already, and warns about them.
+    # `entries_of` fills in these texts. It leaves
+    # out entries that are refused, or whose key
+    # exists already, and warns about them.
     exists = tr("A method with the key {key} exists already. Choose another key.")
     message = tr("A method of the plug-in {name} cannot be used: {reason}")
     for loaded_plugin, entry in entries_of("methods", refuse_invalid, exists, message):

@@ -63,10 +63,11 @@ class Wrapped:
     def trained(self, data: QueryData, size: int) -> Any:
         """Make an object of the target's class, train it on documents, and return it.
 
-        The target is the class or function of another library that this
-        estimator wraps. If it is a function, return its scores, one per
-        feature. ``size`` is the number of features to select, for a class that
-        has an argument for it.
+        The target is the class or function of another
+        library that this estimator wraps. If it is a
+        function, return its scores, one per feature.
+        ``size`` is the number of features to select,
+        for a class that has an argument for it.
 
         Raises
         ------
@@ -198,8 +199,9 @@ class WrappedSelector(Wrapped, PathSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Train the object of the other library, and return the order or the set of features that it has.
 
-        Of an order, the first k features are returned; a set is complete,
-        whatever its size. From the result, the caller sets the attribute
+        Of an order, the first k features are returned;
+        a set is complete, whatever its size. From the
+        result, the caller sets the attribute
         ``_is_set``, which says whether it is a set.
         """
         yield WorkProgress(tr("ordering features"), 0.0)
@@ -247,8 +249,9 @@ class WrappedSelector(Wrapped, PathSelector):
     def _ordered(self, fitted: Any, n: int) -> _Order:
         """Return the order, or the set, of n features that a trained object or a function's scores give.
 
-        ``fitted`` is the object, or the array of scores. Raises a MethodError
-        if the object has none of the attributes that say what it selects.
+        ``fitted`` is the object, or the array of
+        scores. Raises a MethodError if the object has
+        none of the attributes that say what it selects.
         """
         # The result of a function is an array of scores.
         if isinstance(fitted, np.ndarray):
@@ -365,8 +368,9 @@ class PredictingStep(Step):
     def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
         """Return the scores (m,) that the model predicts for documents with features ``columns`` (n, m).
 
-        ``previous_scores`` are not used. Raises a MethodError if the model
-        fails, or predicts anything but m finite numbers.
+        ``previous_scores`` are not used. Raises
+        a MethodError if the model fails, or
+        predicts anything but m finite numbers.
         """
         try:
             scores = np.asarray(
@@ -457,7 +461,8 @@ def _is_linear(model: Any, weights: Floats, X: Floats) -> bool:
     scores = np.asarray(model.predict(np.array(X)), dtype=np.float64)
     sums = X @ weights
     differences = scores - sums
-    # The tolerance refers to the largest number; "tiny" only avoids 0.
+    # The tolerance refers to the largest
+    # number; "tiny" only avoids 0.
     largest = max(
         float(np.abs(sums).max()),
         float(np.abs(scores).max()),

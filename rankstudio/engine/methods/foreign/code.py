@@ -137,8 +137,8 @@ class LocalMethod(Method):
 def _guarded_estimator(entry: LocalMethod) -> type[Any]:
     """Return the estimator class of a method of the user's code, whose steps are checked.
 
-    A class of another library, or a function, is wrapped as an estimator. The
-    class of each method is made once.
+    A class of another library, or a function, is wrapped
+    as an estimator. The class of each method is made once.
     """
     from rankstudio.engine.methods.foreign.guard import guarded  # noqa: PLC0415 - on first use
 
@@ -169,9 +169,10 @@ def method_of(text: str) -> Method:
     if names_file(text):
         path, name = _file_and_name(text)
         code = code_of_file(path, name)
-        # In a plan, the beginning of the file's checksum follows after "@". A
-        # file with another checksum has changed; without "@", the beginning is
-        # "", which fits any. For a file, the origin has its checksum.
+        # In a plan, the beginning of the file's checksum
+        # follows after "@". A file with another checksum has
+        # changed; without "@", the beginning is "", which
+        # fits any. For a file, the origin has its checksum.
         if not code.origin.version_or_checksum.startswith(file_key(text).digest):
             raise changed_since(path)
         return entry_of(code)
@@ -235,7 +236,8 @@ def _origin_and_source(path: Path) -> tuple[Origin, str]:
     try:
         source = read_text(path, _MOST_BYTES)
     except (OSError, ValueError) as error:
-        # The reason of the system without the path, which the text has already.
+        # The reason of the system without the
+        # path, which the text has already.
         reason = getattr(error, "strerror", None) or error
         text = tr("{path}: the file cannot be read: {reason}.")
         raise PlanError(text.format(path=path, reason=reason)) from error
@@ -372,8 +374,8 @@ def code_of_import(path: str) -> Code:
         ),
         path,
     )
-    # Called for its errors only: the import is tried at once, so that a mistake
-    # is known before a run.
+    # Called for its errors only: the import is tried
+    # at once, so that a mistake is known before a run.
     code.target()
     return code
 
@@ -381,7 +383,8 @@ def code_of_import(path: str) -> Code:
 def entry_of(code: Code) -> Method:
     """Return the entry in the catalog for a class or a function.
 
-    It is the entry that the class declares, or one made from the signature.
+    It is the entry that the class declares,
+    or one made from the signature.
 
     Raises
     ------
@@ -445,8 +448,9 @@ def _estimator_entry(code: Code, target: type[LinearRanker]) -> LocalMethod:
     # The features of a PathSelector are ranked by RankRLS, whose parameter is
     # λ. Any other estimator has a criterion of its own.
     is_path = issubclass(target, PathSelector)
-    # The skipped arguments have ready-made parameters, such as RANKING_LAMBDA
-    # and SIZE, the number of features, or are options of a plan.
+    # The skipped arguments have ready-made
+    # parameters, such as RANKING_LAMBDA and SIZE, the
+    # number of features, or are options of a plan.
     parameters = parameters_of(
         target, skip=("regularization", "groups", "costs", "budget")
     )
@@ -464,8 +468,9 @@ def _estimator_entry(code: Code, target: type[LinearRanker]) -> LocalMethod:
 def _wrapped_entry(code: Code, target: Callable[..., Any]) -> LocalMethod:
     """Return the catalog entry of a class of another library, or of a function."""
     is_selector = selects(target)
-    # The data, the seed and what RankStudio sets itself are no parameters of
-    # the method. SEED and DATA have their usual names as arguments.
+    # The data, the seed and what RankStudio sets
+    # itself are no parameters of the method. SEED
+    # and DATA have their usual names as arguments.
     seeds = [name for name in SEED if name in inspect.signature(target).parameters]
     parameters = parameters_of(
         target, skip=(*DATA, *seeds, "regularization", "groups", CENTRED)
@@ -527,8 +532,8 @@ def _class_or_function(code: Code) -> Callable[..., Any]:
 def _run_file(origin: Origin, source: str) -> ModuleType:
     """Run the text of a Python file as a new module, and return the module.
 
-    The same text is run once. Raises a PlanError for a mistake in the file, or
-    if it runs for too long.
+    The same text is run once. Raises a PlanError for
+    a mistake in the file, or if it runs for too long.
     """
     # The module has a name of its own for each version of the file.
     name = f"rankstudio_file_{origin.version_or_checksum[:_CHECKSUM_DIGITS]}"

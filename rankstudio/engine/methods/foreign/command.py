@@ -220,8 +220,9 @@ def _placeholders(key: str, words: list[str]) -> tuple[set[str], dict[str, Param
 def _is_ranker(key: str, words: list[str], names: set[str]) -> bool:
     """Check the placeholders of a command line, and return whether it is that of a ranker, not of a selector.
 
-    ``key`` is the whole command line, for errors, ``words`` are its words, and
-    ``names`` its placeholders, such as "train" and "scores".
+    ``key`` is the whole command line, for errors,
+    ``words`` are its words, and ``names`` its
+    placeholders, such as "train" and "scores".
 
     Raises
     ------
@@ -410,8 +411,8 @@ class ProgramRanker(RunsProgram, LinearRanker):
         Returns
         -------
         ndarray of shape (m,)
-            Scores. Raises a MethodError if the program fails, or writes
-            anything but a score per document.
+            Scores. Raises a MethodError if the program fails,
+            or writes anything but a score per document.
         """
         words = command_words(self.entry.key)
         # The command after ";" scores. It reads the model and the documents

@@ -54,8 +54,8 @@ def value_of(text: str, name: str, modules: Sequence[str]) -> Any:
         node = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return text
-    # The text is not run by Python: `_value` accepts only some kinds of
-    # expressions, and raises a LookupError for others.
+    # The text is not run by Python: `_value` accepts only some
+    # kinds of expressions, and raises a LookupError for others.
     try:
         return _value(node, modules)
     except LookupError as error:

@@ -226,10 +226,12 @@ class NystromFeatures:
     def dual(self, weights: Floats) -> Floats:
         """Return the weights b = E^-T w of the kernel functions, for weights w (r,) or (r, v) of features.
 
-        v is the number of outputs. E, the factor of the basis vectors' kernel,
-        is not stored, but E = C (I + AA')^1/2, where A comes from basis vectors
-        that are held out. The triangular C is ``factor``; ``directions`` U and
-        ``shares`` s come from a decomposition of A, so that (I + AA')^-1/2 = I
+        v is the number of outputs. E, the factor of the
+        basis vectors' kernel, is not stored, but E = C (I
+        + AA')^1/2, where A comes from basis vectors that
+        are held out. The triangular C is ``factor``;
+        ``directions`` U and ``shares`` s come from a
+        decomposition of A, so that (I + AA')^-1/2 = I
         + U diag(s) U'.
         """
         from scipy.linalg import solve_triangular  # noqa: PLC0415 - where it is needed
@@ -260,9 +262,10 @@ class NystromFeatures:
 
         Notes
         -----
-        This is Theorem 1 of Paper III. O(m|H||R|) for H basis vectors among the
-        rows, instead of O(m|R|²). C is the factor of the kernel of all basis
-        vectors. With A = C_LL^-1 C_LH = UΣV' one thin SVD gives K_ML E^-T = Z_L
+        This is Theorem 1 of Paper III. O(m|H||R|) for H basis
+        vectors among the rows, instead of O(m|R|²). C is the
+        factor of the kernel of all basis vectors. With A =
+        C_LL^-1 C_LH = UΣV' one thin SVD gives K_ML E^-T = Z_L
         + (Z_L U((I + Σ²)^-1/2 - I) + Z_H VΣ(I + Σ²)^-1/2) U', as K_ML C_LL^-T =
         Z_L + Z_H A'.
         """
@@ -361,8 +364,8 @@ def nystrom_features(
     features : NystromFeatures
         The mapped documents.
     note : str
-        Note on dropped basis vectors, which depend linearly on others; "" if
-        there are none.
+        Note on dropped basis vectors, which depend
+        linearly on others; "" if there are none.
 
     Raises
     ------
@@ -402,9 +405,11 @@ def kernel_features(
     for None, are drawn in the ``way`` "uniform" or "per_query" with a seed. The
     result is cached for all settings.
     """
-    # The word makes this key differ from those of other results in the cache.
+    # The word makes this key differ from
+    # those of other results in the cache.
     key = "Nyström", kernel, n_basis, way, seed
-    # The kernel of some documents with all documents, as a function of their rows.
+    # The kernel of some documents with all
+    # documents, as a function of their rows.
     kernel_rows = partial(_kernel_rows, kernel, data.X)
     settings = data.ptr, n_basis, way, seed
     return shared(
@@ -421,8 +426,9 @@ def kernel_need(
 ) -> MemoryNeed:
     """Return the memory requirements of a kernel model with ``n_basis`` basis vectors, None for all documents.
 
-    ``shape`` has the number m of documents, and in bytes the limit of the
-    memory (`free`) and the size of documents that are read from disk (`read`).
+    ``shape`` has the number m of documents, and in
+    bytes the limit of the memory (`free`) and the size
+    of documents that are read from disk (`read`).
 
     ``exact`` means that all documents are decomposed at once, which needs five
     m × m matrices. If memory allows, the maps of ``n_other_kernels`` other
@@ -595,10 +601,11 @@ class NystromMap(KernelMapped):
     def _fit(self, X: ArrayLike, qid: ArrayLike | None) -> NystromFeatures:
         """Set the fitted attributes, and return the mapped documents in the order of the rows of X.
 
-        The attributes are those of the basis documents: their rows, features,
-        and the factor of their kernel. Warns if some of them are dropped,
-        because they depend linearly on others. ``qid`` has the query of each
-        document, or is None.
+        The attributes are those of the basis documents:
+        their rows, features, and the factor of their
+        kernel. Warns if some of them are dropped,
+        because they depend linearly on others. ``qid``
+        has the query of each document, or is None.
         """
         kernel = self._kernel()
         n_basis, way, seed = basis_of(self)

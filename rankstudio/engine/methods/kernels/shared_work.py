@@ -50,9 +50,10 @@ class KernelWork:
 def shared(data: QueryData, key: Hashable, make: Callable[[], Work]) -> Work:
     """Return the cached result for a key, or else call ``make``, and cache its result if memory allows.
 
-    A result is a decomposition of documents by a kernel. Results for some of
-    the features are cached with the data of all features, so that each
-    selection of a path is decomposed only once for all λ.
+    A result is a decomposition of documents by a kernel.
+    Results for some of the features are cached with the
+    data of all features, so that each selection of a
+    path is decomposed only once for all λ.
     """
     decompositions: dict[Hashable, Any] = data.shared.origin.of(
         KernelWork
@@ -93,7 +94,8 @@ def basis_vectors(data: QueryData, basis: Ints) -> Floats:
 
     The array is cached as long as a model uses it.
     """
-    # The cache of the data with all features; the key has the columns of these.
+    # The cache of the data with all features;
+    # the key has the columns of these.
     cache = data.shared.origin.of(KernelWork).basis_vectors
     key = data.shared.columns, basis.tobytes()
     vectors = cache.get(key)

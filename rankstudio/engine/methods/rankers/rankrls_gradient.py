@@ -88,6 +88,8 @@ class ConjugateGradients:
         Parameters
         ----------
         data : QueryData or SparseQueryData
+            Documents; X^ are their features,
+            centred within each query.
         labels : ndarray of shape (m,)
             Labels, centred within each query, y^.
         regularization : float
@@ -132,7 +134,7 @@ class ConjugateGradients:
         """
         first_gap = 0.0
         for last in self.iterations(data, labels, regularization):
-            first_gap = first_gap or last.gap
+            first_gap = first_gap or last.gap  # set once
             if not last.converged:
                 yield WorkProgress(
                     _PROGRESS_TEXT, _progress_share(last.gap / first_gap)

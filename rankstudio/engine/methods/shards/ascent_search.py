@@ -97,6 +97,8 @@ class Ascent(AscentSearch):
         queries. If ``changes`` is empty, the result (1,) is the value of the
         unchanged model.
         """
+        # The sum of the measure over the queries of all
+        # shards, and how many of these have a value.
         total, count = yield from self._session.sum(
             (coef, feature, changes), "measuring models"
         )

@@ -59,12 +59,15 @@ class _LossAt:
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
         """Return the numbers of the shard's loss in one array, its gradient (n,), and the largest score.
 
-        The numbers are the loss, the number of pairs with curvature, and the
-        two hinge losses. The gradient is 0 if it is not requested. Of the
-        largest absolute scores of the shards, the greatest counts, and not
-        their sum.
+        The numbers are the loss, the number of pairs with
+        curvature, and the two hinge losses from which a
+        smoothed hinge is computed. The gradient is 0 if it
+        is not requested. Of the largest absolute scores of
+        the shards, the greatest counts, and not their sum.
         """
         smooth = state.smooth(problem, self.loss, self.w)
+        # From derivatives by scores
+        # (m,) to those by weights (n,).
         gradient = (
             problem.weigh(smooth.slopes) if self.slopes else np.zeros_like(self.w)
         )
@@ -127,8 +130,10 @@ class _HingeOnLine:
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
         """Return the shard's hinge, offset and derivative in t as one array, and the plane's slopes (n,).
 
-        The plane is the tangent of the hinge loss at these weights; its slopes
-        are 0 if it is not requested.
+        ``state`` caches what all t have in common, and
+        ``problem`` has the pairs. The plane is the
+        tangent of the hinge loss at these weights; its
+        slopes are 0 if it is not requested.
         """
         # Scores at t = 0 and their changes with t, from which all t follow.
         line = state.line(problem, self.w, self.p)
@@ -185,6 +190,8 @@ class _Pairs(Pairs):
         Afterwards, the order from which other calls start is the same as
         before, so that their results do not depend on this call.
         """
+        # `hinge` sorts from this order,
+        # and replaces it by the new one.
         initial_order = self._initial_order
         self._initial_order = order
         try:
@@ -225,7 +232,7 @@ class _PairState:
         self._pairs: _Pairs | None = None
         # The last results, each with the key of the request.
         self._last_loss: tuple[Any, LossAtScores] | None = None
-        self._line_arrays: Floats | None = None
+        self._line_arrays: Floats | None = None  # memory of the last line's scores
         self._last_line: tuple[Any, _LineScores] | None = None
 
     def step(self, data: QueryData, message: _Message) -> tuple[Any, ...]:
@@ -234,6 +241,7 @@ class _PairState:
         The pairs are made anew for each message if memory does not allow to store them.
         """
         pairs = self._pairs or _Pairs(data.y, data.ptr, self._weighting)
+        # The message itself says what to compute.
         answer = message.of(self, _LinearPairs(data.X, pairs))
         if self._keeps_pairs:
             self._pairs = pairs
@@ -243,7 +251,11 @@ class _PairState:
         return answer
 
     def smooth(self, problem: _LinearPairs, loss: PairLoss, w: Floats) -> LossAtScores:
-        """Return a smooth loss of the shard's pairs at weights w (n,); the last result is cached."""
+        """Return a smooth loss of the shard's pairs at weights w (n,); the last result is cached.
+
+        ``problem`` has the pairs and the
+        features of the shard's documents.
+        """
         key = loss, w.tobytes()
         if self._last_loss is None or self._last_loss[0] != key:
             # The memory of the last loss is released before the next one is computed.
@@ -254,7 +266,9 @@ class _PairState:
     def line(self, problem: _LinearPairs, w: Floats, p: Floats) -> _LineScores:
         """Return the documents' scores at weights w (n,), and how they change along a direction p (n,).
 
-        The scores on the line w + t p follow for every t. The last result is cached.
+        The scores on the line w + t p follow for every t.
+        The result also has the order of the scores at t = 0
+        and the hinge loss there. The last result is cached.
         """
         key = w.tobytes(), p.tobytes()
         if self._last_line is None or self._last_line[0] != key:
@@ -329,7 +343,11 @@ class ShardedPairs:
         n_features: int,
         columns: Sequence[int] | None = None,
     ) -> None:
-        """Prepare sums of pairs for weights of some columns, by default of all n features of the data."""
+        """Prepare sums of pairs for weights of some columns, by default of all n features of the data.
+
+        ``session`` sends messages to all
+        shards, and adds up their answers.
+        """
         self._session = session
         self._width = n_features
         self._columns = (
@@ -383,7 +401,11 @@ class ShardedPairs:
     def smooth(
         self, loss: PairLoss, scores: Floats, slopes: bool = True
     ) -> Waiting[SummedLoss]:
-        """Return a loss at weights (n,), which stand for the documents' scores, with its gradient if ``slopes``."""
+        """Return a loss at weights, with its gradient if ``slopes``.
+
+        ``scores`` (n,) are the weights: they stand for the
+        scores of documents, which only the shards have.
+        """
         numbers, gradient, largest = yield from self._sum(
             _LossAt(loss, self._widened(scores), slopes)
         )
@@ -414,6 +436,8 @@ class ShardedPairs:
         The estimate comes from evenly spaced documents of each shard. It has
         shape (n, n), or (n,) for the diagonal alone if there are many features.
         """
+        # Computed once for all columns, as
+        # it does not depend on weights.
         gram: Floats = yield from self._once(_DegreeGram())
         return (
             gram[self._columns]

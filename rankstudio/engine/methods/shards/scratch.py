@@ -101,10 +101,13 @@ class Scratch:
     def _array(self, shape: tuple[int, ...], spare: float) -> Floats:
         """Allocate an array without initial values, in memory or in a file.
 
-        It is in memory if the share ``spare`` of the limit stays free. Both
-        kinds are recorded, to be released with the state.
+        It is in memory if the share ``spare`` of the limit
+        stays free afterwards. Bytes in memory and arrays in
+        files are recorded, to be released with the state.
         """
         count = int(np.prod(shape, dtype=np.int64))
+        # `taken` reserves the bytes of
+        # these numbers, if they fit.
         if not count or self._room.taken(8 * count, spare):
             self._reserved_bytes += 8 * count
             return np.empty(shape)

@@ -53,7 +53,10 @@ class FunctionWork:
         return self
 
     def step(self, data: QueryData, message: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Call the function with a shard, or with blocks of its queries, and return the sums of its results."""
+        """Call the function with a shard, or with blocks of its queries, and return the sums of its results.
+
+        ``message`` are the further arguments of the function.
+        """
         with STEADY:  # BLAS threads would slow small products down
             if not self.by_blocks:
                 return self.function(data, *message)
@@ -187,7 +190,8 @@ def informative_columns(data: TrainingData) -> Waiting[Bools]:
     >>> finish(informative_columns(data)).tolist()
     [True, False]
     """
-    # Sparse data are always in memory, so that the name for an error is not needed.
+    # Sparse data are always in memory, so that `whole` raises
+    # no error, for which it takes the name of a method.
     if data.sparse:
         return data.whole("").informative  # type: ignore[no-any-return]
     squares, _ = yield from sums_of_products(data)
@@ -223,7 +227,9 @@ def models_in_order(
     all orders and all λ share; then O(mk²) for each order and λ. Takes two
     passes over the data.
     """
-    if data.sparse:  # the products of all features may not fit into memory
+    # Of sparse data, only these features are made dense:
+    # the products of all features may not fit into memory.
+    if data.sparse:
         narrowed = data.narrowed(order.tolist())
         narrow_coefs, errors = yield from models_in_order(
             narrowed, np.arange(order.size), regularization, cost
@@ -271,9 +277,9 @@ def combined_models(
     cached.
     """
     order = np.arange(len(combinations))
-    # X^'X^ and X^'y^ of the weighted sums follow from those of the features.
-    # The Cholesky factor, and the solution along it, hold for any number of the
-    # first sums.
+    # X^'X^ and X^'y^ of the weighted sums follow from those of
+    # the centred features. The Cholesky factor, and the
+    # solution along it, hold for any number of the first sums.
     squares, right = yield from sums_of_products(data)
     coefs, factor, along = nested_factor(
         combinations @ squares @ combinations.T,
@@ -307,9 +313,10 @@ def _left_out_sums(
 def _products(data: QueryData, cost: PairCost) -> tuple[Floats]:
     """Return the products of all features and the labels, [X^ y^]'[X^ y^], shape (n + 1, n + 1).
 
-    X^ and y^ are features and labels minus their means in each query, or more
-    generally the rows whose squared errors are the loss with this cost of
-    pairs.
+    X^ and y^ are features and labels minus their
+    means in each query, or more generally the rows
+    whose squared errors are the loss with this cost
+    of pairs. The labels are the last row and column.
     """
     X, y = PairRows.of(data, cost).centred
     n = X.shape[1]

@@ -189,10 +189,12 @@ class ResidualTest:
 
         Notes
         -----
-        Query q has the Gram matrix G and the products r with a target, over all
-        queries T and t. Without query q, the weights of the selected features S
-        are w = A⁻¹ (t - r)_S with A = (T - G)_SS + λI. The weights that predict
-        feature j from them are b = A⁻¹ (T - G)_Sj. Feature j then has the weight
+        Query q has the Gram matrix G and the products r
+        with a target, over all queries T and t. Without
+        query q, the weights of the selected features S
+        are w = A⁻¹ (t - r)_S with A = (T - G)_SS + λI.
+        The weights that predict feature j from them are
+        b = A⁻¹ (T - G)_Sj. Feature j then has the weight
 
             ((t - r)_j - (T - G)_jS w) / ((T - G)_jj + λ - (T - G)_jS b)
 
