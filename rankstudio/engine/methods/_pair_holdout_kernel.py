@@ -28,14 +28,16 @@ def _solve(
 ) -> tuple[float, float]:
     """Return the residuals of two documents by the model without both, a system of two equations.
 
-    a, b and d are the entries (a, b; b, d) of the hat matrix H
-    for the two documents, and (r, s) their residuals in the model
-    of all documents, on the right of the system. Its matrix is I
+    a, b and d are the entries (a, b; b, d) of the
+    hat matrix H for the two documents, and (r, s)
+    their residuals in the model of all documents,
+    on the right of the system. Its matrix is I
     - H_UU for the two documents U, minus one number in each row.
-    For a loss of differences, this is the row's sum of H_UU
-    divided by the number of training documents: ``inverse_count``
-    is 1 over this number, else 0. For a model with a bias, it is
-    ``border``, 1 over the number of all documents, else 0.
+    For a loss of differences, this is the row's sum of
+    H_UU divided by the number of training documents:
+    ``inverse_count`` is 1 over this number, else 0.
+    For a model with a bias, it is ``border``, 1 over
+    the number of all documents, else 0.
     """
     first = inverse_count * (a + b) + border
     second = inverse_count * (b + d) + border
@@ -61,13 +63,14 @@ def all_pairs(
 ) -> None:
     """Write the predictions of all pairs i < j with i in first … last - 1, by the model without i and j.
 
-    The prediction of i is written to ``out[i, j]``, that of j
-    to ``out[j, i]``, where ``out`` has shape (m, m). The hat
-    matrix ``hat`` (m, m) maps labels to predictions,
-    ``residuals`` (m,) are those of the model of all documents,
-    and ``labels`` (m,) the labels. ``inverse_count`` is 1 over
-    the number of training documents for a loss of differences,
-    else 0; ``border`` is 1/m for a model with a bias, else 0.
+    The prediction of i is written to ``out[i, j]``, that
+    of j to ``out[j, i]``, where ``out`` has shape (m,
+    m). The hat matrix ``hat`` (m, m) maps labels to
+    predictions, ``residuals`` (m,) are those of the
+    model of all documents, and ``labels`` (m,) the
+    labels. ``inverse_count`` is 1 over the number of
+    training documents for a loss of differences, else 0;
+    ``border`` is 1/m for a model with a bias, else 0.
     """
     for i in range(first, last):
         for j in range(i + 1, residuals.shape[0]):
@@ -98,12 +101,12 @@ def some_pairs(
     """Write the predictions of pairs of documents, rows of ``pairs`` (p, 2), to ``out`` (p, 2).
 
     Both documents of a pair are predicted by the model
-    without the two. The hat matrix ``hat`` (m, m) maps labels
-    to predictions, ``residuals`` (m,) are those of the model
-    of all documents, and ``labels`` (m,) the labels. Rows of
-    a pair are rows of these. ``inverse_count`` is 1 over the
-    number of training documents for a loss of differences,
-    else 0; ``border`` is 1/m for a model with a bias, else 0.
+    without the two. The hat matrix ``hat`` (m, m) maps
+    labels to predictions, ``residuals`` (m,) are those
+    of the model of all documents, and ``labels`` (m,)
+    the labels. ``inverse_count`` is 1 over the number of
+    training documents for a loss of differences, else 0;
+    ``border`` is 1/m for a model with a bias, else 0.
     """
     for p in range(pairs.shape[0]):
         i = pairs[p, 0]
@@ -150,7 +153,8 @@ def pair_losses(
     for row in range(hat.shape[0]):
         i = first + row
         total = 0.0
-        # The entries (a, b; b, d) of H + scale uu' for i and j.
+        # The entries (a, b; b, d) of H
+        # + scale uu' for i and j.
         scaled_u = scale * along[i]
         a = leverages[i] + scaled_u * along[i]
         r = residuals[i]

@@ -38,7 +38,7 @@ class GivenScores(Step):
     parts: Mapping[str, Floats]
 
     def covers(self, X: Floats) -> bool:
-        """Return whether there are scores for the documents of a part."""
+        """Return whether there are scores for the documents of a part with the features X (m, n)."""
         return part_key(X) in self.parts
 
     def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:

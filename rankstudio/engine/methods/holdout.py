@@ -78,18 +78,18 @@ class KernelDecomposition:
         return int(self.vectors.shape[0])
 
     def hat(self, regularization: float) -> Floats:
-        """Return H = VΛ(Λ + λI)^-1V', shape (m, m), so that Hy^ are the centred predictions: O(m²r)."""
+        """Return the hat matrix H = VΛ(Λ + λI)^-1V', shape (m, m), which maps labels to predictions: O(m²r)."""
         hat: Floats = (self.vectors * self._shrinkage(regularization)) @ self.vectors.T
         return hat
 
     def hat_of(self, rows: ArrayLike, regularization: float) -> Floats:
-        """Return the rows and columns of H of some documents, shape (u, u): O(u²r)."""
+        """Return the rows and columns of the hat matrix of u documents, shape (u, u): O(u²r)."""
         vectors = self.vectors[np.asarray(rows)]
         hat: Floats = (vectors * self._shrinkage(regularization)) @ vectors.T
         return hat
 
     def residuals(self, labels: Floats, regularization: float) -> Floats:
-        """Return y^ - Hy^ for centred labels of shape (m,) or (m, v)."""
+        """Return y^ - Hy^ for centred labels y^ of shape (m,) or (m, v), with the hat matrix H."""
         shrinkage = self._shrinkage(regularization)
         along = (self.vectors.T @ labels).T * shrinkage
         residuals: Floats = labels - self.vectors @ along.T
@@ -213,9 +213,10 @@ class HeldOutPredictor:
             # H, which maps labels to predictions, for
             # the documents of the set.
             hat = self.kernel.hat_of(rows, strength)
-            # Their residuals without the set solve a system with
-            # the matrix I - H_UU minus one number per row: the
-            # row's sum of H_UU divided by the number of training
+            # Their residuals without the set solve a
+            # system with the matrix I - H_UU minus one
+            # number per row: the row's sum of H_UU
+            # divided by the number of training
             # documents, or for a model with a bias, 1/m.
             matrix = np.eye(rows.size) - hat
             matrix -= (
@@ -402,9 +403,11 @@ class HeldOutPredictor:
 
     @property
     def _constants(self) -> tuple[float, float]:
-        """The two constants of a pair's system.
+        """The two constants of the system of a left-out pair.
 
-        See :mod:`rankstudio.engine.methods._pair_holdout_kernel`.
+        For a loss of differences, 1 over the
+        number of training documents, and 0;
+        for a model with a bias, 0 and 1 / m.
         """
         m = self.kernel.n_documents
         return (1.0 / (m - 2), 0.0) if self.loss == "differences" else (0.0, 1.0 / m)
@@ -497,9 +500,10 @@ class HeldOutPredictor:
             def work(part: tuple[int, int, int]) -> None:
                 """Predict by output v the documents first … last - 1, in pairs with all later ones.
 
-                ``part`` is (v, first, last). Uses the hat matrix,
-                residuals (v, m), labels (v, m) and constants of
-                the method, and writes to its ``out`` (v, m, m).
+                ``part`` is (v, first, last). Uses the
+                hat matrix, residuals (v, m), labels
+                (v, m) and constants of the method,
+                and writes to its ``out`` (v, m, m).
                 """
                 v, first, last = part
                 _pair_kernel.all_pairs(
@@ -553,14 +557,18 @@ class HeldOutPredictor:
         return self._centred if self.loss == "differences" else self.y
 
     def _strength(self, n_training: int) -> float:
-        """Return the λ with which the Laplacian I - 11'/c gives the model of ``n_training`` documents."""
+        """Return the λ of a model of ``n_training`` documents, whose loss is divided by their number.
+
+        If the loss is not to be
+        divided, λ is divided instead.
+        """
         is_unweighted = self.loss == "differences" and self.weighting == "none"
         return (
             self.regularization / n_training if is_unweighted else self.regularization
         )
 
     def _with_outputs_last(self, by_output: Floats) -> Floats:
-        """Return an array (v, …) as (…, v), or without this axis for labels (m,)."""
+        """Return an array of v outputs (v, …) as (…, v), or without this axis for labels (m,)."""
         return by_output[0] if self.y.ndim == 1 else np.moveaxis(by_output, 0, -1)
 
     def _rows(self, held_out: ArrayLike) -> Ints:
@@ -666,7 +674,7 @@ class HoldOutRanker(LinearRanker):
         )
 
     def held_out_loss(self) -> tuple[str, str]:
-        """Return the ranker's loss and weighting for :class:`HeldOutPredictor`."""
+        """Return the ranker's loss, "differences" or "documents", and its weighting, "size" or "none"."""
         return "differences", "size"
 
     def one_ranking_error(

@@ -94,7 +94,7 @@ class LeftOutScorer(Protocol):
 
 
 def left_out_of_shards(data: TrainingData, scorer: LeftOutScorer) -> Floats:
-    """Score each document without its query, shape (m,), in one pass over the shards."""
+    """Score each document by the model without its query, shape (m,), in one pass over the shards."""
     (scores,) = finish(summed(data, "leaving queries out", _shard_scores, scorer))
     return np.asarray(scores)
 

@@ -115,7 +115,7 @@ class MemoryNeed:
     fits: str = ""
 
     def plus(self, n_bytes: float) -> MemoryNeed:
-        """Return the requirements increased by a number of bytes."""
+        """Return the requirements increased by a number of bytes, both the least and the usual memory."""
         usual = self.usual + n_bytes if self.usual else 0.0
         return replace(self, least=self.least + n_bytes, usual=usual)
 

@@ -242,7 +242,11 @@ def read_own_values(
 
 
 def _table_rows(path: str, expected: str) -> tuple[list[str], list[list[str]]]:
-    """Return the first row of a CSV file, and the other rows; empty lines are skipped."""
+    """Return the first row of a CSV file, and the other rows; empty lines are skipped.
+
+    Raises an error if the file cannot be read, or has not the
+    ``expected`` form.
+    """
     text = read_feature_file(Path(path), expected)
     lines = [row for row in csv.reader(text.splitlines()) if row]
     return (lines[0], lines[1:]) if lines else ([], [])
@@ -270,7 +274,7 @@ def _numbers_after(
 
 
 def _feature_id(path: str, line: int, text: str, expected: str) -> int:
-    """Return the feature id in a cell.
+    """Return the feature id in a cell with a ``text``.
 
     Raises a DatasetError that names the line and the ``expected`` form of the file.
     """

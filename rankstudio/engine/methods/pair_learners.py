@@ -127,7 +127,7 @@ class PairwiseLeastSquares(PreferenceLearner):
     weighting: WeightingName = "size"
 
     def pair_cost(self) -> PairCost:
-        """Return the loss.
+        """Return the loss of a pair of documents, from the parameters of the estimator.
 
         Raises a ParameterError if a parameter is out of range or does not fit
         the others.
@@ -139,7 +139,7 @@ class PairwiseLeastSquares(PreferenceLearner):
 
 
 def held_out_weighting(cost: PairCost) -> str:
-    """Return the weighting of a loss for :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`.
+    """Return the weighting of a loss in predictions of held-out documents: "size" or "none".
 
     Raises
     ------
@@ -181,7 +181,7 @@ def pair_rows(data: Any, cost: PairCost) -> Any:
 
 
 def refuse_unusual(cost: PairCost) -> None:
-    """Raise a ParameterError for a loss of labels that sparse features do not support."""
+    """Raise a ParameterError for a loss of labels other than the default, which sparse features need."""
     if name := unusual(cost):
         expected = "the defaults (cost magnitude, ties True, weighting size) for a sparse X, or a dense X"
         raise ParameterError(name, getattr(cost, name), expected)

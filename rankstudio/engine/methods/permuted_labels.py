@@ -28,9 +28,10 @@ differ."""
 def rows_and_targets(
     cost: PairCost, data: QueryData
 ) -> tuple[QueryData, Callable[[Floats], Floats]]:
-    """Return the rows of a loss, and the function from labels (m, v) to the targets of these rows (m, v).
+    """Return the rows whose squared errors are a loss, and the function that makes their targets.
 
-    The rows do not depend on the labels.
+    The function converts labels (m, v) to targets (m, v). The
+    rows do not depend on the labels.
     """
     return PairRows.of(data, cost), targets_of(data.ptr, cost)
 
@@ -38,8 +39,9 @@ def rows_and_targets(
 def targets_of(ptr: Ints, cost: PairCost) -> Callable[[Floats], Floats]:
     """Return the function from labels (m, v) to the targets (m, v) of the rows of a loss.
 
-    The squared errors of the rows' targets are the loss: labels are centred
-    within queries, and scaled as the rows are.
+    The squared errors of these targets are the loss
+    of pairs. Labels are centred within queries, whose
+    starts are ``ptr``, and scaled as the rows are.
     """
     if cost.default:
         return lambda labels: centre(labels, ptr)

@@ -111,7 +111,7 @@ _CLASSES = {
 
 
 def _declared_entries(loaded: LoadedPlugin, kind: str, entry_class: type) -> list[Any]:
-    """Return the entries of one kind that a plug-in declares, without objects of a wrong class."""
+    """Return the entries of one kind that a plug-in declares, without objects of another class."""
     return [
         value for value in values_of(loaded, kind) if isinstance(value, entry_class)
     ]

@@ -116,7 +116,7 @@ class OfSums(Narrowed):
 
 
 def selections(steps: Sequence[Step], growing: bool) -> tuple[Columns, ...]:
-    """Return the sets of features with which the final ranker is trained, of increasing size.
+    """Return the sets of features that a selector has selected, of increasing size, for a final ranker.
 
     Parameters
     ----------
@@ -149,8 +149,8 @@ def comparisons(
     score : CandidateScore or None
         Score by which the selector compares features; None if it compares none.
     divisor : float
-        Number by which the selector's
-        criteria are divided to be shown.
+        Divisor of the selector's criteria, which makes
+        those of different folds comparable.
 
     Returns
     -------

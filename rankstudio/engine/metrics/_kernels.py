@@ -7,9 +7,10 @@ one by one: taking them out of a tuple in every call more than doubled the time.
 
 Lengths: m documents, Q queries, K models, n documents in one query, L different labels.
 
-Comments below refer to these equations by number. With r_i = 1 for a relevant
-document at rank i, h_i = Σ_{j≤i} r_j, R relevant and N irrelevant documents,
-gains g, weights w of the ranks and chances s to stop at a document:
+These are the equations of the measures. With r_i = 1
+for a relevant document at rank i, h_i = Σ_{j≤i} r_j, R
+relevant and N irrelevant documents, gains g, weights w
+of the ranks and chances s to stop at a document:
 
 (1) AP@k = Σ_{i≤k} r_i h_i / i / d, where d is R or, by the convention, the
 cut-off k below R. (2) NDCG@k = Σ_{i≤k} g_i w_i divided by the same sum in the
@@ -68,7 +69,11 @@ _FAR = 8  # after 8 n moves insertion gives up, for the same reason
 
 
 def scratch_space(longest: int) -> tuple[Floats, Ints]:
-    """Return the kernels' scratch arrays: kernels that create arrays take long to compile."""
+    """Return work space of the kernels for queries of up to ``longest`` documents: rows of reals and of integers.
+
+    Kernels that create arrays
+    themselves take long to compile.
+    """
     return np.empty((7, longest + 1)), np.empty((2, longest + 1), dtype=np.int64)
 
 
@@ -558,7 +563,11 @@ def _count(
 
 @subroutine
 def _end_of_tie(key: Floats, stop: int, n: int) -> int:
-    """Return the rank after the last document with the score of the one before ``stop``."""
+    """Return the position after the last document with the key of the one before ``stop``.
+
+    ``key`` (n,) are scores, or numbers
+    that are equal in a tie.
+    """
     while stop < n and key[stop] == key[stop - 1]:
         stop += 1
     return stop
@@ -621,7 +630,12 @@ def _average_precision(
 
 @subroutine
 def _precision(cut: int, hits: Floats, rules: Rules, n: int) -> float:
-    """Return P@cut = hits[cut] / cut; for fewer documents, by the rule of the convention."""
+    """Return the share of relevant documents among the first ``cut``, P@cut.
+
+    ``hits`` are the numbers of relevant documents up to
+    each of n ranks. For fewer than ``cut`` documents, the
+    convention has a rule. A cut of 0 means all ranks.
+    """
     if cut <= n:
         return float(hits[cut - 1] / cut)
     if rules.short_precision == Short.ZERO:
@@ -836,15 +850,16 @@ def _measure_order(
 ) -> float:
     """Return Recall, AUC, greatest F, Success, RR, ERR, a disagreement error or Kendall's τ_b, as ``kind`` says.
 
-    ``key`` and ``level`` have the scores and the levels of the
-    labels of ``depth`` ranks, ``hits`` the numbers of relevant
-    documents up to each. ``relevants`` (L,) is 1 for a relevant
-    level. ``chances`` (L,) has the probability that a reader
-    ends at a document of the level, for ERR. ``n_pairs`` is the
-    number of pairs of documents with different labels.
-    Documents with equal keys are a tie; if ``averaged``, the
-    result is a mean over its orders. ``passed`` and ``tree``
-    are work space. A cut of 0 means all n ranks.
+    ``key`` and ``level`` have the scores and the levels
+    of the labels of ``depth`` ranks, ``hits`` the numbers
+    of relevant documents up to each. ``relevants`` (L,)
+    is 1 for a relevant level. ``chances`` (L,) has the
+    probability that a reader ends at a document of the
+    level, for ERR. ``n_pairs`` is the number of pairs of
+    documents with different labels. Documents with equal
+    keys are a tie; if ``averaged``, the result is a mean
+    over its orders. ``passed`` and ``tree`` are work
+    space. A cut of 0 means all n ranks.
     """
     if kind == _RECALL:
         return float(hits[min(cut, n) - 1] / n_relevant) if n_relevant else 0.0
@@ -896,8 +911,9 @@ def _cascade(
             pass_probability = 1.0 - stops[level[i]]
             chance[n_tied] = chance[n_tied - 1] * pass_probability
             for j in range(n_tied - 1, 0, -1):
-                # Of all sets of j of the first n_tied documents,
-                # the share j / n_tied contains this one.
+                # Of all sets of j of the first
+                # n_tied documents, the share j
+                # / n_tied contains this one.
                 chance[j] = (
                     (n_tied - j) * chance[j] + j * chance[j - 1] * pass_probability
                 ) / n_tied

@@ -132,7 +132,7 @@ class Convention:
         return np.exp2(positive) - 1.0 if self.gain is Gain.EXPONENTIAL else positive
 
     def weights(self, n: int) -> Floats:
-        """Return 1 / discount of the ranks 1 … n, shape (n,)."""
+        """Return the weights of the ranks 1 … n in DCG, 1 / discount, shape (n,)."""
         ranks = np.arange(1, n + 1, dtype=np.float64)
         if self.discount is Discount.LETOR:
             return 1.0 / np.log2(np.maximum(ranks, 2.0))
@@ -297,7 +297,10 @@ def rules_text(key: str, names: Iterable[str]) -> str:
 
 
 def objective(key: str) -> Convention:
-    """Return the convention by which methods optimise and select, see :attr:`Convention.objective`.
+    """Return the variant of a convention by which methods optimise and select.
+
+    Here, a query with fewer than k documents counts in a
+    measure with the cut-off k, which becomes their number.
 
     Examples
     --------

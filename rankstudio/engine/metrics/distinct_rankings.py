@@ -103,7 +103,7 @@ def enter_again(codes: Codes, query_ptr: Ints, counts: Ints, table: Ints) -> Non
 
 @kernel
 def gather(values: Floats, places: Places, out: Floats) -> None:
-    """Write the values at these positions, shape (K, Q): O(K Q), without blocking other threads."""
+    """Write to ``out`` (K, Q) the ``values`` at the positions ``places`` (K, Q), without blocking other threads."""
     for model in range(places.shape[0]):
         for q in range(places.shape[1]):
             out[model, q] = values[places[model, q]]
@@ -122,7 +122,11 @@ def _hash(ranked: Codes, model: int, first: int, stop: int, q: int) -> int:
 def _equal(
     ranked: Codes, model: int, codes: Codes, row: int, first: int, stop: int
 ) -> bool:
-    """Return whether two rankings of a query are equal, as different rankings may have equal hashes."""
+    """Return whether two rankings of a query are equal, as different rankings may have equal hashes.
+
+    They are the positions first … stop - 1 of a row of
+    ``ranked`` and a row of ``codes``.
+    """
     i = first
     while i < stop and ranked[model, i] == codes[row, i]:
         i += 1

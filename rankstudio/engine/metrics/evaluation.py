@@ -233,7 +233,8 @@ def group_by_query(
         Documents in grouped order; within a query the order is kept.
         ``slice(None)`` if they are already grouped.
     query_ptr : ndarray of shape (Q + 1,)
-        First document of each query in this order, followed by m.
+        First document of each query in
+        this order, followed by m.
     query_ids : ndarray of shape (Q,)
         Id of each query.
 

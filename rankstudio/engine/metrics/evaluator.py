@@ -332,10 +332,11 @@ class Evaluator:
     ) -> tuple[_Batch, ...]:
         """Return the measures that the compiled kernel computes, in batches.
 
-        A batch is computed by one call of the kernel. Its
-        measures have the same least relevant label. Measures of
-        plug-ins, and those that need scores, not only ranks, are
-        in none. ``labels`` (m,) are in the order of equal scores.
+        A batch is computed by one call of the kernel.
+        Its measures have the same least relevant label.
+        Measures of plug-ins, and those that need
+        scores, not only ranks, are in none. ``labels``
+        (m,) are in the order of equal scores.
         """
         # Group the measures by the least label that is relevant for them.
         indices_by_threshold: dict[float, list[int]] = {}
@@ -459,7 +460,7 @@ class Evaluator:
         return self._by_name(joined)
 
     def rankings_per_query(self, ranked: Codes) -> dict[str, Floats]:
-        """Return each measure of one ranking, of shape (1, m), in each query, each of shape (Q,)."""
+        """Return each measure of one ranking (1, m) in each query, by name, each of shape (Q,)."""
         return self._by_name(self._measured(ranked[:1], self._ranking_rules)[:, 0])
 
     def measure_rows(
@@ -681,7 +682,8 @@ def reading_order(
     query_ptr : ndarray of shape (Q + 1,)
         First document of each query, followed by m.
     convention : Convention
-        Rules, of which one orders documents with equal scores.
+        Rules, of which one orders
+        documents with equal scores.
     grading : Grading
         Ids of the documents, as ranks.
     last_first : bool, default False
@@ -739,8 +741,9 @@ def rank(
     if order is not None:
         scores = np.ascontiguousarray(scores[:, order])
         y = y[order]
-    # The position of each label among the different ones. `bad`
-    # is the position of a NaN in the flattened scores, or -1.
+    # The position of each label among the
+    # different ones. `bad` is the position of
+    # a NaN in the flattened scores, or -1.
     _, level = label_codes(y)
     ranked, bad = _rank_rows(scores, level, np.asarray(query_ptr, dtype=np.int64))
     if bad >= 0:
@@ -752,7 +755,12 @@ def rank(
 
 
 def _rank_rows(rows: Floats, level: Codes, query_ptr: Ints) -> tuple[Codes, int]:
-    """Return the rankings of :func:`rank_all`, and the position of a NaN, or -1."""
+    """Return the labels in ranked order by each of K models (K, m), and the position of a NaN, or -1.
+
+    ``rows`` (K, m) are the scores, and ``level`` (m,) has
+    the position of each document's label among the
+    different ones. The position is in the flattened scores.
+    """
     ranked = np.empty(rows.shape, dtype=level.dtype)
     order = np.empty(rows.shape[1], dtype=np.int64)
     space = scratch_space(int(np.diff(query_ptr).max()))
@@ -778,6 +786,6 @@ def average(values: Floats) -> Floats:
 
 
 def standard_error(values: Floats) -> float:
-    """Return s / √n of n values, ignoring NaN; 0 for fewer than two."""
+    """Return the standard error of the mean of values, s / √n, ignoring NaN; 0 for fewer than two."""
     values = values[~np.isnan(values)]
     return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else 0.0

@@ -57,9 +57,10 @@ class ForeignValues:
         """Import the functions of the measures; ``indices`` are their positions among all measures.
 
         ``labels`` (m,) are those of the documents, and
-        ``query_ptr`` (Q + 1,) the first document of each query.
-        ``greatest_grade`` is the greatest label of the dataset;
-        if the convention has a greatest grade, that one is used.
+        ``query_ptr`` (Q + 1,) the first document of
+        each query. ``greatest_grade`` is the greatest
+        label of the dataset; if the convention has a
+        greatest grade, that one is used.
         """
         # The functions get the greatest grade as part of the convention.
         grade = convention.greatest_grade or greatest_grade
@@ -94,7 +95,7 @@ class ForeignValues:
         Cancelled
             If a stop was requested.
         """
-        # What the functions print becomes notes of the run.
+        # What the functions print goes to standard error.
         with PRINTED_AS_NOTES:
             for query, (first, stop) in enumerate(pairwise(self._query_ptr.tolist())):
                 previous_codes: Codes | None = None
@@ -267,7 +268,11 @@ def _accepted_names(call: Callable[..., Any], key: str) -> set[str]:
 
 
 def tie_lengths(codes: Codes) -> Ints:
-    """Return the number of documents with each score, from the first rank down, in a ranking's codes."""
+    """Return the number of documents with each score, from the first rank down.
+
+    ``codes`` (n,) are a ranking of a query, whose lowest bits
+    mark ties with the document before.
+    """
     starts = np.flatnonzero((codes & 1) == 0)
     return np.diff(np.append(starts, codes.size))
 

@@ -130,7 +130,7 @@ class MeasureEntry:
             raise PlanError(self.lacking)
         module, _, name = self.function.partition(":")  # "module:name"
         try:
-            # What the package prints becomes notes.
+            # What the package prints goes to standard error.
             with PRINTED_AS_NOTES:
                 function = getattr(import_module(module), name)
         except (KeyboardInterrupt, MemoryError):

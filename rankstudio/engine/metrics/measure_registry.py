@@ -68,7 +68,8 @@ class MeasureRegistry:
             if entry.origin is None:
                 package = entry.function.partition(":")[0].partition(".")[0]
                 entry = replace(entry, origin=Origin(OriginKind.IMPORT, package, ""))
-            # The measure with this name so far, if there is one.
+            # The measure with this name
+            # so far, if there is one.
             existing = entries.get(entry.key.lower())
             origin = None if existing is None else existing.origin
             if origin is not None and origin.kind is OriginKind.PACKAGE:

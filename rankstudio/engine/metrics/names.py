@@ -69,7 +69,7 @@ class Measure:
 
     @property
     def help(self) -> str:
-        """Description in a sentence."""
+        """Description of the measure in a sentence."""
         return self.family.help.format(first=self._documents)
 
     @property
@@ -166,7 +166,8 @@ def measure(name: str | Measure) -> Measure:
     # The cutoff is at least 1. A family has always a cutoff, never, or optionally.
     _, parameters_text, cut_text = match.groups()
     cut = None if cut_text is None else int(cut_text)
-    # `fitting_rule` is the strict rule that the name satisfies.
+    # `fitting_rule` is the strict rule
+    # that the name satisfies.
     fitting_rule = Cut.NONE if cut is None else Cut.NEEDED
     if cut == 0 or family.cut not in (Cut.OPTIONAL, fitting_rule):
         raise ParameterError("measure", name, _expected_names())
@@ -372,8 +373,9 @@ OFFERED = _offered_names(FAMILIES)
 
 
 def offered() -> tuple[str, ...]:
-    """Return the measures that are offered.
+    """Return the names of the measures that menus offer, with usual cut-offs.
 
-    Foreign ones, which take longer, are at the end.
+    Those of plug-ins and files, which
+    take longer, are at the end.
     """
     return (*OFFERED, *_offered_names(map(family_of, MEASURES.entries())))

@@ -94,7 +94,7 @@ METHODS = MethodRegistry()
 
 
 def methods() -> tuple[Method, ...]:
-    """Return all learning methods, selectors first, without given rankings and models (`GIVEN`)."""
+    """Return all methods that learn, selectors first: not rankings, models and orders that are read from files."""
     return METHODS.entries()
 
 
@@ -106,8 +106,9 @@ def method(key: str) -> Method:
     PlanError
         For an unknown key; the message has the nearest known key.
     """
-    # Rankings, models and orders of features that are read from
-    # files are methods, too, but no list of methods offers them.
+    # Rankings, models and orders of features
+    # that are read from files are methods,
+    # too, but no list of methods offers them.
     entry = find_method(key) or _GIVEN.get(key)
     if entry is not None:
         return entry

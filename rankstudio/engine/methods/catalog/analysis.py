@@ -135,7 +135,7 @@ class AnalysisTable:
         return TextTable(self.title, self.header, rows, self.text_columns, self.note)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the table as plain values."""
+        """Return the table as plain values by name, which can be written to a file."""
         rows = [dict(zip(self.header, row, strict=True)) for row in self.rows]
         return {"title": self.title, "rows": rows, "note": self.note}
 
@@ -320,8 +320,9 @@ def analysis(key: str) -> Analysis:
 def _problem(entry: object, other_commands: Collection[str]) -> str:
     """Return why an analysis cannot be used, as a sentence; "" if it can.
 
-    ``entry`` is what a plug-in lists as an analysis.
-    ``other_commands`` are names that its command must not have.
+    ``entry`` is what a plug-in lists as
+    an analysis. ``other_commands`` are
+    names that its command must not have.
     """
     # First the checks that all kinds of commands share; they refuse other
     # classes. The second condition is only for the type checker.

@@ -170,7 +170,8 @@ def _parsed_parameter(values: Mapping[str, Any]) -> Parameter:
 def _parsed_score(values: Any) -> CandidateScore | None:
     """Return the score by which a method compares candidates, from plain values of a file; None for None.
 
-    Raises a ValueError, KeyError or TypeError for other values.
+    Raises a ValueError, KeyError or
+    TypeError for other values.
     """
     if values is None:
         return None

@@ -141,7 +141,7 @@ class CandidateScore:
         )
 
     def gains(self, scores: Floats) -> Floats:
-        """Return scores for which larger is better."""
+        """Return scores (n,) for which larger is better: negated if the least score is best."""
         return -scores if self.least else scores
 
 
@@ -164,7 +164,7 @@ class StepKind(Enum):
 
     @property
     def limit(self) -> str:
-        """Name of the parameter that limits the number of steps of a path."""
+        """Name of the parameter that limits the number of steps of such a path."""
         return _LENGTH_PARAMETERS[self]
 
 
@@ -557,9 +557,10 @@ class Method:
         if self.lacking:
             raise PlanError(self.lacking)
         if self.origin is not None:
-            # A method of a plug-in, a file or a command has a
-            # loader, which also checks its steps. It is
-            # imported by name, because it imports this module.
+            # A method of a plug-in, a file or a
+            # command has a loader, which also
+            # checks its steps. It is imported by
+            # name, because it imports this module.
             return import_module(_LOADER_MODULE).load(self)  # type: ignore[no-any-return]
         module, _, name = self.estimator.partition(":")  # "module:name"
         return getattr(import_module(module), name)  # type: ignore[no-any-return]

@@ -447,7 +447,7 @@ class Parameter:
         return self.kind is Kind.GRID or apart(self.kind, value) is not None
 
     def values(self, value: Any) -> tuple[Any, ...]:
-        """Return the individual values of a canonical value, in order."""
+        """Return the individual values of a canonical value, in order; one value if it is single."""
         return tuple(value) if self.several(value) else (value,)
 
     def _validate_one(self, value: Any) -> Any:
@@ -682,7 +682,7 @@ class Parameter:
 
 
 def _parts(value: Any) -> tuple[Any, ...]:
-    """Return a value, followed by the words and operators of a sum or product of choices."""
+    """Return a value, followed by its words and operators if it is a sum or product of choices."""
     if isinstance(value, str) and is_sum(value):
         return (value, *value.split())
     return (value,)

@@ -83,7 +83,7 @@ class Wrapped:
         y = np.array(data.y)
         qid = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
         try:
-            # What foreign code prints becomes notes of the run.
+            # What foreign code prints goes to standard error.
             with PRINTED_AS_NOTES:
                 # A function returns its result at once. An object has ``fit``,
                 # which returns itself, another object, or None.
@@ -97,7 +97,7 @@ class Wrapped:
                 fitted = instance.fit(
                     X, y, **_query_arguments(instance.fit, qid, data.ptr)
                 )
-        except MemoryError:  # has a message of its own
+        except MemoryError:  # no error of the method
             raise
         # Anything else that foreign code raises is an error of the method.
         except Exception as error:
@@ -189,10 +189,7 @@ class WrappedSelector(Wrapped, PathSelector):
         return whole_need(shape)
 
     def _n_to_select(self, n: int) -> int:
-        """Return how many of n features to select at most.
-
-        The number is n if a library's default is larger.
-        """
+        """Return how many of n features to select at most; n if a library's default is larger."""
         size = self.n_features_to_select
         return super()._n_to_select(n) if size is None or size <= n else n
 

@@ -127,7 +127,10 @@ class LocalMethod(Method):
     code: Code | None = None
 
     def load(self) -> type[Any]:
-        """Import and return the estimator's class; see :meth:`Method.load`."""
+        """Import and return the class of the estimator, which checks its steps.
+
+        Raises a PlanError if the code cannot be imported.
+        """
         if self.lacking or self.code is None:
             raise PlanError(self.lacking)
         return _guarded_estimator(self)
@@ -217,7 +220,7 @@ class FileKey:
 
 
 def file_key(key: str) -> FileKey:
-    """Return the parts of a key that names a file.
+    """Return the parts of a key that names a file: the file's name, the method and the checksum.
 
     The folder of the file is dropped.
     """

@@ -291,7 +291,8 @@ class ProgramSelector(RunsProgram, PathSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Run the program on the training documents, and return the first k features of the order that it writes.
 
-        Yields progress, and a note with what the program prints.
+        Yields progress, and a note with
+        what the program prints.
         """
         documents: QueryData = data.whole(self.entry.label)
         n = data.X.shape[1]
@@ -458,7 +459,7 @@ class ProgramModel:
     file: bytes
 
     def predict(self, X: Floats) -> Floats:
-        """Return the scores of documents."""
+        """Return the scores (m,) of documents X (m, n), which the program computes."""
         return self.ranker.scores(self.file, X)
 
 

@@ -54,8 +54,9 @@ def value_of(text: str, name: str, modules: Sequence[str]) -> Any:
         node = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return text
-    # The text is not run by Python: `_value` accepts only some
-    # kinds of expressions, and raises a LookupError for others.
+    # The text is not run by Python: `_value`
+    # accepts only some kinds of expressions,
+    # and raises a LookupError for others.
     try:
         return _value(node, modules)
     except LookupError as error:
@@ -185,7 +186,7 @@ def text_of(value: Any) -> Any:
 
 
 def _source(value: Any) -> str:
-    """Return a value as the source of an argument in a call."""
+    """Return a value as the text of an argument in a call, from which it can be parsed again."""
     text = text_of(value)
     is_object = not (value is None or isinstance(value, bool | int | float | str))
     return str(text) if is_object else repr(value)

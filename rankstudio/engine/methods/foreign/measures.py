@@ -33,7 +33,7 @@ class FileMeasure(MeasureEntry):
     code: Code | None = None
 
     def load(self) -> Any:
-        """Return the function; see :meth:`MeasureEntry.load`."""
+        """Return the function of the file that computes the measure of a query."""
         if self.lacking or self.code is None:
             raise PlanError(self.lacking)
         return self.code.target()
@@ -81,9 +81,10 @@ def measure_of_file(reference: str) -> FileMeasure:
 def measure_of_code(code: Code) -> FileMeasure:
     """Return the measure whose values a function of a Python file computes.
 
-    It has cut-offs, as in NDCG@10, if the function has the
-    argument ``cutoff``. Its key has the beginning of the file's
-    checksum, so that it differs from that of a changed file.
+    It has cut-offs, as in NDCG@10, if the
+    function has the argument ``cutoff``. Its key
+    has the beginning of the file's checksum, so
+    that it differs from that of a changed file.
     """
     function = code.target()
     arguments = _argument_names(function)

@@ -192,8 +192,9 @@ def is_allowed(key: str) -> bool:
 def _is_of_own_library(key: str) -> bool:
     """Return whether a key is the path of a public class or function of a library that RankStudio itself uses.
 
-    Such code runs without permission of the user. A function
-    that the library only imports from elsewhere does not count.
+    Such code runs without permission of the
+    user. A function that the library only
+    imports from elsewhere does not count.
     """
     if not key.startswith(_OWN_LIBRARIES) or "._" in key:
         return False

@@ -76,11 +76,11 @@ class RunsProgram:
     values: dict[str, Any]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the values of the parameters."""
+        """Return the values of the parameters by name; ``deep`` has no effect."""
         return dict(self.values)
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:
-        """Return the memory requirements: the training part as a whole."""
+        """Return the memory requirements: those of all training documents at once."""
         return whole_need(shape)
 
     def wants(self, name: str) -> bool:
@@ -130,7 +130,8 @@ class RunsProgram:
         parameters of the method. A shell comes first where there is a limit of
         memory.
         """
-        # FILES are the placeholders of files, such as "train".
+        # FILES are the placeholders of
+        # files, such as "train".
         values = {name: str(folder / f"{name}.txt") for name in FILES}
         values |= {"k": str(k), "seed": str(self.values.get("seed", 0))}
 

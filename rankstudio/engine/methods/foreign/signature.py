@@ -64,8 +64,9 @@ def parameters_of(
         if isinstance(target, type)
         else {}
     )
-    # SIZES are the names of arguments for the number of features
-    # to select, for which every method has a parameter.
+    # SIZES are the names of arguments for
+    # the number of features to select, for
+    # which every method has a parameter.
     skipped_names = {*_IGNORED_ARGUMENTS, *SIZES, *skip}
     return tuple(
         _inferred_parameter(

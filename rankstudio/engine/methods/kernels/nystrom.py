@@ -158,9 +158,10 @@ def kernel_of(owner: Any) -> Kernel:
 
 
 def basis_of(owner: Any) -> tuple[int | None, str, int]:
-    """Return ``n_basis``, ``basis`` and ``seed`` of an estimator.
+    """Return how the basis vectors of an estimator are drawn: their number, the way and the seed.
 
-    Raises a ParameterError as :func:`kernel_of` does.
+    None means all documents. Raises a ParameterError if a
+    parameter is out of range.
     """
     from rankstudio.engine.methods.base import MOST_SEED  # noqa: PLC0415 - scikit-learn
 
@@ -450,7 +451,7 @@ def kernel_need(
 
 
 def _n_bytes(m: int, n_basis: int | None, exact: bool) -> float:
-    """Return the bytes of a kernel model's matrices.
+    """Return the bytes of a kernel model's matrices for m documents; ``n_basis`` None means all of them.
 
     ``exact`` means that all documents are decomposed at once.
     """
@@ -459,7 +460,7 @@ def _n_bytes(m: int, n_basis: int | None, exact: bool) -> float:
 
 
 def _max_basis_size(m: int, free: float) -> int:
-    """Return the number of basis vectors that fit into free memory, from 1 to 1,000."""
+    """Return how many basis vectors for m documents fit into ``free`` bytes, from 1 to 1,000."""
     # The r with 8 * _N_MATRICES * (m r + r²) = free.
     max_basis = int((np.sqrt(float(m) ** 2 + max(free, 0.0) / 8) - m) / 2)
     return max(1, min(max_basis, 1000))

@@ -77,7 +77,7 @@ def shared(data: QueryData, key: Hashable, make: Callable[[], Work]) -> Work:
 def left_out_predictions(
     data: QueryData, key: Hashable, make: Callable[[], Floats]
 ) -> Floats:
-    """Return the most recent predictions (m,) for this key, computed if necessary.
+    """Return predictions (m,) for a key: the cached ones if the last call had this key, else those of ``make``.
 
     Only one result is cached: caching every step and setting of a path would
     need too much memory.

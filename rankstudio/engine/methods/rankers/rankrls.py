@@ -536,7 +536,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         return coef, models, losses_inside(data, cost, models)
 
     def _check_pointwise_loss(self, cost: PairCost) -> None:
-        """Raise a ParameterError for "pointwise" with a loss that needs pairs of documents."""
+        """Raise a ParameterError if ``pairs`` is "pointwise" and the loss needs pairs of documents."""
         if self.pairs == "pointwise" and not cost.default:
             expected = "query or all with another cost, ties or weighting, because single documents have no pairs"
             raise ParameterError("pairs", self.pairs, expected)
@@ -547,9 +547,10 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         Returns
         -------
         loss : str
-            As in :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`.
+            "differences" of pairs, or "documents".
         weighting : str
-            As in :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`.
+            "size" if the loss of pairs is divided by the
+            number of training documents, else "none".
         """
         cost = self.pair_cost()
         weighting = held_out_weighting(cost)

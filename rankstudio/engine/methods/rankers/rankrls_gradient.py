@@ -67,9 +67,10 @@ class ConjugateGradients:
         )
 
     def are_used_for(self, data: GivenData) -> bool:
-        """Return whether conjugate gradients are used for data.
+        """Return whether conjugate gradients are used for data: if chosen, or by default if X is sparse.
 
-        Raises a ParameterError for "direct" with sparse X.
+        Raises a ParameterError for the
+        solver "direct" with sparse X.
         """
         if data.sparse:
             self.check_sparse()
@@ -162,10 +163,10 @@ class ConjugateGradients:
 
 
 def _progress_share(decrease: float) -> float:
-    """Return the share of the work that is done.
+    """Return the share of the work that is done, from 0 to 1, by how much the gap has decreased.
 
-    ``decrease`` is the squared residual divided by the first one; its logarithm
-    decreases about linearly.
+    ``decrease`` is the gap divided by the first
+    one; its logarithm decreases about linearly.
     """
     return min(
         1.0, math.log(max(decrease, _ROUNDING_SHARE)) / math.log(_ROUNDING_SHARE)

@@ -136,7 +136,7 @@ def several_outputs(y: Any) -> Floats | None:
 
 
 def query_ids(qid: ArrayLike | None) -> frozenset[Any]:
-    """Return the distinct queries; none without qid."""
+    """Return the distinct ids of queries in ``qid``; none for None."""
     return (
         frozenset() if qid is None else frozenset(np.unique(checked_ids(qid)).tolist())
     )
@@ -216,7 +216,11 @@ def fit_outputs(
 def left_out_outputs(
     data: QueryData | SparseQueryData, outputs: Floats, regularization: float
 ) -> Floats:
-    """Predict each document by the models trained without its query: centred scores, shape (m, v)."""
+    """Predict each document by the models trained without its query: centred scores, shape (m, v).
+
+    ``outputs`` (m, v) are labels, with a model for each of v
+    outputs. Rows are in their order, that of X.
+    """
     labels = centred_labels(data, outputs)
     residuals = OutputModels(data.dense(), regularization).residuals(labels)
     return data.dense().in_original_order(labels - residuals)
@@ -288,8 +292,9 @@ def label_paths(data: QueryData, regularization: float, cost: PairCost) -> Label
     Raises a DatasetError for a single query.
     """
     several_queries(data.ptr, "The permutation test of RankRLS")  # for its error only
-    # Rows whose squared errors are the loss, and the function
-    # that converts labels of documents to targets of these rows.
+    # Rows whose squared errors are the loss,
+    # and the function that converts labels
+    # of documents to targets of these rows.
     data, targets = rows_and_targets(cost, data)
     models = OutputModels(data, regularization)
 
@@ -305,9 +310,10 @@ def label_paths(data: QueryData, regularization: float, cost: PairCost) -> Label
         def learn(first: int) -> None:
             """Write the errors of some label vectors from ``first`` on to ``criteria``.
 
-            Several vectors at a time are outputs of one product.
-            Uses the centred targets (m, P), the ``models`` and
-            ``criteria`` (P, 1) of the enclosing functions.
+            Several vectors at a time are outputs of
+            one product. Uses the centred targets
+            (m, P), the ``models`` and ``criteria``
+            (P, 1) of the enclosing functions.
             """
             part = slice(first, first + _OUTPUTS_PER_PRODUCT)
             residuals = models.residuals(np.ascontiguousarray(centred[:, part]))

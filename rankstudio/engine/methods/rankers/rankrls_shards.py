@@ -49,7 +49,7 @@ class _Rotated:
     rows: Floats | None = None
 
     def by(self, vectors: Floats, X: Floats) -> Floats:
-        """Return X^U for the basis U.
+        """Return X^ U, the centred features (m, n) in the basis ``vectors`` U (n, r), shape (m, r).
 
         The result for the latest basis is cached.
         """
@@ -84,7 +84,8 @@ def _leave_query_out(
     # The rows in the basis of the eigenvectors, in which X^'X^ + λI is the
     # diagonal matrix `total`.
     total = values + regularization
-    # They do not depend on λ, so they are cached with the rows.
+    # They do not depend on λ, so they
+    # are cached with the rows.
     rotated = rows.shared.of(_Rotated).by(vectors, X)
     residuals = y - X @ coef
     root = total**-0.5
@@ -179,8 +180,9 @@ def model_steps(
     basis. Then for each λ the error takes the sum over queries of |q| r
     min(|q|, r).
     """
-    # The eigendecomposition of X^'X^, of the centred features,
-    # is shared by all λ, and gives the weights directly.
+    # The eigendecomposition of X^'X^, of
+    # the centred features, is shared by all
+    # λ, and gives the weights directly.
     by_cost = data.shared.of(_Decomposed).by_cost
     if cost not in by_cost:
         by_cost[cost] = yield from _decomposed(data, cost)
@@ -212,7 +214,7 @@ def model_steps(
 
 
 def is_wide(m: int, n: int) -> bool:
-    """Return whether X^ is decomposed instead of X^'X^: for few documents with many features."""
+    """Return whether the features X^ are decomposed instead of X^'X^: for few documents with many features."""
     return 2 * m <= n
 
 
@@ -221,11 +223,12 @@ def _decomposed(
 ) -> Waiting[tuple[Floats, Floats, Floats]]:
     """Return the eigenvalues (r,) and eigenvectors (n, r) of X^'X^, and X^'y^ (n,).
 
-    X^ and y^ are the centred rows whose squared errors are the
-    loss with this ``cost`` of pairs. With far more features than
-    documents, they come from the singular values of X^, r ≤ m.
-    BLAS has one thread, so that the results do not depend on the
-    machine. Raises an OutOfMemoryError for too many features.
+    X^ and y^ are the centred rows whose squared errors
+    are the loss with this ``cost`` of pairs. With far
+    more features than documents, they come from the
+    singular values of X^, r ≤ m. BLAS has one thread,
+    so that the results do not depend on the machine.
+    Raises an OutOfMemoryError for too many features.
     """
     if not data.several and is_wide(*data.X.shape):
         X, y = PairRows.of(data.whole("RankRLS"), cost).centred
@@ -374,7 +377,7 @@ class LeftOutRankRLS:
         )
 
     def _are_kept(self, data: QueryData) -> bool:
-        """Return, from the shape of the documents, whether the Gram matrices of all features are cached."""
+        """Return whether the Gram matrices of all features are cached, which the shape of the data decides."""
         numbers = (data.ptr.size - 1) * (data.X.shape[1] + 1) ** 2
         return not self.by_blocks and numbers <= max(_FEW, _TIMES * data.X.size)
 
@@ -430,7 +433,7 @@ def _rows(data: QueryData, queries: slice) -> slice:
 def _some(
     data: QueryData, queries: slice, columns: tuple[int, ...] | None = None
 ) -> QueryData:
-    """Return the documents of some queries.
+    """Return the documents of a range of queries, with some columns, or with all for None.
 
     Some columns are copied; all columns are a view.
     """

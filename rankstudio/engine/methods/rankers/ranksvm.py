@@ -194,7 +194,7 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
                 yield step
 
     def _kernel(self) -> tuple[Kernel, tuple[int | None, str, int]]:
-        """Return the kernel, and the settings of its basis.
+        """Return the kernel, and how its basis vectors are drawn: their number, the way and the seed.
 
         Raises a ParameterError for a precomputed kernel.
         """

@@ -37,9 +37,10 @@ def exact_sums(
 ) -> None:
     """Write the sum of weighted normal kernels, sum_j w_j exp(-(x - x_j)² / 2h²), at every x of ``x_values``.
 
-    ``points`` and ``weights`` (P,) are the x_j and w_j, ``h`` is
-    the bandwidth of the kernels, and ``x_values`` and ``out``
-    have shape (V,). Every kernel is computed at every x: O(PV).
+    ``points`` and ``weights`` (P,) are the x_j and
+    w_j, ``h`` is the bandwidth of the kernels, and
+    ``x_values`` and ``out`` have shape (V,). Every
+    kernel is computed at every x: O(PV).
     """
     for i in range(x_values.shape[0]):
         total = 0.0
@@ -88,15 +89,16 @@ def _evaluate(
 ) -> None:
     """Write the sums of normal kernels at every x of ``x_values`` from the moments (boxes, TERMS) of all boxes.
 
-    Moment m of a box is A_m = sum_j w_j s_j^m / m!, for its
-    points at the distances s_j from its centre. All distances
-    are in bandwidths h. The boxes, one bandwidth wide, begin at
-    ``origin``. Let x be at the distance δ from the centre of
-    its own box. The kernels of a box r bandwidths away add up
-    to the Taylor series sum_k (-δ)^k / k! sum_m A_m H_{k+m}(r),
-    where the H_k are Hermite functions. Boxes more than
-    ``REACH`` bandwidths away add 0. ``x_values`` ascend, so
-    that the inner sums are computed once for all x of a box.
+    Moment m of a box is A_m = sum_j w_j s_j^m / m!, for
+    its points at the distances s_j from its centre. All
+    distances are in bandwidths h. The boxes, one
+    bandwidth wide, begin at ``origin``. Let x be at the
+    distance δ from the centre of its own box. The kernels
+    of a box r bandwidths away add up to the Taylor series
+    sum_k (-δ)^k / k! sum_m A_m H_{k+m}(r), where the H_k
+    are Hermite functions. Boxes more than ``REACH``
+    bandwidths away add 0. ``x_values`` ascend, so that
+    the inner sums are computed once for all x of a box.
     """
     n_boxes = moments.shape[0]
     # Row r has the Hermite functions at a distance of r - REACH bandwidths.

@@ -208,7 +208,11 @@ class Ordering:
     found: Mapping[str, Any] = field(default_factory=dict)
 
     def compared(self, position: int) -> Floats:
-        """Return the scores of the candidates at a position of the order, from 0, shape (n,)."""
+        """Return the scores (n,) by which the feature at a position of the order, from 0, was selected.
+
+        NaN for features before it, which
+        were no candidates any more.
+        """
         if self.candidates.ndim == 2:
             return np.array(self.candidates[position])
         return without(self.candidates, self.features[:position])
@@ -243,9 +247,10 @@ class Ordering:
         Features without a score come last. ``rules`` has a cost per group, the
         budget, and the maximum number of groups.
         """
-        # The best score of each group; `of_column` is the group
-        # of each feature. fmax ignores NaN, features without a
-        # score; the groups of only such features stay at -inf.
+        # The best score of each group; `of_column`
+        # is the group of each feature. fmax ignores
+        # NaN, features without a score; the groups
+        # of only such features stay at -inf.
         best = np.full(len(groups.groups), -np.inf)
         np.fmax.at(best, groups.of_column, self.candidates)
         assert rules.costs is not None
@@ -342,11 +347,15 @@ class PathSelector(GrowingSelector):
         return False
 
     def exact_exchange(self) -> ExactExchange | None:
-        """Return λ and the default loss of RankRLS, which ranks with the features."""
+        """Return λ and the default loss of RankRLS, which ranks with the features.
+
+        By these, analyses exchange
+        selected features for others.
+        """
         return ExactExchange(float(self.checked("regularization")))
 
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
-        """Find the first k features, with progress events."""
+        """Order the features of training data, and return the first k, with progress events."""
         raise NotImplementedError
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
@@ -512,7 +521,7 @@ def best_first(scores: Floats, k: int) -> Ints:
 
 
 def without(scores: Floats, features: Ints | list[int]) -> Floats:
-    """Return scores with NaN for features that are no longer candidates."""
+    """Return a copy of scores (n,) with NaN for ``features``, columns that are no longer candidates."""
     remaining = np.array(scores, dtype=np.float64)
     remaining[features] = np.nan
     return remaining

@@ -128,7 +128,12 @@ class Constraints:
         )
 
     def affordable(self, remaining: Bools, spent: float) -> Ints:
-        """Return the remaining features that the budget covers after costs of ``spent``, up to rounding."""
+        """Return the positions of the groups that the budget still covers, up to rounding.
+
+        ``remaining`` (g,) is the mask of the
+        groups that may be selected, and ``spent``
+        the cost of those selected so far.
+        """
         if self.costs is None:
             return np.flatnonzero(remaining)
         return np.flatnonzero(
@@ -137,7 +142,7 @@ class Constraints:
 
 
 def worth(gains: Floats, prices: Floats) -> Floats:
-    """Return the gain per cost.
+    """Return the gain per cost of each candidate, from its gain and its price, (c,).
 
     A negative gain is multiplied by its cost, so that high costs rank lower.
     """
@@ -145,9 +150,10 @@ def worth(gains: Floats, prices: Floats) -> Floats:
 
 
 def _checked_columns(name: str, columns: Sequence[int], n: int) -> tuple[int, ...]:
-    """Return the columns of a parameter.
+    """Check and return the columns, from 0 to n - 1, that are the value of a parameter.
 
-    Raises a ParameterError if a column is invalid or repeated.
+    Raises a ParameterError with its
+    ``name`` if one is invalid or repeated.
     """
     chosen = tuple(int(c) for c in columns)
     if any(not 0 <= c < n for c in chosen) or len(set(chosen)) != len(chosen):

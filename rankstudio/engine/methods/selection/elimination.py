@@ -80,6 +80,10 @@ def eliminate(
 
 
 def _least_important(importance: Floats, tie: float) -> int:
-    """Return the last position among those with the least importance."""
+    """Return the last position among those with the least importance.
+
+    Importances count as equal if they differ by
+    at most the share ``tie`` of the greatest one.
+    """
     is_least = importance <= importance.min() + tie * importance.max()
     return int(np.flatnonzero(is_least)[-1])

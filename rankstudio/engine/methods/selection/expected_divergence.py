@@ -186,10 +186,11 @@ class ExpectedDivergence(ScoredSelector):
     def densities_of(self, data: QueryData, column: int) -> GradeDensities:
         """Return the density of a feature's values in each grade of labels.
 
-        FS-ED scores the feature in ``column`` by comparing these
-        densities. They are estimated from the training documents,
-        and evaluated at the feature's values in the validation
-        documents. Without these, the training documents are both.
+        FS-ED scores the feature in ``column`` by
+        comparing these densities. They are estimated
+        from the training documents, and evaluated at the
+        feature's values in the validation documents.
+        Without these, the training documents are both.
         """
         density = self.checked("density")
         kde = self.checked("kde")
@@ -340,11 +341,12 @@ def _divergences(
             values, grade, grades, points, normalised, exact
         ).divergence
 
-    # As many features at a time as fit into a share of the
-    # memory, and at least one per thread. NUMBER is the bytes
-    # of a number. Data in several shards may be on the disk,
-    # so that more are read at a time. There are threads only
-    # if the work takes longer than to start them.
+    # As many features at a time as fit into a share of
+    # the memory, and at least one per thread. NUMBER
+    # is the bytes of a number. Several shards are all
+    # read once for each part of the features, so that
+    # the parts are larger. There are threads only if
+    # the work takes longer than to start them.
     with pool(worthwhile(_DENSITY * data.X.size)) as (executor, workers):
         max_numbers = _SHARE * budget() / NUMBER if data.several else _VALUES
         step = max(workers, int(max_numbers / m))
@@ -506,7 +508,7 @@ def _distinct(values: Floats) -> tuple[Floats, Floats]:
 
 
 def _total(density: Floats, counts: Floats) -> float:
-    """Return the sum of a density over all values."""
+    """Return the sum of a density (D,) over all values, each of which occurs ``counts`` (D,) times."""
     # Without BLAS, whose threads would compete with those of this module.
     return float((density * counts).sum())
 
@@ -533,7 +535,7 @@ def _move_to_nearest(points: Floats, weights: Floats, places: Floats) -> Floats:
 
 
 def _with_validation(data: QueryData, X_validation: ArrayLike | None) -> QueryData:
-    """Return the data with checked validation documents, or unchanged without any."""
+    """Return the data with checked validation documents (V, n), or unchanged for None."""
     if X_validation is None:
         return data
     return replace(data, validation=_check_validation(X_validation, data.X.shape[1]))

@@ -268,7 +268,7 @@ class FSBFS(PathSelector):
                 yield node
 
     def _set_subsets(self, nodes: list[Node]) -> None:
-        """Set the attributes that describe the subsets."""
+        """Set the attributes that describe the subsets: their features, combinations and measures."""
         self.subsets_ = tuple(node.features for node in nodes)
         self.combinations_ = np.array([node.coef for node in nodes])
         self.subset_scores_ = np.array([node.value for node in nodes])
@@ -276,12 +276,13 @@ class FSBFS(PathSelector):
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
         """Yield for each subset the measure of every feature and each query's part in it.
 
-        The subsets end with the one that brings their number of
-        features to ``n_features``. The measure of a feature in
-        the subset is that of the subset's combination. That of
-        another feature is the best measure among the combinations
-        that the search tried with the feature. A query's part is
-        its summand in this mean over queries: the combinations
+        The subsets end with the one that brings their
+        number of features to ``n_features``. The measure
+        of a feature in the subset is that of the subset's
+        combination. That of another feature is the best
+        measure among the combinations that the search
+        tried with the feature. A query's part is its
+        summand in this mean over queries: the combinations
         are not searched for again without the query.
         """
         from rankstudio.engine.methods.selection.query_parts import measured_by_query  # noqa: PLC0415 - numba
@@ -329,7 +330,7 @@ class FSBFS(PathSelector):
                 return
 
     def transform(self, X: ArrayLike) -> Any:
-        """Return the new features of X, shape (m, t), in order."""
+        """Return the new features of documents X (m, n), the weighted sums of t subsets, shape (m, t)."""
         check_is_fitted(self)
         validate_data(self, X, reset=False, dtype=np.float64)
         return super().transform(X)
@@ -510,11 +511,12 @@ class BestFirstSearch:
     ) -> Generator[WorkProgress | None, None, Node]:
         """Return the node with a feature added, whose combination starts from that of the smaller node.
 
-        A node is a subset of features with the weights of their
-        combination. The new weight is searched for first.
-        Sweeps over all weights in random order follow, until
-        one improves the measure by no more than the tolerance.
-        Yields None or progress, so that the caller can stop.
+        A node is a subset of features with the
+        weights of their combination. The new weight
+        is searched for first. Sweeps over all weights
+        in random order follow, until one improves the
+        measure by no more than the tolerance. Yields
+        None or progress, so that the caller can stop.
         """
         features = (*node.features, feature)
         coef, value = yield from self._ascent.searching(node.coef, node.value, feature)
@@ -523,7 +525,8 @@ class BestFirstSearch:
             # ascent stopped before.
             return Node(features=features, coef=node.coef, value=node.value)
         previous_value = node.value
-        # The search for the new weight was the first iteration.
+        # The search for the new weight
+        # was the first iteration.
         for _ in range(self._max_iter - 1):
             if not value > previous_value + self._tolerance:
                 break

@@ -863,7 +863,10 @@ def comparing_features(data: TrainingData, kind: str) -> Waiting[Floats]:
 
 
 def all_similarities(data: TrainingData, kind: str) -> Waiting[Floats]:
-    """Return the similarity of each pair of features, shape (n, n), computed once for some data."""
+    """Return the similarity of each pair of features, shape (n, n), which is cached with the data.
+
+    ``kind`` is "pearson", "kendall" or "none".
+    """
     by_kind = data.shared.of(_Similarities).by_kind
     return (yield from once(by_kind, kind, comparing_features(data, kind)))
 
@@ -871,9 +874,11 @@ def all_similarities(data: TrainingData, kind: str) -> Waiting[Floats]:
 def comparing_some_features(
     data: TrainingData, kind: str, columns: Ints, other_columns: Ints
 ) -> Waiting[Floats]:
-    """Return the similarities of :func:`comparing_features` of ``columns`` to ``other_columns``.
+    """Return the similarities of ``columns`` (c,) to ``other_columns`` (o,), shape (c, o).
 
-    Kendall's τ is only computed for these pairs, unless it is known for all pairs.
+    ``kind`` is "pearson", "kendall" or "none".
+    Kendall's τ is only computed for these
+    pairs, unless it is cached for all pairs.
     """
     if kind == "kendall" and kind not in data.shared.of(_Similarities).by_kind:
         similarity = yield from kendall_between(data, columns, other_columns)
@@ -935,7 +940,11 @@ def _shifted_sums(data: QueryData, origin: Floats) -> tuple[Floats, Floats]:
 
 
 def _centred_products(data: QueryData, origin: Floats, mean: Floats) -> tuple[Floats]:
-    """Return the products of features and labels, each minus its mean."""
+    """Return the products of features and labels, each minus its mean, shape (n + 1, n + 1).
+
+    ``origin`` (n + 1,) is a document with its label,
+    and ``mean`` (n + 1,) the mean difference from it.
+    """
     # The origin is subtracted before the mean, so that a constant column
     # becomes exactly 0.
     shifted = np.column_stack((data.X, data.y))

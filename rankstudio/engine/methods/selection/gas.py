@@ -152,13 +152,14 @@ class GAS(PathSelector):
         )
         if not isinstance(kind, str):
             return own_importance(kind, data, with_negatives=False), directions
-        # An error, of which less is better, is subtracted from 1.
+        # An error, of which less is
+        # better, is subtracted from 1.
         return (
             importance if find_measure(measure).higher_is_better else 1.0 - importance
         ), directions
 
     def similarities(self, data: TrainingData) -> Waiting[Floats]:
-        """Return the similarity of each pair of features, e, shape (n, n)."""
+        """Return the similarity of each pair of features, shape (n, n), with progress events."""
         kind = self.checked("similarity")
         if not isinstance(kind, str):
             return own_similarity(kind, data)
@@ -292,14 +293,15 @@ def _unknown(n: int) -> Floats | None:
 def _recorded_kendall(data: TrainingData, computed: Floats | None) -> Iterator[Between]:
     """Provide a function that returns |Kendall's τ| of a feature and some others, shape (others,).
 
-    τ is Kendall's correlation of the rankings by two features, a
-    mean over the queries of ``data``. The function also writes
-    the values to ``computed`` (n, n), unless that is None.
+    τ is Kendall's correlation of the rankings by
+    two features, a mean over the queries of
+    ``data``. The function also writes the values
+    to ``computed`` (n, n), unless that is None.
     """
     with kendall_similarity(data) as compare:
 
         def between(feature: int, other_features: Ints) -> Waiting[Floats]:
-            """Return the similarities, and write them to rows and columns of ``computed``."""
+            """Return the similarities of a feature to others (others,), and write them to ``computed``."""
             similarities = yield from compare(feature, other_features)
             if computed is not None:
                 computed[feature, other_features] = similarities
@@ -311,7 +313,7 @@ def _recorded_kendall(data: TrainingData, computed: Floats | None) -> Iterator[B
 
 @contextmanager
 def _lookup_in(matrix: Floats) -> Iterator[Between]:
-    """Provide a function that reads the similarities of a feature from a matrix (n, n)."""
+    """Provide a function that reads the similarities of a feature and some others from a matrix (n, n)."""
 
     def between(feature: int, other_features: Ints) -> Waiting[Floats]:
         yield from ()

@@ -108,12 +108,17 @@ class KendallSimilarity:
         return out
 
     def step(self, data: QueryData, message: tuple[int, Ints]) -> tuple[Floats]:
-        """Return the :meth:`sums` of a feature and some others."""
+        """Return the sums over a shard's queries of |τ-b| of a feature and some others.
+
+        The ``message`` has their columns.
+        The result (2, others) also has the
+        number of queries that define τ-b.
+        """
         return (self.sums(*message),)
 
 
 def _means(sums: Floats) -> Floats:
-    """Return the means for :meth:`KendallSimilarity.sums`, 0 where no query defines τ-b."""
+    """Return the means (others,) of sums and numbers of queries (2, others), 0 where no query defines τ-b."""
     total, n_defined = sums
     return np.asarray(
         np.divide(total, n_defined, out=np.zeros_like(total), where=n_defined > 0)
@@ -166,7 +171,10 @@ def comparing_rankings(data: TrainingData) -> Waiting[Floats]:
 def kendall_between(
     data: TrainingData, columns: Ints, other_columns: Ints
 ) -> Waiting[Floats]:
-    """Return the similarity of each of ``columns`` to each of ``other_columns``, O(m log |q|) for a pair."""
+    """Return |Kendall's τ-b| of each of ``columns`` (c,) and each of ``other_columns`` (o,), shape (c, o).
+
+    It is a mean over queries; O(m log |q|) for a pair.
+    """
     similarity = np.empty((columns.size, other_columns.size))
     with kendall_similarity(data) as between:
         for row, feature in zip(similarity, columns.tolist(), strict=True):

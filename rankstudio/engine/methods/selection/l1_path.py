@@ -226,12 +226,13 @@ class _Entry:
     ) -> tuple[Floats, Floats]:
         """Return the greatest α up to ``max_alpha`` at which each candidate enters, and its sign σ there, 1 or -1.
 
-        α is the penalty of the lasso, which decreases; a feature
-        enters when it gets a weight. ``gram`` (1, n + 1, n + 1)
-        are the products of features and labels, ``inside`` (a,)
-        the columns of the features in the lasso, and
-        ``candidates`` (c,) those of the others. Results have
-        shape (c,). α is NaN for a candidate that does not enter.
+        α is the penalty of the lasso, which decreases;
+        a feature enters when it gets a weight. ``gram``
+        (1, n + 1, n + 1) are the products of features
+        and labels, ``inside`` (a,) the columns of the
+        features in the lasso, and ``candidates`` (c,)
+        those of the others. Results have shape (c,). α
+        is NaN for a candidate that does not enter.
         """
         valid_alphas = []
         for sigma in (1.0, -1.0):
@@ -292,14 +293,15 @@ def _residual_correlations(
 ) -> Floats:
     """Return the residual correlations of the candidates when each feature of the order enters, shape (k, n).
 
-    These are |x_j' (y - X w)| with the weights w at this α, the
-    penalty of the lasso. They are divided by the length of x_j if
-    the lasso scales features. NaN for features that have entered
-    before, for linear combinations of features with a weight, and
-    for features of the order that never enter. ``gram`` (n, n)
-    and ``right`` (n,) are X'X and X'y. ``attributes`` have the α
-    of each feature's entry (n,), those of the t knots of the
-    lasso path (t,), and the weights at the knots (t, n).
+    These are |x_j' (y - X w)| with the weights w at this α,
+    the penalty of the lasso. They are divided by the length
+    of x_j if the lasso scales features. NaN for features
+    that have entered before, for linear combinations of
+    features with a weight, and for features of the order
+    that never enter. ``gram`` (n, n) and ``right`` (n,) are
+    X'X and X'y. ``attributes`` have the α of each feature's
+    entry (n,), those of the t knots of the lasso path (t,),
+    and the weights at the knots (t, n).
     """
     column_norms = np.sqrt(np.diag(gram))
     scale = column_norms if scaling == "unit" else np.ones(column_norms.size)
@@ -480,9 +482,12 @@ def _lengths_to_join(
 
 
 def _lengths_to_leave(w: Floats, direction: Floats, signs: Floats) -> Floats:
-    """Return the step length after which the weight of each active feature is 0.
+    """Return the step length after which the weight of each active feature is 0, (a,).
 
-    The length is infinite for a weight that grows.
+    In a step of length s, the weights ``w`` (a,)
+    change by s times ``direction`` (a,). The
+    length is infinite for a weight that grows.
+    ``signs`` (a,) are those of the weights.
     """
     shrinks = direction * signs < 0
     lengths = np.full(w.size, np.inf)

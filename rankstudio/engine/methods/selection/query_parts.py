@@ -40,7 +40,7 @@ COMPARING = "comparing queries"
 def sized_steps(
     estimator: Selector, data: TrainingData, n_features: int
 ) -> Waiting[list[Step]]:
-    """Return the steps that select ``n_features`` features."""
+    """Run a selector with ``n_features`` features to select, and return its steps, with progress events."""
     sized = type(estimator)(
         **{**estimator.get_params(deep=False), "n_features_to_select": n_features}
     )
@@ -199,7 +199,11 @@ def _slopes_by_query(
 
 
 def grams_by_query(data: TrainingData, columns: Sequence[int]) -> Waiting[Floats]:
-    """Return [X^ y^]'[X^ y^] of each query for some columns, shape (Q, c + 1, c + 1)."""
+    """Return the Gram matrix of each query for c columns and the labels, shape (Q, c + 1, c + 1).
+
+    Columns and labels are centred
+    within queries; labels last.
+    """
     (grams,) = yield from summed(
         data, COMPARING, _grams_by_query, tuple(columns), by_blocks=True
     )

@@ -206,7 +206,10 @@ class RecursiveElimination(PathSelector):
 
 
 def _ridge_weights(grams: Floats, regularization: float) -> Floats:
-    """Return RankRLS's weights from each of B sums [X y]'[X y] (B, c + 1, c + 1), shape (B, c)."""
+    """Return RankRLS's weights (B, c) from each of B sums of Gram matrices of queries, (B, c + 1, c + 1).
+
+    The labels are the last row and column.
+    """
     regularized = grams[:, :-1, :-1] + regularization * np.eye(grams.shape[1] - 1)
     return np.asarray(np.linalg.solve(regularized, grams[:, :-1, -1:])[:, :, 0])
 
@@ -285,10 +288,11 @@ def _order_and_importances(
     positions the importances (k, n) that were compared
     when the column at this position was eliminated.
 
-    The importance of a column is its |weight| times ``scale``
-    (n,), where ``weights`` trains on some columns. Importances
-    that differ by less than the share ``tie`` of the greatest
-    one are equal. Columns of the mask ``constant`` (n,) are
+    The importance of a column is its |weight| times
+    ``scale`` (n,), where ``weights`` trains on some
+    columns. Importances that differ by less than
+    the share ``tie`` of the greatest one are equal.
+    Columns of the mask ``constant`` (n,) are
     eliminated first, so they are at the end.
     """
 

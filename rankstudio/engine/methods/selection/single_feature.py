@@ -319,7 +319,11 @@ class MutualInformation(ScoredSelector):
     n_bins: int = 10
 
     def statistic(self, counts: Floats) -> float:
-        """Return the statistic of a feature from the documents of each bin and label (bins, labels)."""
+        """Return the mutual information of a feature's bins and the labels.
+
+        ``counts`` (bins, labels) are the numbers
+        of documents of each bin and label.
+        """
         return _mutual_information(counts)
 
     def gains(self, counts: Floats) -> Floats:
@@ -333,8 +337,9 @@ class MutualInformation(ScoredSelector):
         p = counts / counts.sum()
         independent = p.sum(axis=1, keepdims=True) * p.sum(axis=0, keepdims=True)
         is_positive = counts > 0
-        # The logarithm of p over what it would be if bins and
-        # labels were independent; 0 where there are no documents.
+        # The logarithm of p over what it would
+        # be if bins and labels were independent;
+        # 0 where there are no documents.
         ratios: Floats = (
             np.log(
                 np.where(is_positive, p, 1.0) / np.where(is_positive, independent, 1.0)
@@ -366,10 +371,13 @@ class MutualInformation(ScoredSelector):
         )
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
-        """Return each query's part in the statistic of each feature: the sum of its documents' :meth:`gains`.
+        """Return an iterator over the first ``n_features`` steps, or None with groups or costs.
 
-        None with groups or costs, because the scores of groups, or per cost,
-        have no such parts. The bins are assumed to be the same for all queries.
+        Its items have the statistic of each feature, and
+        each query's part in it, to first order. With
+        groups or costs there are none, because the scores
+        of groups, or per cost, have no such parts. The
+        bins are assumed to be the same for all queries.
         """
         if len(self.groups) > 0 or self.costs is not None:
             return None
@@ -428,10 +436,11 @@ class ChiSquared(MutualInformation):
     def gains(self, counts: Floats) -> Floats:
         """Return the effect of one document of each bin and label on χ², to first order, (bins, labels).
 
-        ``counts`` (bins, labels) are the numbers of documents
-        with a feature's value in each bin, and with each label.
-        The result is the derivative of χ² with respect to them,
-        up to a constant that is the same for all documents.
+        ``counts`` (bins, labels) are the numbers of
+        documents with a feature's value in each bin,
+        and with each label. The result is the
+        derivative of χ² with respect to them, up to a
+        constant that is the same for all documents.
         """
         p = counts / counts.sum()
         bins = p.sum(axis=1, keepdims=True)
@@ -482,7 +491,11 @@ def statistic_by_query(
 
 
 def _bin_edges(data: TrainingData, n_bins: int) -> Waiting[tuple[Floats, Floats]]:
-    """Return the upper edges of each feature's bins, except the last bin, and the distinct labels."""
+    """Return the upper edges of each feature's bins, except the last bin, and the distinct labels.
+
+    Shapes are (n, bins - 1) and
+    (labels,). Progress events come first.
+    """
     ranks = np.ceil((data.y.size - 1) * _quantiles(n_bins)).astype(np.int64)
     return (yield from order_statistics(data, ranks, _PROGRESS_TEXT)), labels_of(data)
 

@@ -56,8 +56,9 @@ def joint_counts(
     n_labels : int
         Number of different labels.
     """
-    # The entries of the columns, values other than 0. The bin of
-    # an entry is the number of different edges below its value.
+    # The entries of the columns, values other
+    # than 0. The bin of an entry is the number
+    # of different edges below its value.
     nonzeros = _Entries.of(data, columns)
     n_bins = edges.shape[1] + 1
     bins = np.zeros(nonzeros.value.size, dtype=np.int64)
@@ -71,7 +72,8 @@ def joint_counts(
         bins += begins_bin[nonzeros.column] & (edge[nonzeros.column] < nonzeros.value)
         zero_bins += begins_bin & (edge < 0.0)
     out = np.zeros((edges.shape[0], n_bins, n_labels))
-    # Feature, bin and label as one number, in the order of `out`.
+    # Feature, bin and label as one
+    # number, in the order of `out`.
     counts = np.bincount(
         (nonzeros.column * n_bins + bins) * n_labels + number[nonzeros.row],
         minlength=out.size,

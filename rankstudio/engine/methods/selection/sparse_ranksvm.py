@@ -191,11 +191,12 @@ class SparseRankSVM(PathSelector):
     ) -> Waiting[tuple[Floats, Floats]]:
         """Minimise the loss for decreasing λ, and return the t values of λ, and the weights for each (t, n).
 
-        λ is the factor of ``penalty``, and ``problem`` has the
-        loss of the n features. The path ends when k features
-        have had a weight. Both results are empty if no feature
-        can have one. Yields progress, and a note to the user
-        for each λ for which the minimum was not reached.
+        λ is the factor of ``penalty``, and ``problem``
+        has the loss of the n features. The path ends
+        when k features have had a weight. Both results
+        are empty if no feature can have one. Yields
+        progress, and a note to the user for each λ for
+        which the minimum was not reached.
         """
         number = self.checked("n_penalties")
         smallest = self.checked("smallest_penalty")

@@ -67,7 +67,7 @@ def order_statistics(
 
 
 def _partitioned(data: QueryData, features: Ints, ranks: Ints) -> tuple[Floats]:
-    """Return the values at some ranks of each feature, from all documents at once."""
+    """Return the values at some ranks of each of ``features``, from all documents at once, (n, ranks)."""
     if data.sparse:
         return (_sparse_values_at_ranks(data.X.kept(features), ranks),)
     columns = (np.ascontiguousarray(data.X[:, j]) for j in features)
@@ -134,7 +134,7 @@ def _keys(values: Floats) -> Keys:
 
 
 def _values(keys: Keys) -> Floats:
-    """Return the values that have these :func:`_keys`."""
+    """Return the values whose keys, unsigned integers with the same order, these are."""
     return np.where(keys & _SIGN_BIT, keys ^ _SIGN_BIT, ~keys).view(np.float64)
 
 
@@ -160,11 +160,11 @@ class Thresholds:
     fewer: Bools
 
     def of(self, feature: int) -> Floats:
-        """Return the thresholds of one feature."""
+        """Return the thresholds of one feature, a column, ascending."""
         return self.values[self.starts[feature] : self.starts[feature + 1]]
 
     def narrowed(self, columns: tuple[int, ...]) -> Thresholds:
-        """Return the thresholds of some features."""
+        """Return the thresholds of some features, in the order of ``columns``."""
         return _joined_thresholds(
             [self.of(column) for column in columns], self.fewer[list(columns)]
         )
@@ -275,8 +275,9 @@ def _find_thresholds(
     there are more than ``max_values``, the values at
     ``ranks`` evenly spaced ranks of the sorted documents.
     """
-    # The distinct values of each feature with few, united over
-    # the shards; above the largest, there is nothing to divide.
+    # The distinct values of each feature with
+    # few, united over the shards; above the
+    # largest, there is nothing to divide.
     (distinct,) = yield from summed(data, _PROGRESS_TEXT, _few_values, max_values)
     feature_thresholds = [values[:-1] for values in distinct.values]
     # Features with many values, for which the distinct values are empty.

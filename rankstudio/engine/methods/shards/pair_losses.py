@@ -45,7 +45,11 @@ class _Message(Protocol):
     """Message to all shards that requests sums over their pairs."""
 
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
-        """Return the summands of a shard."""
+        """Return the summands of a shard that the message requests.
+
+        ``state`` is that of the shard, and
+        ``problem`` has its pairs and features.
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +149,10 @@ class _HingeOnLine:
 
 
 def _line_numbers(hinge: Hinge, d: Floats) -> Floats:
-    """Return the hinge's loss and offset, and its derivative along a direction with scores d."""
+    """Return the hinge's loss and offset, and its derivative along a direction, as an array (3,).
+
+    Along the direction, the scores change by ``d`` (m,).
+    """
     return np.array([hinge.loss, hinge.offset, dot(hinge.slopes, d)])
 
 
@@ -179,7 +186,7 @@ class _Pairs(Pairs):
         self._initial_order = self._order
 
     def hinge_and_order(self, scores: Floats) -> tuple[Hinge, Ints]:
-        """Return the hinge, and the documents of each query in the order of their scores, shape (m,)."""
+        """Return the hinge loss at scores (m,), and the documents of each query in the order of these, (m,)."""
         hinge = self.hinge(scores)
         return hinge, self._order
 
@@ -370,20 +377,20 @@ class ShardedPairs:
         return int((yield from self._once(_Count()))[0])
 
     def scores(self, w: Floats) -> Floats:
-        """Return the weights, which stand for their scores."""
+        """Return the weights ``w`` (n,) unchanged: here, they stand for the scores of documents."""
         return w
 
     def weigh(self, slopes: Floats) -> Floats:
-        """Return the gradient, which stands for the slopes."""
+        """Return the gradient by weights (n,) unchanged: here, it stands for the slopes by scores."""
         return slopes
 
     def tangent(self, scores: Floats) -> Waiting[Tangent]:
-        """Return the hinge's tangent plane at some weights."""
+        """Return the tangent plane of the hinge loss at weights (n,), which stand for scores."""
         (loss, offset), slopes = yield from self._sum(_HingeAt(self._widened(scores)))
         return Tangent(float(loss), float(offset), slopes[self._columns])
 
     def line(self, scores: Floats, d: Floats) -> LineOfScores:
-        """Return the hinge along a line."""
+        """Return the hinge loss along the line of weights ``scores`` + t ``d``, both (n,), for any t."""
         return _HingeLine(self, scores, d)
 
     def hinge_on_line(
@@ -421,13 +428,13 @@ class ShardedPairs:
         )
 
     def curvature(self, loss: SummedLoss, v: Floats) -> Waiting[Floats]:
-        """Return the Hessian of a loss times v (n,)."""
+        """Return the Hessian of a loss by weights times a vector v (n,), shape (n,)."""
         message = _CurvatureAt(loss.at, self._widened(loss.w), self._widened(v))
         product: Floats = (yield from self._sum(message))[0]
         return product[self._columns]
 
     def bending(self, loss: SummedLoss, direction: Floats) -> Waiting[float]:
-        """Return the second derivative of a loss along a direction."""
+        """Return the second derivative of a loss along a direction of weights (n,)."""
         return dot(direction, (yield from self.curvature(loss, direction)))
 
     def degree_gram(self) -> Waiting[Floats]:

@@ -61,7 +61,7 @@ class Room:
             return fits
 
     def give_back(self, n_bytes: int) -> None:
-        """Release a reservation."""
+        """Release a reservation of a number of bytes."""
         with self._lock:
             self._reserved_bytes -= n_bytes
 
@@ -81,7 +81,7 @@ class Scratch:
         self._mapped_arrays: list[Floats] = []
 
     def empty(self, *shape: int) -> Floats:
-        """Return an uninitialised float64 array, in memory or mapped from a file.
+        """Return an uninitialised float64 array of a shape, in memory or mapped from a file.
 
         Raises
         ------

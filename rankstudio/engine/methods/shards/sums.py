@@ -157,7 +157,11 @@ def _summed_products(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
 def sums_of_products(
     data: TrainingData, cost: PairCost = USUAL
 ) -> Waiting[tuple[Floats, Floats]]:
-    """Return X^'X^ (n, n) and X^'y^ (n,) of :func:`products_of`.
+    """Return the products X^'X^ (n, n) of the features, and X^'y^ (n,) with the labels.
+
+    X^ and y^ are centred within queries, or
+    more generally the rows whose squared
+    errors are the loss with this ``cost``.
 
     Examples
     --------
@@ -260,7 +264,10 @@ def models_in_order(
 
 
 def deviations(data: TrainingData, combinations: Floats) -> Waiting[Floats]:
-    """Return the standard deviations within queries of weighted sums of the features (t, n), shape (t,)."""
+    """Return the standard deviations (t,) within queries of t weighted sums of the features.
+
+    ``combinations`` (t, n) are the weights of the sums.
+    """
     squares = (yield from sums_of_products(data))[0]
     mean_squares = ((combinations @ squares) * combinations).sum(axis=1) / data.y.size
     return np.asarray(np.sqrt(np.maximum(mean_squares, 0.0)))
@@ -277,9 +284,10 @@ def combined_models(
     cached.
     """
     order = np.arange(len(combinations))
-    # X^'X^ and X^'y^ of the weighted sums follow from those of
-    # the centred features. The Cholesky factor, and the
-    # solution along it, hold for any number of the first sums.
+    # X^'X^ and X^'y^ of the weighted sums follow
+    # from those of the centred features. The
+    # Cholesky factor, and the solution along it,
+    # hold for any number of the first sums.
     squares, right = yield from sums_of_products(data)
     coefs, factor, along = nested_factor(
         combinations @ squares @ combinations.T,
@@ -305,7 +313,11 @@ def combined_models(
 def _left_out_sums(
     data: QueryData, combinations: Floats, *message: Any
 ) -> tuple[Floats]:
-    """Return the leave-query-out errors of models of weighted sums of the features."""
+    """Return the leave-query-out errors (t,) of models of the first 1, 2, … t weighted sums of the features.
+
+    They are sums over the queries of ``data``.
+    ``message`` has what all queries determine.
+    """
     combined = np.ascontiguousarray(data.X @ combinations.T)
     return (left_out_errors(QueryData(combined, data.y, data.ptr), *message),)
 

@@ -73,7 +73,7 @@ class ShardExecutor(Protocol):
     def session(
         self, data: TrainingData, work: ShardWork
     ) -> AbstractContextManager[ShardSession]:
-        """Start a work on all shards of some data."""
+        """Provide a session in which a work runs on all shards of some data."""
 
 
 class InProcess:
@@ -103,9 +103,10 @@ class InProcess:
     def session(self, data: TrainingData, work: ShardWork) -> Iterator[ShardSession]:
         """Provide a session, which sends messages to all shards and sums their answers.
 
-        ``work`` makes a state for each shard, which computes
-        the answers. The states are discarded at the end of the
-        ``with`` block. Several shards are processed on threads.
+        ``work`` makes a state for each shard,
+        which computes the answers. The states are
+        discarded at the end of the ``with`` block.
+        Several shards are processed on threads.
         """
         with threads.pool(data.several, self._max_threads) as (executor, workers):
             session = _Session(data, work, self._shared_room(data), executor, workers)
@@ -611,7 +612,7 @@ class TrainingData:
                 yield WorkProgress(activity, min(first + workers, count) / count)
 
     def release(self, index: int) -> None:
-        """Release the mapped pages of one of several shards."""
+        """Release the memory pages of one of several shards, if its features are mapped from a file."""
         if self.several:
             release(self.X[self.shards[index].rows])
 

@@ -71,11 +71,12 @@ def _products_in_query(
 def products_of_columns(columns: Columns, t: int, chosen: Ints, totals: Floats) -> None:
     """Write the products of ``chosen`` columns (c,) over all queries to ``totals`` (c, t + 2).
 
-    They are the products of a column with itself, with the
-    labels, and with the t selected features, all centred within
-    each query. ``columns`` has the sparse columns, and the
-    dense labels and selected features. These are centred, so a
-    product with one of them needs only the column's entries.
+    They are the products of a column with itself,
+    with the labels, and with the t selected features,
+    all centred within each query. ``columns`` has the
+    sparse columns, and the dense labels and selected
+    features. These are centred, so a product with one
+    of them needs only the column's entries.
     """
     # The columns' entries, their rows and the first entry of each column; the
     # centred columns' squares; and by row, the centred labels and selected
@@ -145,8 +146,9 @@ def changes_where_absent(
             # A pivot is below λ only by rounding.
             pivot = max(totals[c, 0] + regularization - squares[c, q], regularization)
             weight = (totals[c, 1] - rights[c, q]) / pivot
-            # The residual e of the labels becomes e - weight
-            # times v, that of the candidate. `products` is -e'v.
+            # The residual e of the labels
+            # becomes e - weight times v, that of
+            # the candidate. `products` is -e'v.
             squares[c, q] = weight * (weight * lengths[c, q] + 2.0 * products[c, q])
 
 
@@ -166,17 +168,18 @@ def changes_where_present(
 ) -> None:
     """Overwrite ``out`` (c, Q) with the change of a query's error where a candidate has entries in the query.
 
-    The error is that of the model without the query. ``chosen``
-    (c,) are the candidates' columns in ``columns``. The rows of
-    ``totals`` (c, t + 2) are their products with themselves,
-    with the labels and with the t selected features, over all
-    queries. ``inverse`` (t, t) is L^-1, with LL' the regularised
-    Gram matrix of the selected features; ``p`` (c, t) are the
-    candidates' products with these times L^-1. ``S`` and ``H``
-    (Q, t, t), ``a`` and ``b`` (Q, t) give the effect of leaving
-    out each query, for products p in these coordinates: p'S p on
-    a pivot, p'H p on the square of a residual, and p'a and p'b
-    on products with labels and residual.
+    The error is that of the model without the query.
+    ``chosen`` (c,) are the candidates' columns in
+    ``columns``. The rows of ``totals`` (c, t + 2) are their
+    products with themselves, with the labels and with the t
+    selected features, over all queries. ``inverse`` (t, t)
+    is L^-1, with LL' the regularised Gram matrix of the
+    selected features; ``p`` (c, t) are the candidates'
+    products with these times L^-1. ``S`` and ``H`` (Q, t,
+    t), ``a`` and ``b`` (Q, t) give the effect of leaving
+    out each query, for products p in these coordinates: p'S
+    p on a pivot, p'H p on the square of a residual, and p'a
+    and p'b on products with labels and residual.
     """
     # The rows of the columns' entries, the first entry of each column, and the
     # query of each row.
@@ -199,9 +202,10 @@ def changes_where_present(
             right = totals[c, 1] - query_products[1]
             product = query_products[1]
             length = query_products[0]
-            # The selected features' part in all four. The
-            # residual v is the candidate minus their prediction
-            # of it. Their prediction is learned from the other
+            # The selected features' part in all
+            # four. The residual v is the candidate
+            # minus their prediction of it. Their
+            # prediction is learned from the other
             # queries, so it depends on `outside`.
             for i in range(t):
                 inside[i] = 0.0
@@ -229,10 +233,11 @@ def held_out_models(
 ) -> None:
     """Write the models of the t selected features without each query, and their residuals.
 
-    ``models`` (Q, t) receives the weights w_q without each query
-    q, and ``residual`` (m,) the labels of each query minus the
-    predictions by its w_q. For each query q, ``state`` has a
-    factor L_q of the equations of w_q: its inverse, and ``along``
+    ``models`` (Q, t) receives the weights w_q without
+    each query q, and ``residual`` (m,) the labels of
+    each query minus the predictions by its w_q. For
+    each query q, ``state`` has a factor L_q of the
+    equations of w_q: its inverse, and ``along``
     = L_q'w_q. The queries are in blocks, along the last axis.
     ``columns`` has the labels and features of the documents.
     """
@@ -271,13 +276,14 @@ def changes_by_back_fitting(
 ) -> None:
     """Write to ``out`` (c,) how much each candidate in ``chosen`` (c,) would change the criterion.
 
-    In back-fitting, a candidate gets a weight, but those of
-    the t selected features stay the same. These are ``models``
-    (Q, t), without each query, and ``residual`` (m,) is what
-    they leave of the labels of the query. A candidate changes
-    only the errors of queries in which its sparse column has
-    entries. Its weight in the model without the query is r /
-    (s + λ). Over the other queries, s is its square, and r its
+    In back-fitting, a candidate gets a weight, but those
+    of the t selected features stay the same. These are
+    ``models`` (Q, t), without each query, and
+    ``residual`` (m,) is what they leave of the labels of
+    the query. A candidate changes only the errors of
+    queries in which its sparse column has entries. Its
+    weight in the model without the query is r / (s + λ).
+    Over the other queries, s is its square, and r its
     product with what the model leaves of the labels.
     """
     # The columns' entries, their rows and the first entry of each column; the

@@ -94,8 +94,10 @@ def _times_symmetric(matrix: Floats, t: int, vectors: Floats, out: Floats) -> No
 def _of_others(query_products: Floats, total: Floats, t: int, out: Floats) -> None:
     """Write a feature's products with the t selected ones over all other queries to ``out`` (t, BLOCK).
 
-    They are the products over all queries
-    minus those in the held-out query.
+    They are ``total`` (t + 2,), the products over all
+    queries, minus ``query_products`` (t + 2, BLOCK),
+    those in the held-out query. Both begin with the
+    feature's products with itself and with the labels.
     """
     # The first two products are those
     # with itself and with the labels.
@@ -202,14 +204,15 @@ def _append_held_out(
 ) -> None:
     """Add the new feature to what ``state`` has about the held-out queries of block k.
 
-    These are ``inner``, ``label_products``, ``residual_products``
-    and ``error``. ``p`` and ``f`` (t, BLOCK) are the products of
-    the new feature with the t earlier ones, over the other
-    queries and in the held-out query, times the inverse factor;
-    ``spare`` (t, BLOCK) is work space. Let U be the held-out
-    documents of the earlier features in these coordinates, and x
-    those of the new one. Its residual is v = x - U p; divided by
-    the root of the pivot, it is the new column of U.
+    These are ``inner``, ``label_products``,
+    ``residual_products`` and ``error``. ``p`` and ``f`` (t,
+    BLOCK) are the products of the new feature with the t
+    earlier ones, over the other queries and in the held-out
+    query, times the inverse factor; ``spare`` (t, BLOCK) is
+    work space. Let U be the held-out documents of the
+    earlier features in these coordinates, and x those of
+    the new one. Its residual is v = x - U p; divided by the
+    root of the pivot, it is the new column of U.
     """
     # The selected features in the held-out query, in the factor's coordinates:
     # products with each other, the solution, and products with labels and
@@ -236,8 +239,9 @@ def _append_held_out(
         for i in range(BLOCK):
             residual_products[k, t, i] -= inner[k, t, a, i] * along[k, a, i]
             residual_products[k, a, i] -= along[k, t, i] * inner[k, t, a, i]
-    # The residual e becomes e - weight times the new column: the
-    # change of its square, and of its product with this column.
+    # The residual e becomes e - weight times
+    # the new column: the change of its square,
+    # and of its product with this column.
     for i in range(BLOCK):
         weight = along[k, t, i]
         length = inner[k, t, t, i]
@@ -387,12 +391,13 @@ def changes_by_statistics(
 ) -> None:
     """Write how much each chosen candidate would change the leave-query-out error, from Gram matrices.
 
-    ``chosen`` and ``out`` (c,) are the candidates' columns and
-    the changes. ``gram`` (blocks, n + 1, n + 1, BLOCK) has the
-    matrix of each query, of features and labels. ``index`` (t +
-    1,) has the column of the labels, then the columns of the t
-    selected features. ``totals`` (c, t + 2) are the candidates'
-    products over all queries, with themselves and with these
+    ``chosen`` and ``out`` (c,) are the candidates'
+    columns and the changes. ``gram`` (blocks, n + 1, n +
+    1, BLOCK) has the matrix of each query, of features
+    and labels. ``index`` (t + 1,) has the column of the
+    labels, then the columns of the t selected features.
+    ``totals`` (c, t + 2) are the candidates' products
+    over all queries, with themselves and with these
     columns. ``state`` has the models without each query.
     """
     t = index.shape[0] - 1

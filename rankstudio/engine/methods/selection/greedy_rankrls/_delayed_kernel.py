@@ -58,21 +58,23 @@ def select(
 ) -> None:
     """Select column ``b`` in all blocks, and store how the remaining features change by it in each query.
 
-    For each pair of features, the ``matrices`` have the products
-    of their residuals, which the selection changes. To update
-    them at every step would take long. So only two numbers of
-    each feature j are stored in ``delayed``, as step ``h`` since
-    the last update. γ_j is the weight of b's residual in j,
-    learned from the other queries. d_j = v_j'u - ½ γ_j u'u, with
-    the residuals v_j of j and u of b in the held-out query.
+    For each pair of features, the ``matrices`` have the
+    products of their residuals, which the selection
+    changes. To update them at every step would take long.
+    So only two numbers of each feature j are stored in
+    ``delayed``, as step ``h`` since the last update. γ_j
+    is the weight of b's residual in j, learned from the
+    other queries. d_j = v_j'u - ½ γ_j u'u, with the
+    residuals v_j of j and u of b in the held-out query.
 
-    ``selected_position`` is the position of b in the matrices,
-    and ``places`` are those of the columns ``remaining``. If
-    ``at_gram`` is not negative, there are no matrices yet, and
-    ``gram[:, at_gram]`` are the products of b with all features.
-    ``total`` (n,) are the products of b over all queries of all
-    shards. ``state`` has the numbers of each single feature,
-    which are updated. ``work`` (3 h + 7, BLOCK) is work space.
+    ``selected_position`` is the position of b in the
+    matrices, and ``places`` are those of the columns
+    ``remaining``. If ``at_gram`` is not negative, there
+    are no matrices yet, and ``gram[:, at_gram]`` are the
+    products of b with all features. ``total`` (n,) are the
+    products of b over all queries of all shards. ``state``
+    has the numbers of each single feature, which are
+    updated. ``work`` (3 h + 7, BLOCK) is work space.
     """
     # What is left of each feature's square over the other queries, plus λ; and
     # γ, d and the pivots of the delayed steps.
@@ -161,9 +163,10 @@ def _begin(
 ) -> None:
     """Write the entries of a pair of features in both matrices before the first step.
 
-    ``product`` (BLOCK,) receives the products of the features in
-    the queries of block k. ``row`` receives their negatives: the
-    products over the other queries, less those over all queries.
+    ``product`` (BLOCK,) receives the products of
+    the features in the queries of block k. ``row``
+    receives their negatives: the products over the
+    other queries, less those over all queries.
     """
     for i in range(BLOCK):
         product[i] = gram[k, gram_row, j, i]
@@ -180,7 +183,11 @@ def _read(k: int, entry: int, matrices: Matrices, row: Floats, product: Floats) 
 
 @fused_inlined
 def _below(first: int, second: int) -> int:
-    """Return the position of a pair of places among the entries below the diagonal, row by row."""
+    """Return the position of an entry among those below the diagonal of a matrix, row by row.
+
+    ``first`` and ``second`` are its row
+    and column, in any order.
+    """
     low = min(first, second)
     high = max(first, second)
     return high * (high - 1) // 2 + low
@@ -222,13 +229,14 @@ def _subtract(
 ) -> None:
     """Subtract the changes of the h delayed steps from the entry of a pair of features in both matrices.
 
-    A step is the selection of a feature with the pivot p. It has
-    two numbers γ and d for one feature of the pair, and γ' and
-    d' for the other. It subtracts p γ γ' from ``row`` (BLOCK,),
-    the entry of the first matrix, and γ d' + d γ' from
-    ``product`` (BLOCK,), the entry of the second. ``position``
-    is that of one feature of the pair in the matrices. ``space``
-    has p γ, γ and d of the other one, three rows per step.
+    A step is the selection of a feature with the pivot
+    p. It has two numbers γ and d for one feature of the
+    pair, and γ' and d' for the other. It subtracts p γ
+    γ' from ``row`` (BLOCK,), the entry of the first
+    matrix, and γ d' + d γ' from ``product`` (BLOCK,),
+    the entry of the second. ``position`` is that of one
+    feature of the pair in the matrices. ``space`` has p
+    γ, γ and d of the other one, three rows per step.
     """
     # γ and d of each feature for the delayed steps.
     rows, halves, _ = delayed

@@ -46,12 +46,13 @@ def follow(
     """Update the pairs of ``remaining`` features after the selection of a feature, the step ``h`` of ``delayed``.
 
     A pair are two features of one group. ``joint`` and
-    ``products`` (blocks, pairs, BLOCK) have the products of
-    their residuals over the other queries and in each held-out
-    query. The step has two numbers γ and d for each feature, by
-    which these change. ``remaining`` (n,) is the mask of
-    features that are not selected. ``members`` (n,) lists the
-    features group by group, those of group g from ``starts[g]``
+    ``products`` (blocks, pairs, BLOCK) have the
+    products of their residuals over the other queries
+    and in each held-out query. The step has two numbers
+    γ and d for each feature, by which these change.
+    ``remaining`` (n,) is the mask of features that are
+    not selected. ``members`` (n,) lists the features
+    group by group, those of group g from ``starts[g]``
     on; the pairs of group g begin at ``pairs[g]``.
     """
     # γ and d of each feature for the delayed steps, and the pivots of these steps.
@@ -95,14 +96,15 @@ def costs(
 ) -> None:
     """Write to ``partial`` (blocks, groups) each block's sum of the criterion with each open group added.
 
-    ``open_groups`` are the candidates; the columns of other
-    groups in ``partial`` are not written. ``members`` (n,)
-    lists the features group by group, those of group g from
-    ``starts[g]`` on. ``joint`` and ``products`` (blocks, pairs,
-    BLOCK) have the products of two features of one group, over
-    the other queries and in the held-out query; the pairs of
-    group g begin at ``pairs[g]``. ``state`` has the numbers of
-    single features. ``factor`` (s, s, BLOCK) and ``beta`` (s,
+    ``open_groups`` are the candidates; the columns of
+    other groups in ``partial`` are not written.
+    ``members`` (n,) lists the features group by group,
+    those of group g from ``starts[g]`` on. ``joint`` and
+    ``products`` (blocks, pairs, BLOCK) have the products
+    of two features of one group, over the other queries
+    and in the held-out query; the pairs of group g begin
+    at ``pairs[g]``. ``state`` has the numbers of single
+    features. ``factor`` (s, s, BLOCK) and ``beta`` (s,
     BLOCK) are work space for groups of at most s features.
     """
     for k in range(partial.shape[0]):

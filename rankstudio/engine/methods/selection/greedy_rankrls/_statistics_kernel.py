@@ -96,11 +96,12 @@ def cost(k: int, j: int, state: State) -> float:
 def enter(k: int, b: int, state: State, terms: Floats) -> None:
     """Add feature b to the criterion of the queries of block k, and write its terms for later updates.
 
-    ``terms`` (5, BLOCK) receives 1 / p, r, β = r / p, e'v and
-    v'v: the pivot p, right-hand side r and weight β of b, and
-    its residual v in the held-out query with that of the
-    labels, e. The numbers of other features are updated by them
-    later. In ``state``, only e'e is updated, the criterion.
+    ``terms`` (5, BLOCK) receives 1 / p, r, β = r / p,
+    e'v and v'v: the pivot p, right-hand side r and
+    weight β of b, and its residual v in the held-out
+    query with that of the labels, e. The numbers of
+    other features are updated by them later. In
+    ``state``, only e'e is updated, the criterion.
     """
     # Over the other queries: the features' squares plus λ and products with the
     # labels; in the held-out query: products with the residual e, squares, and
@@ -128,12 +129,13 @@ def update(
 ) -> None:
     """Update the state of feature j in query i of block k after the selection of feature b.
 
-    The part of b in j is γ = S / p_b. ``row`` is S, their product
-    over the other queries after the earlier features. ``product``
-    is v_j'v_b, that of their residuals in the held-out query.
-    ``terms`` (5, BLOCK) has 1 / p_b, r_b, β_b, e'v_b and v_b'v_b
-    of b: its pivot, right-hand side and weight, and products with
-    the residual e of the labels and with itself.
+    The part of b in j is γ = S / p_b. ``row`` is S,
+    their product over the other queries after the
+    earlier features. ``product`` is v_j'v_b, that of
+    their residuals in the held-out query. ``terms`` (5,
+    BLOCK) has 1 / p_b, r_b, β_b, e'v_b and v_b'v_b of b:
+    its pivot, right-hand side and weight, and products
+    with the residual e of the labels and with itself.
     """
     # Over the other queries: the features' squares plus λ and products with the
     # labels; in the held-out query: products with the residual, and squares.

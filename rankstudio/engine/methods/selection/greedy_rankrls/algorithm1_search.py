@@ -48,25 +48,26 @@ class Algorithm1Search:
         return varies
 
     def _per_query(self, values: Floats) -> Floats:
-        """Sum the rows of each query."""
+        """Return the sums of the rows ``values`` (m, …) of each query, (Q, …)."""
         sums: Floats = np.add.reduceat(values, self._ptr[:-1], axis=0)
         return sums
 
     def criterion(self) -> float:
-        """Return the criterion of the current selection: eq. (7)."""
+        """Return the leave-query-out error of the current selection: eq. (7) of the paper."""
         return float(self._p @ self._p)
 
     def costs(self, candidates: Ints) -> Floats:
         """Return the leave-query-out error with each candidate added, shape (c,): lines 9 to 16.
 
-        Lines are those of algorithm 1 in the paper. Let X^ and
-        y^ be the features and labels centred within queries, G
-        the inverse of the matrix of the selected features'
-        scalar products of documents plus λI, and Q the
-        inverses of its diagonal blocks, one per query. The
-        code has C = G X^, U = Q G X^, a = G y^ and p = Q G y^,
-        the left-out residuals. The error is computed for all
-        features, because the matrices contain them anyway.
+        Lines are those of algorithm 1 in the paper. Let
+        X^ and y^ be the features and labels centred
+        within queries, G the inverse of the matrix of the
+        selected features' scalar products of documents
+        plus λI, and Q the inverses of its diagonal
+        blocks, one per query. The code has C = G X^, U =
+        Q G X^, a = G y^ and p = Q G y^, the left-out
+        residuals. The error is computed for all features,
+        because the matrices contain them anyway.
         """
         X = self._X
         C = self._C
@@ -125,7 +126,7 @@ class Algorithm1Search:
         self.selected = (*self.selected, b)
 
     def weights(self) -> Floats:
-        """Return the weights of the current selection, shape (n,): line 30."""
+        """Return the weights of the current selection, 0 for other features, (n,): line 30 of the paper."""
         coef = np.zeros(self._X.shape[1])
         index = list(self.selected)
         coef[index] = self._X[:, index].T @ self._a

@@ -35,7 +35,7 @@ class Products(Protocol):
     labels: Floats  # y^_q'y^_q, shape (Q,)
 
     def keep(self, feature: int, t: int) -> tuple[Floats, Floats]:
-        """Select a feature at position t, from 0.
+        """Select a feature as the t-th, from 0, and return its products.
 
         Returns
         -------
@@ -43,7 +43,7 @@ class Products(Protocol):
             Its products in each query: with itself, the labels, and the t
             features selected earlier.
         total : ndarray of shape (t + 2,)
-            Sums over all queries.
+            Sums of these products over all queries.
         """
 
     def comparison(
@@ -54,11 +54,14 @@ class Products(Protocol):
         Parameters
         ----------
         factor : ndarray of shape (t, t)
-            L with LL' = T[A, A] + λI for the t selected features A.
+            L with LL' = T[A, A] + λI for the t
+            selected features A, whose products
+            over all queries are T[A, A].
         regularization : float
             λ.
         state : tuple of ndarray
-            Current state of the queries.
+            Models of the selected
+            features without each query.
         """
 
 
@@ -147,7 +150,8 @@ class ColumnProducts:
         """Start without selected features, for features and labels centred within queries."""
         y = data.centred_labels
         self.n_queries = data.ptr.size - 1
-        # The mask of the features that vary within some query.
+        # The mask of the features that
+        # vary within some query.
         self.informative = data.informative
         # The squares of the labels, summed in each query.
         self.labels: Floats = np.add.reduceat(y * y, data.ptr[:-1])
@@ -165,8 +169,9 @@ class ColumnProducts:
         row, the query of each row, and the first row of each query.
         """
         data = self._data
-        # Columns less a constant in each query, so that constant
-        # columns are 0 there; the centred columns are the same.
+        # Columns less a constant in each query,
+        # so that constant columns are 0 there;
+        # the centred columns are the same.
         X = data.shifted
         return (
             X.data,
@@ -229,14 +234,15 @@ class ColumnProducts:
         def changes(candidates: Ints) -> Floats:
             """Return the change of the leave-query-out error by each candidate column, shape (c,).
 
-            In most queries a sparse candidate has no entries,
-            so its change follows from products of matrices.
-            Only in queries with entries is it computed by
-            itself. Uses the variables of the method: the t
-            selected features' ``inverse`` factor and
-            ``columns``. ``a``, ``b``, S and H have the effect
-            of leaving out each query. ``low`` and ``high`` are
-            the rows and columns of the pairs of a triangle.
+            In most queries a sparse candidate has no
+            entries, so its change follows from products
+            of matrices. Only in queries with entries is
+            it computed by itself. Uses the variables of
+            the method: the t selected features'
+            ``inverse`` factor and ``columns``. ``a``,
+            ``b``, S and H have the effect of leaving
+            out each query. ``low`` and ``high`` are the
+            rows and columns of the pairs of a triangle.
             """
             # Of each candidate: its square, its product with the labels, its
             # products with the t features.
@@ -267,22 +273,24 @@ def _in_whitened_coordinates(
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return four arrays with the effect of each left-out query, in coordinates that all queries share.
 
-    For the query q and t selected features A, these are S_q = R'R
-    and H_q = R'U'U R of shapes (Q, t, t), and a_q = R'along and
-    b_q = R'residual_products of shapes (Q, t), with R = L_q^-1 L.
-    L is ``factor``, LL' = T[A, A] + λI with the products T over
-    all queries, and L_q the same without query q. ``state`` has
-    L_q^-1, U'U, along and residual_products: the products of the
-    held-out features in the coordinates of L_q with each other,
-    the solution, and products with the residual.
+    For the query q and t selected features A, these are
+    S_q = R'R and H_q = R'U'U R of shapes (Q, t, t), and
+    a_q = R'along and b_q = R'residual_products of shapes
+    (Q, t), with R = L_q^-1 L. L is ``factor``, LL' = T[A,
+    A] + λI with the products T over all queries, and L_q
+    the same without query q. ``state`` has L_q^-1, U'U,
+    along and residual_products: the products of the
+    held-out features in the coordinates of L_q with each
+    other, the solution, and products with the residual.
 
-    In the coordinates in which T[A, A] + λI is the identity,
-    the products of a candidate j with the selected features
-    over all queries are p = L^-1 T[A, j]. If j is 0 throughout
-    query q, its pivot there is s = T[j, j] + λ - p'S_q p, its
-    weight is β = (T[j, y] - p'a_q) / s, and the error changes
-    by β² p'H_q p + 2 β p'b_q. Quadratic forms in p for many
-    candidates and queries are one matrix product.
+    In the coordinates in which T[A, A] + λI is the
+    identity, the products of a candidate j with the
+    selected features over all queries are p = L^-1
+    T[A, j]. If j is 0 throughout query q, its pivot
+    there is s = T[j, j] + λ - p'S_q p, its weight is β
+    = (T[j, y] - p'a_q) / s, and the error changes by
+    β² p'H_q p + 2 β p'b_q. Quadratic forms in p for
+    many candidates and queries are one matrix product.
     """
     t = factor.shape[0]
     # Queries, including those that pad the last block.
@@ -340,8 +348,9 @@ class OnDemandSearch:
     def __init__(self, products: Products, regularization: float) -> None:
         """Start without selected features; ``products`` computes products of features in each query.
 
-        ``regularization`` is λ > 0. Sets the state of the models
-        without each query, in blocks of ``BLOCK`` queries.
+        ``regularization`` is λ > 0. Sets the
+        state of the models without each
+        query, in blocks of ``BLOCK`` queries.
         """
         self.selected: tuple[int, ...] = ()
         self.informative = products.informative
@@ -386,7 +395,7 @@ class OnDemandSearch:
             compare = self._comparison()
 
             def work(part: int) -> None:
-                """Compare the candidates of a part."""
+                """Write the changes by the candidates of a part, which is its number, to ``changes``."""
                 changes[part] = compare(parts[part])
 
             share(executor, workers, work, range(n_parts))
@@ -394,13 +403,13 @@ class OnDemandSearch:
         return costs
 
     def _comparison(self) -> Comparison:
-        """Return the function from candidates to the change of the criterion by each candidate."""
+        """Return the function from candidates (c,) to the change of the criterion by each, (c,)."""
         return self._products.comparison(
             self._factor(), self._regularization, self._state
         )
 
     def _factor(self) -> Floats:
-        """Return L with LL' = T[A, A] + λI, shape (t, t)."""
+        """Return L with LL' = T[A, A] + λI, shape (t, t), of the products of the t selected features A."""
         t = len(self.selected)
         return factorise(self._left_side[:t, :t], self._regularization)
 
@@ -421,7 +430,7 @@ class OnDemandSearch:
         return costs
 
     def criterion(self) -> float:
-        """Return the criterion of the current selection."""
+        """Return the criterion of the current selection, its leave-query-out error."""
         return float(self._state[-1][:, len(self.selected)].sum())
 
     def select(self, feature: int) -> None:
@@ -469,7 +478,11 @@ class OnDemandSearch:
     def _threads(
         self, count: int
     ) -> AbstractContextManager[tuple[Executor | None, int]]:
-        """Provide threads for ``count`` operations of O(t²) per query, if they are worthwhile."""
+        """Provide an executor, None without threads, and the number of threads.
+
+        There are threads if ``count`` times O(t²)
+        operations per query take long enough.
+        """
         t = len(self.selected) + 1
         return pool(
             worthwhile(_MULTIPLICATION * count * self._products.n_queries * t * t)
@@ -579,9 +592,10 @@ class BackFittingSearch(OnDemandSearch):
         def changes(candidates: Ints) -> Floats:
             """Return the change of the leave-query-out error by each candidate column, shape (c,).
 
-            The weights of the t selected features stay as they
-            are: those of ``models``, which leave ``residual`` of
-            the labels. Uses these and ``columns`` of the method.
+            The weights of the t selected features
+            stay as they are: those of ``models``,
+            which leave ``residual`` of the labels.
+            Uses these and ``columns`` of the method.
             """
             out = np.empty(candidates.size)
             column_kernels.changes_by_back_fitting(

@@ -502,9 +502,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def step_test(self, data: TrainingData) -> Callable[[], StepTest] | None:
         """Return a function that prepares a permutation test of the path's steps.
 
-        The test compares how much each step reduces the error
-        with the same for permuted residuals. None if paths do not
-        follow from sums over queries, on which the test is based.
+        The test compares how much each step reduces
+        the error with the same for permuted
+        residuals. None if paths do not follow from
+        sums over queries, on which the test is based.
         """
         add_up = self.paths_from_sums(data)
         if add_up is None:
@@ -557,12 +558,13 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def paths_of_labels(self, data: QueryData) -> LabelPaths | None:
         """Return a function that computes the greedy path of each of several label vectors.
 
-        The function gets label vectors, and returns the criteria
-        of the paths' steps, for a permutation test. The paths
-        share the queries' Gram matrices. None for settings or
-        sizes for which these paths are not available. Also None
-        for losses whose rows depend on the labels: rows are the
-        vectors whose squared errors are the loss.
+        The function gets label vectors, and returns the
+        criteria of the paths' steps, for a permutation
+        test. The paths share the queries' Gram
+        matrices. None for settings or sizes for which
+        these paths are not available. Also None for
+        losses whose rows depend on the labels: rows are
+        the vectors whose squared errors are the loss.
         """
         # A subclass may select in another way.
         if type(self) is not GreedyRankRLS:
@@ -653,7 +655,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         )
 
     def _check_groups(self) -> None:
-        """Raise a ParameterError for settings without the exact error of groups of columns."""
+        """Raise a ParameterError for settings that cannot compare groups of several columns as a whole."""
         if self.fitting == "back":
             raise ParameterError("fitting", "back", "pre where features are grouped")
         if self.algorithm in ("algorithm1", "rows"):

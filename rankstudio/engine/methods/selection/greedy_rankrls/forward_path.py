@@ -82,7 +82,13 @@ class Start:
 
     @classmethod
     def of(cls, total: Floats, has_groups: bool = False) -> Start:
-        """Return the start of a path for the result of :class:`Totals`."""
+        """Return the message that starts a path.
+
+        ``total`` (n + 1, n + 1) are the products
+        of features and labels over all shards,
+        labels last. ``has_groups`` is whether
+        groups of several features are compared.
+        """
         ends = np.stack([np.diagonal(total)[:-1], total[-1, :-1]])
         return cls(ends, total if has_groups else None)
 
@@ -196,8 +202,9 @@ class Statistics:
         ptr : ndarray of shape (Q + 1,)
             Query q has the rows ``ptr[q]:ptr[q + 1]``.
         """
-        # The squares of the features, their products with the
-        # labels, and the squares of the labels, in each query.
+        # The squares of the features, their
+        # products with the labels, and the
+        # squares of the labels, in each query.
         squares, rights, label_squares = self.query_products
         rights = np.empty_like(rights)
         total = self.total.copy()
@@ -310,8 +317,9 @@ class GreedyState:
         # e and times itself. Of shape (blocks, BLOCK): e'e.
         pivot, right, ev, vv, ee = self._state
         weight = right / pivot
-        # A feature with this weight changes a query's residual
-        # e to e - weight v, whose square is its part.
+        # A feature with this weight changes
+        # a query's residual e to e - weight
+        # v, whose square is its part.
         added = ee[:, None] + weight * (weight * vv - 2.0 * ev)
         # The queries of a block are the last axis:
         # next to the blocks, both axes become one.
@@ -426,12 +434,13 @@ def statistics_of(
 ) -> Statistics:
     """Return the statistics of a shard's queries, which all λ share; they are computed on first use.
 
-    They are the features' squares and products with the labels
-    in each query. Unless ``layout`` is "none", they also have
-    the Gram matrix of each query. They belong to the rows
-    whose squared errors are the loss with this ``cost`` of
-    pairs. With ``by_blocks``, a few queries are centred at a
-    time. ``scratch`` allocates arrays, in memory or in a file.
+    They are the features' squares and products with the
+    labels in each query. Unless ``layout`` is "none",
+    they also have the Gram matrix of each query. They
+    belong to the rows whose squared errors are the loss
+    with this ``cost`` of pairs. With ``by_blocks``, a
+    few queries are centred at a time. ``scratch``
+    allocates arrays, in memory or in a file.
     """
     cache = data.shared.of(KnownStatistics).by_layout
     key = (layout, cost)
@@ -443,7 +452,11 @@ def statistics_of(
 
 
 def gram_statistics(data: QueryData, cost: PairCost = DEFAULT_COST) -> Statistics:
-    """Return Gram matrices of centred data or of rows in memory, in blocks, regardless of their size."""
+    """Return the statistics of the queries of data in memory, with Gram matrices in blocks.
+
+    They are cached. The rows are those whose squared errors
+    are the loss with this ``cost`` of pairs.
+    """
     no_limit = Scratch(Room(lambda: float("inf")))
     return statistics_of(data, cost, layout="blocks", by_blocks=False, scratch=no_limit)
 
@@ -617,7 +630,8 @@ def centred_blocks(
         if by_blocks
         else np.empty(0)
     )
-    # The first query of each block, and its first row and end.
+    # The first query of each block, and
+    # its first row and end.
     for first, (start, end) in zip(
         range(0, source_rows.ptr.size, BLOCK), pairwise(starts.tolist()), strict=False
     ):
@@ -656,7 +670,7 @@ def cut_blocks(
 
 
 def _sum_over_queries(blocks: Floats) -> Floats:
-    """Return the sums (n,) of an array (blocks, n, BLOCK)."""
+    """Return the sums over all queries (n,) of an array (blocks, n, BLOCK)."""
     totals: Floats = blocks.sum(axis=0).sum(axis=-1)
     return totals
 
@@ -799,7 +813,11 @@ class ForwardSearch:
         )
 
     def start(self, total: Floats) -> Iterator[WorkProgress]:
-        """Start with the result of :class:`Totals`, shape (n + 1, n + 1)."""
+        """Start the path in all shards, with progress events.
+
+        ``total`` (n + 1, n + 1) are the products of
+        features and labels over all shards, labels last.
+        """
         self._total = total
         self._coef = np.zeros(total.shape[0] - 1)
         varying = self._groups.of_column[np.diagonal(total)[:-1] > 0]

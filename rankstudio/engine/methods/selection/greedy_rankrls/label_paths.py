@@ -62,10 +62,11 @@ def label_paths(
         def learn(number: int) -> None:
             """Write the criteria of the path for the label vector with a number to ``criteria``.
 
-            Uses the ``labels`` of all paths, and the variables
-            of the outer function: ``data`` are rows whose
-            squared errors are the loss, ``targets`` converts
-            labels to their targets, and ``known_statistics``
+            Uses the ``labels`` of all paths, and the
+            variables of the outer function: ``data``
+            are rows whose squared errors are the
+            loss, ``targets`` converts labels to
+            their targets, and ``known_statistics``
             has their products in each query.
             """
             # The path reads labels only from cached statistics. So these are

@@ -277,9 +277,10 @@ def on_demand_path(
 ) -> Iterator[Step | WorkProgress]:
     """Search a path by Gram matrices of the queries, and yield its steps and progress events.
 
-    Steps select groups by their positions. An ungrouped feature
-    is a group by itself. Criteria are computed by the workers
-    of the shards, parts of the data, and added up here.
+    Steps select groups by their positions. An
+    ungrouped feature is a group by itself.
+    Criteria are computed by the workers of the
+    shards, parts of the data, and added up here.
 
     Parameters
     ----------
@@ -336,7 +337,8 @@ def on_demand_path(
             data, regularization, groups, unpenalised_rules, cost, algorithm
         )
         greedy = yield from greedy_steps(path, rules)
-    # The shards begin a new search, without selected features.
+    # The shards begin a new search,
+    # without selected features.
     with data.session(work) as session:
         total = yield from totals(session, data, with_gram=True, cost=cost)
         (criterion,) = yield from session.sum(Begin(total), WHAT)
@@ -368,7 +370,11 @@ def on_demand_path(
 
 
 def _varying_groups(groups: ColumnGroups, total: Floats) -> Bools:
-    """Return for each group whether one of its features varies within some query."""
+    """Return for each group whether one of its features varies within some query, (g,).
+
+    ``total`` (n + 1, n + 1) are the products of the centred
+    features and labels, labels last.
+    """
     varying = groups.of_column[np.diagonal(total)[:-1] > 0]
     return np.isin(np.arange(len(groups.groups)), varying)
 
@@ -441,7 +447,7 @@ class OnDemandGroups:
         return self._criterion
 
     def select(self, feature: int) -> Iterator[WorkProgress]:
-        """Add a group, with a progress event per shard."""
+        """Add a group, by its position, to the selection, with a progress event per shard."""
         self.move_to((*self.selected, feature))
         sums = yield from self._session.sum(Compare(self.selected, _NO_COLUMNS), WHAT)
         self._criterion = float(sums[0][0])
@@ -459,7 +465,7 @@ class OnDemandGroups:
         )
 
     def _ask(self, message: Compare) -> Sums:
-        """Return the sums over shards that a message requests, and store the criterion."""
+        """Send a message to the shards, and return the sums of their answers; also store the criterion."""
         sums = finish(self._session.sum(message, WHAT))
         self._criterion = float(sums[0][0])
         return sums

@@ -110,11 +110,21 @@ class OneRankingSearch(ABC):
         self.selected = (*self.selected, feature)
 
     def _add(self, column: Floats, scale: float) -> None:
-        """Add ``scale`` times the outer product of a column to the entries of H that are kept."""
+        """Add ``scale`` times the outer product of a column (m,) with itself to the stored entries of H.
+
+        The hat matrix H (m, m) maps labels to
+        predictions; here, only its diagonal is stored.
+        """
         self._leverages += scale * column**2  # the diagonal of H
 
     def _update_scales(self, feature: int) -> tuple[float, float]:
-        """Return λc and λd of a feature, the factors of R_j R_j' in H and of R_j in r."""
+        """Return by which factors the hat matrix and the residuals change if a feature is added.
+
+        With R_j, what the selected features do not
+        explain of the feature, over λ: the hat matrix
+        gains the first factor times R_j R_j', and the
+        residuals lose the second one times R_j.
+        """
         column = self._R[:, feature]
         c = 1.0 / (1.0 + self._X[:, feature] @ column)
         return float(self._regularization * c), float(
@@ -144,7 +154,7 @@ class OneRankingSearch(ABC):
             self.select(feature)
 
     def weights(self) -> Floats:
-        """Return the weights of the present selection, shape (n,): w = X^_S' (y^ - Hy^) / λ."""
+        """Return the weights of the present selection S, shape (n,): w_S = X^_S' r / λ, with the residuals r."""
         coef = np.zeros(self._X.shape[1])
         index = list(self.selected)
         coef[index] = self._X[:, index].T @ self._residuals / self._regularization
@@ -178,7 +188,7 @@ class LeaveOneOutSearch(OneRankingSearch):
     least = 2
 
     def criterion(self) -> float:
-        """Return the sum of the squared errors."""
+        """Return the sum of the squared errors, each of the model without the document."""
         errors = self._residuals / self._denominators(self._leverages)
         return float(errors @ errors)
 
@@ -205,9 +215,10 @@ class LeaveOneOutSearch(OneRankingSearch):
                     1.0 + np.einsum("mi,mi->i", self._X[:, part], R)
                 )
                 d = c * (self._y @ R)
-                # The errors of the model of all documents, and
-                # then of those without each. The latter are the
-                # former over 1 minus the leverage minus 1 / m.
+                # The errors of the model of all
+                # documents, and then of those without
+                # each. The latter are the former over
+                # 1 minus the leverage minus 1 / m.
                 errors = self._residuals[:, None] - d * R
                 errors /= self._denominators(self._leverages[:, None] + c * R**2)
                 costs[first : first + size] = np.einsum("mi,mi->i", errors, errors)
@@ -244,7 +255,7 @@ class LeavePairOutSearch(OneRankingSearch):
         self._hat += np.outer(scale * column, column)
 
     def criterion(self) -> float:
-        """Return the sum of the squared errors, divided by m."""
+        """Return the sum of the squared errors of all pairs, each by the model without it, divided by m."""
         return self._error(np.zeros(self._y.size), 0.0, self._residuals)
 
     def costs(self, candidates: Ints) -> Floats:

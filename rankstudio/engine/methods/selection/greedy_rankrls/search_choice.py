@@ -74,11 +74,14 @@ def kept_statistics(algorithm: str, shape: tuple[int, int, int], k: int) -> str:
 
 
 def delay(n: int, k: int, with_gram: bool) -> int:
-    """Return the number of delayed steps of shards, as in :class:`GreedyWork`.
+    """Return after how many steps shards apply the steps' changes to their matrices; 0 for no matrices.
 
-    For each query, a path with systems reads k²n / 2 - k³ / 3 + 2k³ / 3 numbers
-    in total. A path with delayed steps reads twice the first two terms, k²n -
-    2k³ / 3, which is less if k is at least n / 2, and even less with matrices.
+    With 0, the numbers of a candidate follow from linear
+    systems. A path has k steps among n features. For each
+    query, a path with systems reads k²n / 2 - k³ / 3 + 2k³
+    / 3 numbers in total. A path with delayed steps reads
+    twice the first two terms, k²n - 2k³ / 3, which is less
+    if k is at least n / 2, and even less with matrices.
     """
     if 2 * k < n:
         return 0
@@ -118,7 +121,9 @@ def _memory_need(
 ) -> MemoryNeed:
     """Return the memory requirements of shards, or of one shard, which stays in memory.
 
-    One shard keeps its centred documents and ``result_bytes`` bytes of results.
+    ``states`` and ``lasting`` are the bytes of the states
+    for one λ, and of what all λ share. One shard keeps its
+    centred documents and ``result_bytes`` bytes of results.
     """
     if shape.sharded:
         return shard_need(shape, 0.5, states, lasting)
@@ -141,7 +146,7 @@ def on_demand_need(shape: DataShape, k: int, best: bool = False) -> MemoryNeed:
 
 
 def _n_kept_numbers(n: int, k: int, with_gram: bool) -> float:
-    """Return how many numbers are kept in each query for the selected features, as in ``SelectedRows``."""
+    """Return how many numbers are stored in each query for the k selected of n features."""
     steps = delay(n, k, with_gram)
     if steps == 0:
         return k * (k + 1) / 2 + k * n
@@ -184,7 +189,7 @@ class Shape:
 
     @classmethod
     def of(cls, shape: tuple[int, ...], ptr: Ints, k: int) -> Self:
-        """Return the shape of documents with their features and the starts of queries."""
+        """Return the shape of a problem: documents ``shape`` (m, n), starts of queries, k features to select."""
         return cls(shape[0], shape[1], ptr.size - 1, k)
 
     def few_candidates(self, max_candidates: int) -> bool:

@@ -109,8 +109,9 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
 def empty_model(criterion: float, candidate_criteria: Floats) -> Step:
     """Return the only step of a search in which no feature is worth its penalty: the model without features.
 
-    ``criterion`` is that of this model, ``candidate_criteria``
-    (n,) the criteria with each feature.
+    ``criterion`` is that of this model,
+    ``candidate_criteria`` (n,) the
+    criteria with each feature.
     """
     return Step(
         number=1,
@@ -123,7 +124,11 @@ def empty_model(criterion: float, candidate_criteria: Floats) -> Step:
 
 
 def prefer(candidates: Ints, informative: Bools) -> Ints:
-    """Return the candidates that can change a ranking, or all candidates if there are none."""
+    """Return the candidates (columns) that can change a ranking, or all candidates if none can.
+
+    ``informative`` (n,) is the mask of the features that vary
+    within some query.
+    """
     better = candidates[informative[candidates]]
     return better if better.size else candidates
 
@@ -131,7 +136,7 @@ def prefer(candidates: Ints, informative: Bools) -> Ints:
 def _drawn_candidates(
     candidates: Ints, count: int | None, rng: np.random.Generator
 ) -> Ints:
-    """Return ``count`` random candidates in ascending order, or all if there are no more."""
+    """Return ``count`` random candidates in ascending order; all of them for None, or if there are no more."""
     if count is None or count >= candidates.size:
         return candidates
     return np.sort(rng.choice(candidates, count, replace=False))
@@ -180,7 +185,7 @@ class FloatingSearch(Search, Protocol):
 def greedy_steps(
     path: Iterator[Step | WorkProgress], rules: Constraints
 ) -> Waiting[list[Step]]:
-    """Return the steps of a greedy path, with its progress events and one for each step."""
+    """Run a greedy path, and return its steps, with its progress events and one for each step."""
     return steps_of(
         path, lambda step: WorkProgress(tr("greedy search"), step.number / rules.k)
     )
@@ -291,9 +296,10 @@ class BestSets:
         self._is_grown = [True] * len(greedy)
 
     def of_size(self, size: int) -> Step:
-        """Return the best set of a size.
+        """Return the best set of a size so far, as a step.
 
-        Its ``before`` and ``candidates`` are not final.
+        Its ``before`` and ``candidates``, the criteria of the
+        size below, are only set by :meth:`steps`.
         """
         return self._best[size - 1]
 
@@ -488,7 +494,7 @@ class GroupSearch:
         return self._search.criterion()
 
     def select(self, feature: int) -> None:
-        """Add a group."""
+        """Add a group, ``feature``, by its position to the selection."""
         self.move_to((*self.selected, feature))
 
     def move_to(self, selected: Sequence[int]) -> None:
@@ -501,6 +507,6 @@ class GroupSearch:
         return self._search.weights()
 
     def _criterion_of(self, selected: tuple[int, ...]) -> float:
-        """Return the criterion of some groups, which remain selected in the underlying search."""
+        """Return the criterion of some groups, by their positions; they stay selected in the search of features."""
         self._search.move_to(self._groups.columns(selected))
         return self._search.criterion()

@@ -99,7 +99,14 @@ class SolvedRows:
 
     @staticmethod
     def shapes(n: int, k: int, with_gram: bool, delay: int) -> Shapes:
-        """Return the shapes of a query's arrays: the entries of -L^-1, the diagonal D, and rows."""
+        """Return the shapes of a query's arrays for a path of k steps among n features.
+
+        LDL' is the regularised Gram matrix of the selected
+        features over the other queries. The arrays are the
+        entries of -L^-1, the diagonal of D, and unless Gram
+        matrices exist, their rows of the selected features.
+        ``delay`` is not used.
+        """
         return [(k * (k - 1) // 2,), (k,), () if with_gram else (k, n)]
 
     @property
@@ -139,12 +146,13 @@ class SolvedRows:
         def work(part: slice) -> None:
             """Update the queries of some blocks.
 
-            Uses the variables of the method. ``selected`` are the
-            columns of the t + 1 selected features, ``ascending``
-            the order of the first t by column, and ``places``
-            their rows in the Gram matrices. ``totals`` are their
-            products over all queries. ``inverse`` and
-            ``diagonal`` have a triangular system per query.
+            Uses the variables of the method. ``selected``
+            are the columns of the t + 1 selected
+            features, ``ascending`` the order of the first
+            t by column, and ``places`` their rows in the
+            Gram matrices. ``totals`` are their products
+            over all queries. ``inverse`` and ``diagonal``
+            have a triangular system per query.
             """
             space = np.empty((3 * t + 6 + 3 * _solved_kernel.TILE, BLOCK))
             factor = inverse[part], diagonal[part]
@@ -269,11 +277,12 @@ class DelayedRows:
             """Update the queries of some blocks.
 
             Uses the variables of the method.
-            ``selected_position`` and ``places`` are the positions
-            of the selected and the ``remaining`` columns in the
-            matrices of pairs, and ``h`` is the number of stored
-            steps. ``at_gram`` is the row of the Gram matrices
-            that is read instead of the matrices, or -1.
+            ``selected_position`` and ``places`` are the
+            positions of the selected and the ``remaining``
+            columns in the matrices of pairs, and ``h`` is
+            the number of stored steps. ``at_gram`` is the
+            row of the Gram matrices that is read instead
+            of the matrices, or -1.
             """
             _delayed_kernel.select(
                 feature,
@@ -298,9 +307,10 @@ class DelayedRows:
     def _bring_up(self, remaining: Ints, for_each_block: Each) -> None:
         """Apply the delayed steps to the matrices of the columns ``remaining``, and drop the steps.
 
-        The two matrices of each query have an entry for each pair
-        of columns; other columns are dropped. ``for_each_block``
-        calls a function for slices of the blocks of queries.
+        The two matrices of each query have an entry
+        for each pair of columns; other columns are
+        dropped. ``for_each_block`` calls a function
+        for slices of the blocks of queries.
         """
         # The positions of the columns in the matrices so far.
         places = np.searchsorted(self._columns_by_place, remaining)
@@ -329,7 +339,7 @@ class DelayedRows:
 
 
 def of_blocks(arrays: Arrays, part: slice) -> Arrays:
-    """Return the part of some arrays that belongs to a range of blocks."""
+    """Return the parts of some arrays (blocks, …) that belong to a range of blocks."""
     # mypy cannot see that the tuple has as many arrays as before.
     return tuple(array[part] for array in arrays)  # type: ignore[return-value]
 
@@ -373,10 +383,11 @@ class JointPairs:
     ) -> None:
         """Allocate two numbers for each pair of features of a group in each query.
 
-        They are the products of the features over the other
-        queries, and in the query. ``groups`` have several of the
-        n columns each, and ``blocks`` is the number of blocks of
-        queries. ``empty`` allocates an array of a size.
+        They are the products of the features over the
+        other queries, and in the query. ``groups``
+        have several of the n columns each, and
+        ``blocks`` is the number of blocks of queries.
+        ``empty`` allocates an array of a size.
         """
         # The features, group by group; where each group begins; and where its pairs begin.
         sizes = np.array([len(group) for group in groups], dtype=np.int64)
@@ -393,7 +404,13 @@ class JointPairs:
         self._largest = int(sizes.max())
 
     def start(self, gram: Floats, total: Floats) -> None:
-        """Start with the shard's Gram matrices (blocks, n + 1, n + 1, BLOCK), and the sum of all shards'."""
+        """Set the numbers of all pairs for the empty selection.
+
+        ``gram`` (blocks, n + 1, n + 1, BLOCK)
+        are the Gram matrices of the shard's
+        queries, and ``total`` (n + 1, n +
+        1) is the sum of those of all shards.
+        """
         for pair, (feature, other) in enumerate(self._pair_columns):
             self._products[:, pair] = gram[:, feature, other]
             self._joint[:, pair] = total[feature, other] - self._products[:, pair]

@@ -140,9 +140,10 @@ class ResidualTest:
         return np.array([self._drop(labels[:, None], step) for labels in targets.T])
 
     def _drop(self, targets: Floats, step: int) -> float:
-        """Return by how much a step reduces the error with some targets (m, 1), from a path of its own.
+        """Return by how much a step, from 0, reduces the error with some targets (m, 1).
 
-        The path starts with the features of the earlier steps.
+        A path is computed for them, which starts with the
+        features of the earlier steps.
         """
         labels = np.ascontiguousarray(targets)
         last = self._paths.labelled_path(labels, self.selected[:step])[-1]
@@ -164,8 +165,9 @@ class ResidualTest:
         varies = paths.informative
         remaining = rules.allowed.copy()
         remaining[selected] = False
-        # The features that the step compares, as the path does:
-        # those that vary in some query, if there are any.
+        # The features that the step compares,
+        # as the path does: those that vary in
+        # some query, if there are any.
         candidates = prefer(np.flatnonzero(remaining), varies)
         # A pinned feature is selected whatever its change.
         if step < len(rules.pinned):

@@ -72,13 +72,13 @@ class SomeQueries:
     queries: Ints
 
     def fill(self, row: int) -> None:
-        """Copy a row of the matrices of the queries; O(Qn)."""
+        """Copy a row of the Gram matrices of these queries from those of all queries; O(Qn)."""
         gather_row(
             self.source, self.queries, row, self.statistics.gram, self.statistics.total
         )
 
     def fill_all(self) -> None:
-        """Copy all rows; O(Qn²)."""
+        """Copy all rows of the Gram matrices of these queries; O(Qn²)."""
         for row in range(len(self.statistics.total)):
             self.fill(row)
 
@@ -199,18 +199,18 @@ class SummedPaths:
         return varies
 
     def path(self) -> list[Step]:
-        """Return the steps on all queries."""
+        """Return the steps of the path on all queries."""
         return self._path(self.statistics)
 
     def path_of(self, queries: Ints) -> list[Step]:
-        """Return the steps on some queries, given in ascending order."""
+        """Return the steps of the path on some queries; ``queries`` are their numbers, ascending."""
         with self._buffer(queries.size) as buffer:
             return self._path(self._statistics_of(queries, buffer))
 
     def path_without(
         self, queries: Ints, first: Sequence[int] | None = None
     ) -> list[Step]:
-        """Return the steps on all but a few queries.
+        """Return the steps of the path on all but a few ``queries``, which are their numbers.
 
         ``first`` are features to start with; the path then ends with the
         feature after them.
@@ -221,7 +221,7 @@ class SummedPaths:
     def labelled_path(
         self, labels: Floats, first: Sequence[int] | None = None
     ) -> list[Step]:
-        """Return the steps on all queries with other labels.
+        """Return the steps of the path on all queries with other labels.
 
         Parameters
         ----------
@@ -269,9 +269,10 @@ class SummedPaths:
         """
         # Room for as many blocks as the queries fill, rounded up.
         out = buffer[: -(-queries.size // BLOCK)]
-        # The squares of all features and labels (blocks, n + 1,
-        # BLOCK), and the row of the labels; other rows are
-        # filled when needed. Both functions also add to `total`.
+        # The squares of all features and labels
+        # (blocks, n + 1, BLOCK), and the row of the
+        # labels; other rows are filled when needed.
+        # Both functions also add to `total`.
         total = np.zeros_like(self.statistics.total)
         squares = np.empty((len(out), *out.shape[2:]))
         gather_squares(self.statistics.gram, queries, squares, total)

@@ -69,8 +69,9 @@ class SummedRows(QueryData):
         """Return the same rows with some of the features, from the parts of their Gram matrices."""
         statistics = gram_statistics(self)
         chosen = list(columns)
-        # In each query: the squares of the features, their
-        # products with the labels, and the squares of the labels.
+        # In each query: the squares of the
+        # features, their products with the
+        # labels, and the squares of the labels.
         squares, rights, labels = statistics.query_products
         indices = np.array([*chosen, statistics.total.shape[0] - 1])  # the labels last
         total = statistics.total[np.ix_(indices, indices)]
@@ -139,7 +140,7 @@ def summing_rows(data: TrainingData, cost: PairCost) -> Waiting[QueryData]:
     no features, only the Gram matrix of each query.
     """
     if not data.several:
-        return summed_rows(data, cost)  # at once, because one shard is small
+        return summed_rows(data, cost)  # one shard, without progress
     by_cost = data.shared.of(_Known).by_cost
     if cost not in by_cost:
         by_cost[cost] = SummedRows.of(data, (yield from _summed_statistics(data, cost)))
@@ -182,10 +183,11 @@ def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics
         total = np.zeros((n + 1, n + 1))
         for grams in gram_blocks(rows, cost, by_blocks=True):
             total += grams.sum(axis=0)
-            # A block of the shard may straddle two blocks of
-            # all queries, so it is split where the next one
-            # begins. `lane` is the position in a block. Row
-            # and column n of a matrix are those of the labels.
+            # A block of the shard may straddle two
+            # blocks of all queries, so it is split
+            # where the next one begins. `lane` is
+            # the position in a block. Row and column
+            # n of a matrix are those of the labels.
             for part in np.split(grams, [BLOCK - query % BLOCK]):
                 block, lane = divmod(query, BLOCK)
                 lanes = slice(lane, lane + len(part))

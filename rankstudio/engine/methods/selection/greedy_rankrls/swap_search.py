@@ -91,7 +91,11 @@ def _swap_candidates(
     rest: tuple[int, ...],
     rules: Constraints,
 ) -> Ints:
-    """Return the candidates that may replace the selected feature that is not in ``rest``."""
+    """Return the columns that may replace the only feature of ``selected`` that is not in ``rest``.
+
+    They vary in some query (``informative``), and their cost
+    fits into the budget of the ``rules``.
+    """
     remaining = rules.allowed & informative
     remaining[list(selected)] = False
     spent = 0.0 if rules.costs is None else float(rules.costs[list(rest)].sum())
@@ -108,13 +112,16 @@ def swap_path(
     greedy : list of Step
         Greedy path under the same rules, one step per size.
     search : FloatingSearch
+        Computes the criterion of a set; its features may be
+        groups.
     rules : Constraints
+        Which features may or have to be selected.
 
     Yields
     ------
     Step or WorkProgress
-        Progress, then one step per size as in
-        :func:`rankstudio.engine.methods.selection.greedy_rankrls.search_steps.floating`.
+        Progress, then one step per size with its
+        best set. The sets need not be nested.
     """
     sets = BestSets(greedy, search, rules)
     yield from swap_sets(sets, search, rules)

@@ -104,9 +104,10 @@ def group_swap_criteria(
     )
     search.move_to(inside)
     criterion = search.criterion()
-    # Without one of the groups, the cost of adding each other
-    # group is the criterion of a swap. From the last group to the
-    # first, so that the earlier ones need not be selected again.
+    # Without one of the groups, the cost of adding
+    # each other group is the criterion of a swap.
+    # From the last group to the first, so that the
+    # earlier ones need not be selected again.
     for position in reversed(range(len(inside))):
         removed = inside[position]
         # Only swaps with a group of
@@ -122,7 +123,11 @@ def group_swap_criteria(
 
 
 def swap_seconds(n_queries: int, n_selected: int, n_candidates: int) -> float:
-    """Estimate the duration of `swap_criteria` on one thread."""
+    """Estimate the seconds that one thread takes to compute the criteria of all swaps.
+
+    A swap replaces one of the selected
+    features by a candidate.
+    """
     # For each query and each removed feature: k² k / 2 products for the inverse
     # without it, and k² for each candidate. A product takes about a nanosecond.
     k = n_selected

@@ -67,19 +67,21 @@ def _append(
 ) -> None:
     """Append feature b to a prefix of t features, and update the numbers of the features from ``first`` on.
 
-    A prefix are the features with which the sets of a search
-    begin. For each further feature, ``prefix`` has the numbers
-    from which the training error with it follows in O(1), by the
-    number of features so far. ``total`` (n + 1, n + 1) are the
-    products T of features and labels. ``work`` is two vectors of
-    length t, two of length n, and the factor L of the features in
-    the prefix P, LL' = T[P, P] + λI, to which a row is appended.
+    A prefix are the features with which the sets of a
+    search begin. For each further feature, ``prefix`` has
+    the numbers from which the training error with it
+    follows in O(1), by the number of features so far.
+    ``total`` (n + 1, n + 1) are the products T of features
+    and labels. ``work`` is two vectors of length t, two of
+    length n, and the factor L of the features in the prefix
+    P, LL' = T[P, P] + λI, to which a row is appended.
     """
-    # By number of features in the prefix, and by further feature
-    # j: p_j = L^-1 T[P, j]; the pivot s_j; the right-hand side
-    # g_j; with z_j = L'^-1 p_j, the weights that predict j from
-    # the prefix, q_j = z_j'z_j and h_j = w'z_j, with the weights
-    # w of the model. The last one is the error and w'w.
+    # By number of features in the prefix, and by
+    # further feature j: p_j = L^-1 T[P, j]; the pivot
+    # s_j; the right-hand side g_j; with z_j = L'^-1
+    # p_j, the weights that predict j from the prefix,
+    # q_j = z_j'z_j and h_j = w'z_j, with the weights w
+    # of the model. The last one is the error and w'w.
     p, s, g, q, h, J_ww = prefix
     n = s.shape[1]
     z = work[0]
@@ -137,7 +139,13 @@ def _append(
 
 @fused_inlined
 def _error_with(j: int, t: int, regularization: float, prefix: Prefix) -> float:
-    """Return L(P + j) by (1) and (2) of the module's docstring; s_j is below λ only by rounding."""
+    """Return the training error of a prefix of t features with feature j added, in O(1).
+
+    ``prefix`` has the numbers of the features from which it
+    follows, and ``regularization`` is λ. The error without λ
+    is the minimum J minus λ times the squared weights.
+    """
+    # A pivot is below λ only by rounding.
     _, s, g, q, h, J_ww = prefix
     weight = g[t, j] / max(s[t, j], regularization)
     penalty = J_ww[t, 1] + weight * (weight * (q[t, j] + 1.0) - 2.0 * h[t, j])
@@ -217,8 +225,9 @@ def _errors_of_block(
     the query's own products: y_q are its labels, G_q
     those of its features, r_q of features and labels.
     """
-    # The products of each query, and the column in them of
-    # each feature, whose number is by the order of the search.
+    # The products of each query, and the
+    # column in them of each feature, whose
+    # number is by the order of the search.
     _, gram, columns, _ = totals
     last = gram.shape[1] - 1
     # The factor L, and the solution along it.
@@ -257,10 +266,11 @@ def _left_out_error(
 ) -> float:
     """Return the leave-query-out error of t features, and write that of each query to ``by_query``.
 
-    ``chosen`` (≥ t,) are the features, ``totals`` the products
-    over all queries and in each query, ``regularization`` is
-    λ, and ``by_query`` has shape (blocks, BLOCK). ``space`` is
-    work space for the factor of each query's system and for
+    ``chosen`` (≥ t,) are the features, ``totals``
+    the products over all queries and in each query,
+    ``regularization`` is λ, and ``by_query`` has
+    shape (blocks, BLOCK). ``space`` is work space
+    for the factor of each query's system and for
     its solution, (t, t, BLOCK) and (t, BLOCK).
     """
     error = 0.0
@@ -320,7 +330,10 @@ def _take_out(matrix: Floats, c: int) -> None:
 
 @fused_subroutine
 def _take_out_item(matrix: Floats, item: int, starts: Ints) -> None:
-    """Remove the features of an item from a swept matrix."""
+    """Remove the features of an item from the model of a swept matrix, in place.
+
+    ``starts`` (items + 1,) are the first features of items.
+    """
     for c in range(starts[item], starts[item + 1]):
         _take_out(matrix, c)
 
@@ -463,7 +476,8 @@ def branches(
                 bounds[count] = bound
                 count += 1
             depth -= 1
-        # Next, the sets without this item, but with later ones.
+        # Next, the sets without this
+        # item, but with later ones.
         if depth >= 0:
             _take_out_item(matrices[depth], chosen_items[depth], starts)
             chosen_items[depth] += 1
@@ -609,14 +623,15 @@ def _search_last_item(
 ) -> None:
     """Search among the sets of a prefix of t features and one more item, from ``item`` on.
 
-    An item is a feature or a group, and ``starts`` (items + 1,)
-    are the first features of items. ``spent`` is the cost of
-    the prefix, and ``chosen`` has its features. ``prefix`` and
-    ``work`` have the numbers from which training errors follow,
-    ``task`` the limits of the search. The exact criterion of a
-    set is only computed if its training error, a lower bound,
-    is small enough. Sets that qualify are stored in ``output``.
-    The search ends if ``stop[0]`` is not 0.
+    An item is a feature or a group, and ``starts`` (items
+    + 1,) are the first features of items. ``spent`` is
+    the cost of the prefix, and ``chosen`` has its
+    features. ``prefix`` and ``work`` have the numbers
+    from which training errors follow, ``task`` the limits
+    of the search. The exact criterion of a set is only
+    computed if its training error, a lower bound, is
+    small enough. Sets that qualify are stored in
+    ``output``. The search ends if ``stop[0]`` is not 0.
     """
     regularization, _, budget, _, _, _, _ = task[0]
     total = totals[0]  # products of features and labels
@@ -652,7 +667,14 @@ def _append_item(
     prefix: Prefix,
     work: Floats,
 ) -> int:
-    """Append the features of an item to a prefix of t features, and return its new number of features."""
+    """Append the features of an item to a prefix of t features, and return its new number of features.
+
+    The features are also written to ``chosen``, from
+    position t on. ``prefix`` is updated for the
+    features from ``first`` on. ``total`` are the
+    products of features and labels, ``starts`` the
+    first features of items, and ``work`` is work space.
+    """
     for b in range(starts[item], starts[item + 1]):
         _append(b, t, first, total, prefix, work)
         chosen[t] = b
@@ -701,13 +723,18 @@ def search(
     stop: Ints,
     output: Found,
 ) -> None:
-    """Search all sets of ``size`` items that begin with the forced ones; :func:`_evaluate_set` keeps some.
+    """Search all sets of ``size`` items that begin with the forced ones, and store those that qualify.
 
-    ``numbers``: λ, μ, the budget, the greatest criterion of a set to evaluate,
-    the rounding errors of a bound and of a criterion, and the number of
-    standard errors by which a set may differ from the reference. Without a
-    reference, ``output`` starts with the best known set, whose criterion is
-    another limit. The search ends early if ``stop[0]`` becomes nonzero.
+    Without a ``reference``, only the best set qualifies,
+    and ``output`` starts with the best known one, whose
+    criterion is another limit. With the errors of a
+    reference set in each query, all sets that are not
+    significantly worse qualify. ``numbers`` are λ, the
+    ridge μ of lower bounds, the budget, the greatest
+    criterion of a set to evaluate, the rounding errors of
+    a bound and of a criterion, and the number of standard
+    errors by which a set may differ from the reference.
+    The search ends early if ``stop[0]`` becomes nonzero.
     """
     total = totals[0]
     prices = totals[3]
@@ -803,7 +830,13 @@ def search(
 def errors(
     chosen: Ints, totals: Totals, regularization: float, by_query: Floats
 ) -> float:
-    """Return the leave-query-out error of some features, and write that of each query (blocks, BLOCK)."""
+    """Return the leave-query-out error of features, and write that of each query to ``by_query``.
+
+    ``chosen`` are the features, in the order of ``totals``,
+    which has the products over all queries and in each one.
+    ``by_query`` has shape (blocks, BLOCK); ``regularization``
+    is λ.
+    """
     t = chosen.shape[0]
     space = np.empty((t, t, BLOCK)), np.empty((t, BLOCK))
     return _left_out_error(chosen, t, totals, regularization, space, by_query)

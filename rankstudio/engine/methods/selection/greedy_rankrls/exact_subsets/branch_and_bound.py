@@ -164,9 +164,10 @@ Job = Callable[[int], None]
 def in_rounds(count: int, job: Job, stop: Ints) -> Generator[int | None, None, None]:
     """Call ``job`` for the numbers below ``count``, on all threads, in rounds of a few jobs.
 
-    A job is the search of one branch. When the generator ends,
-    also because the caller closes it early, it sets ``stop[0]``
-    to 1. This ends the running jobs, for which it waits.
+    A job is the search of one branch. When the
+    generator ends, also because the caller closes
+    it early, it sets ``stop[0]`` to 1. This ends
+    the running jobs, for which it waits.
 
     Yields
     ------
@@ -238,9 +239,10 @@ def search_size(
         max_criterion = state.criterion + problem.tie
         if branches.bounds[number] > max_criterion:
             return
-        # The columns of a set, padded with -1; its criterion
-        # and deviation; the numbers of stored and of evaluated
-        # sets, and whether there were more than one row.
+        # The columns of a set, padded with -1;
+        # its criterion and deviation; the numbers
+        # of stored and of evaluated sets, and
+        # whether there were more than one row.
         sets = np.full((1, widest), -1, dtype=np.int64)
         numbers = np.full((1, 2), inf)
         counts = np.zeros(3, dtype=np.int64)

@@ -103,7 +103,8 @@ def search_near(
             # The numbers of stored and of evaluated sets, and whether the table
             # was too small.
             counts = np.zeros(3, dtype=np.int64)
-            # The sets, and their criteria and standard errors.
+            # The sets, and their criteria
+            # and standard errors.
             output = np.empty(shape, dtype=np.int64), np.empty((rows, 2)), counts
             kernels.search(
                 size, branches.forced[number], *parts, reference, stop, output

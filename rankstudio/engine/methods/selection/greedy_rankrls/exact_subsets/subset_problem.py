@@ -195,15 +195,15 @@ class SubsetProblem:
 
     @property
     def most(self) -> int:
-        """Maximum number of items of a set."""
+        """Maximum number of items of a set: that of all items."""
         return len(self.items)
 
     def n_sets(self, size: int) -> int:
-        """Return the number of sets of a size, regardless of cost."""
+        """Return the number of sets of ``size`` items with all required ones, regardless of cost."""
         return comb(self.most - self.n_forced, size - self.n_forced)
 
     def most_columns(self, size: int) -> int:
-        """Return the maximum number of columns of a set of a size."""
+        """Return the maximum number of columns of a set of ``size`` items."""
         widths: list[int] = sorted(
             np.diff(self.starts[self.n_forced :]).tolist(), reverse=True
         )
@@ -262,8 +262,9 @@ def errors_of_sets(
     """
     statistics = gram_statistics(rows)
     n = rows.X.shape[1]
-    # What the kernel expects: the products over all queries and
-    # in each one, all columns in their order, and costs of 0.
+    # What the kernel expects: the products
+    # over all queries and in each one, all
+    # columns in their order, and costs of 0.
     totals = statistics.total, statistics.gram, np.arange(n), np.zeros(n)
     # The last block may be padded with further queries, which are cut off below.
     by_query = np.empty((statistics.gram.shape[0], BLOCK))

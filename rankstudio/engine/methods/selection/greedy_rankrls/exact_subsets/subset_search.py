@@ -71,10 +71,11 @@ def prove_sizes(
 ) -> Generator[SizeSearch, None, None]:
     """Search sizes in ascending order from known sets, and yield a size's state whenever it may have changed.
 
-    ``sizes`` are the states, one per size. At first, each state
-    has a set of its size with the set's criterion. At the end, it
-    has the best set. ``lower`` of a state is a bound below which
-    no set's criterion is; at the end, it equals the criterion.
+    ``sizes`` are the states, one per size. At first,
+    each state has a set of its size with the set's
+    criterion. At the end, it has the best set.
+    ``lower`` of a state is a bound below which no set's
+    criterion is; at the end, it equals the criterion.
     """
     for state in sizes:
         state.lower = min(state.criterion, bound_of_size(problem, state.size))
@@ -138,8 +139,9 @@ def best_path(
                 criterion=best_set.criterion,
             )
         )
-    # The sizes are proved one after the other, each in one step
-    # or more. The state of each one has its best set at the end.
+    # The sizes are proved one after the other,
+    # each in one step or more. The state of
+    # each one has its best set at the end.
     n_sets = sum(state.n_sets for state in states)
     with closing(prove_sizes(problem, states)) as work:
         for _ in work:
@@ -170,7 +172,8 @@ def _start(
     whose squared errors are the loss, and ``rules``
     say which groups are required or allowed.
     """
-    # Selects groups; the search inside selects their features.
+    # Selects groups; the search inside
+    # selects their features.
     search = GroupSearch(
         on_demand_search(
             data, problem.regularization, max(1, problem.groups.greatest(rules.k))
