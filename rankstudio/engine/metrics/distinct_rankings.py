@@ -242,10 +242,14 @@ class DistinctRankings:
         return gathered
 
     def _measure(self, evaluator: Evaluator) -> None:
-        """Measure the rankings that this evaluator has not measured yet, and store the values for later calls."""
+        """Measure the rankings that this evaluator has not measured yet, and store the values for later calls.
+
+        The values have shape (M, R, Q): M measures, up to R
+        different rankings of a query, and Q queries.
+        """
         shape = (len(evaluator.measures), self._codes.shape[0], self._counts.size)
         # Another evaluator has other measures; the same one
-        # may need more rows than the values (M, R, Q) have.
+        # may need more rows of rankings than there were.
         if self._evaluator is not evaluator:
             self._evaluator = evaluator
             self._values = np.empty(shape)

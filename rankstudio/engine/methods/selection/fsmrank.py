@@ -602,6 +602,8 @@ class FSMRankTop(_OfFSMRank):
         wanted, the only step is the model without features.
         """
         data = training_data(data)
+        # FSMRank, its last step, and
+        # how many features to select.
         fsmrank, last, max_features = yield from self._weighed(data)
         # FSMRank's model, cut to the first 1, 2, … features.
         scores = np.abs(last.coef)
@@ -735,6 +737,8 @@ class FSMSVM(_OfFSMRank):
         data = training_data(data)
         n = data.X.shape[1]
         C = self.checked("C")
+        # FSMRank's last step, and how
+        # many features to select.
         _, last, max_features = yield from self._weighed(data)
         order = by_weight(last.coef, self.checked("all_features"))[
             :max_features

@@ -413,6 +413,8 @@ class ShardedPairs:
         ``scores`` (n,) are the weights: they stand for the
         scores of documents, which only the shards have.
         """
+        # The shards want weights of all
+        # features, 0 for others.
         numbers, gradient, largest = yield from self._sum(
             _LossAt(loss, self._widened(scores), slopes)
         )

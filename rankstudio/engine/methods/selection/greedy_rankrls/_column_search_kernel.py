@@ -341,16 +341,20 @@ def removals(t: int, first: int, last: int, state: State, partial: Floats) -> No
 
     The change is summed over the queries of each of the blocks first … last -
     1. In a query, removing the feature moves the predictions by -η along a
-    direction x, and changes the error by η² x'x + 2 η e'x, with the residual e
-    of the labels.
+    direction x, and changes the error by η² x'x + 2
+    η e'x, with the residual e of the labels. x is U
+    times a column of the inverse factor, where U
+    are the held-out features in its coordinates.
     """
     # The inverse factor of the other queries; and in its coordinates, the
     # held-out features' products with each other, the solution, and products
     # with the residual.
     inverse, inner, along, _, residual_products, _ = state
     column = np.empty((t, BLOCK))
-    # Of a feature: its diagonal entry, its weight, e'x, x'x, and half of a row
-    # of `inner` times the column.
+    # Of a feature: its diagonal entry, its weight, e'x, x'x,
+    # and a row of the lower triangle of `inner`, U'U, times
+    # the column. x'x is the quadratic form of U'U: each row
+    # counts twice, with half of its diagonal entry.
     work = np.empty((5, BLOCK))
     for k in range(first, last):
         for b in range(t):

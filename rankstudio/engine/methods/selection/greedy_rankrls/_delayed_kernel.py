@@ -122,16 +122,19 @@ def bring_up(
 ) -> None:
     """Apply all delayed steps to the matrices, and drop all columns but ``remaining`` from them.
 
-    The two matrices of each query hold, for every pair of these features, their
-    products over the other queries and in this query, without the parts of the
-    selected features. ``places``, ascending, are the positions of these columns
-    in the matrices so far; the new ones are 0, 1, 2, … If ``gram`` (blocks, n,
-    n, BLOCK) is not empty, the matrices do not exist yet and start from it.
+    The two matrices of each query hold, for every pair of
+    these features, their products over the other queries
+    and in this query, without the parts of the selected
+    features. ``places``, ascending, are the positions of
+    these columns in the matrices so far; the new ones are
+    0, 1, 2, … If ``gram`` (blocks, n, n, BLOCK) is not
+    empty, the matrices do not exist yet and start from
+    it. ``delayed`` has the changes by each step, and
     ``work`` (3 steps + 2, BLOCK) is work space.
     """
     # The pairs' products over the other queries, less their totals, and in this query.
     outer, inner = matrices
-    h = delayed[2].shape[1]
+    h = delayed[2].shape[1]  # the number of delayed steps
     row = work[0]
     product = work[1]
     space = work[2:]
@@ -141,6 +144,9 @@ def bring_up(
             j = remaining[first]
             position = places[first]
             _coefficients(k, position, h, delayed, space)
+            # For each pair with an earlier
+            # feature: the entries so far, less
+            # their changes by the delayed steps.
             for second in range(first):
                 column = remaining[second]
                 other = places[second]

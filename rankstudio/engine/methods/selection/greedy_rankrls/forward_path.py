@@ -854,6 +854,8 @@ class ForwardSearch:
                 )
             yield from self._compare(Select(column, row[:-1]))
             self._columns = (*self._columns, column)
+            # Adds a row to the factor, and updates
+            # the weights trained on all queries.
             _statistics_kernel.extend(
                 row,
                 self._work.regularization,
