@@ -31,10 +31,11 @@ def _solve(
     a, b and d are the entries (a, b; b, d) of the
     hat matrix H for the two documents, and (r, s)
     their residuals in the model of all documents,
-    on the right of the system. Its matrix is I
-    - H_UU for the two documents U, minus one number in each row.
-    For a loss of differences, this is the row's sum of
-    H_UU divided by the number of training documents:
+    on the right of the system. Its matrix is the
+    identity minus H_UU, the part (a, b; b, d) of H,
+    and minus one number in each row. For a loss of
+    differences, this is the row's sum of H_UU
+    divided by the number of training documents:
     ``inverse_count`` is 1 over this number, else 0.
     For a model with a bias, it is ``border``, 1 over
     the number of all documents, else 0.

@@ -59,7 +59,7 @@ def has_defaults_except(estimator: LinearRanker, ignored: frozenset[str]) -> boo
 
 
 def exchanged_rows(
-    cost: PairCost, data: QueryData, plain: Callable[[Ints], QueryData]
+    cost: PairCost, data: QueryData, permute: Callable[[Ints], QueryData]
 ) -> Callable[[Ints], QueryData]:
     """Return a function that permutes the documents in preferences, faster than computing all anew.
 
@@ -73,25 +73,26 @@ def exchanged_rows(
         The loss.
     data : QueryData
         Documents with preferences.
-    plain : callable
+    permute : callable
         Function that permutes the documents in the preferences without
         computing rows; it is returned if the computation of rows would take too
         much memory.
     """
     blocks = _blocks_if_they_fit(cost, data)
     if blocks is None:
-        return plain
+        return permute
     from rankstudio.engine.arithmetic.pair_cost.preference_rows import rows_of  # noqa: PLC0415 - scipy
 
     def exchanged(order: Ints) -> QueryData:
         """Return the data in which the documents take each other's preferences, by an order (m,).
 
         Also caches the rows of the loss with them. Uses
-        variables of the outer function: ``plain`` permutes
-        without rows, ``cost`` is the loss, and ``blocks`` are
-        the preferences of ``data``, from which rows follow.
+        variables of the outer function: ``permute`` makes
+        the data without rows, ``cost`` is the loss, and
+        ``blocks`` are the preferences of ``data``, from
+        which rows follow.
         """
-        permuted = plain(order)
+        permuted = permute(order)
         inverse = np.empty_like(order)
         inverse[order] = np.arange(order.size)
         # To permute the preferences of documents is to permute the documents by

@@ -99,7 +99,7 @@ def sort_descending(
                 j -= 1
             key[j + 1] = moved_key
             item[j + 1] = moved_item
-    # Merge neighbors; the sorted runs double in length each time.
+    # Merge neighbours; the sorted runs double in length each time.
     width = RUN
     while width < n:
         for start in range(0, n - width, 2 * width):
@@ -134,12 +134,12 @@ def _merge(
     """
     if key[middle - 1] >= key[middle]:  # already in order
         return
-    # Copy the left neighbor, whose place is written first.
+    # Copy the left neighbour, whose place is written first.
     n_left = middle - start
     for i in range(n_left):
         spare_key[i] = key[start + i]
         spare_item[i] = item[start + i]
-    # Write the greater of both keys; what is left of the right neighbor is in place.
+    # Write the greater of both keys; what is left of the right neighbour is in place.
     left = 0
     right = middle
     out = start
@@ -986,9 +986,9 @@ def _order_of_pairs(
     those at the same score, tied pairs. A tied pair counts
     one half in the disagreement error, and 1 in the strict
     one. Let D of the ``n_pairs`` pairs of different labels
-    be wrong, T tied, and the others, C, right. Then C
-    - D = n_pairs - 2D - T. τ_b divides it by the root of n_pairs times the
-    number of pairs of different scores.
+    be wrong, T tied, and the others, C, right: C - D is
+    n_pairs - 2D - T. τ_b divides it by the root of n_pairs
+    times the number of pairs of different scores.
     """
     if n_pairs == 0:
         return np.nan

@@ -95,6 +95,7 @@ def enter_again(codes: Codes, query_ptr: Ints, counts: Ints, table: Ints) -> Non
     mask = table.shape[0] - 1
     for q in range(n_queries):
         for row in range(counts[q]):
+            # The first empty slot, from the ranking's hash on.
             slot = _hash(codes, row, query_ptr[q], query_ptr[q + 1], q) & mask
             while table[slot]:
                 slot = (slot + 1) & mask

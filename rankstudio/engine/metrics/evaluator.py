@@ -622,6 +622,8 @@ class _Batch(NamedTuple):
         ``indices`` are their positions among the evaluator's measures, and
         ``truth`` has what the labels alone determine.
         """
+        # `deepest` is the last rank that a measure reads:
+        # without a cut-off, it reads all ranks.
         n_documents = int(truth.query_ptr[-1])
         return cls(
             indices=np.array(indices, dtype=np.int64),
@@ -687,10 +689,12 @@ def reading_order(
     grading : Grading
         Ids of the documents, as ranks.
     last_first : bool, default False
-        Whether to return the order itself. By default it is reversed within
-        each query, as :func:`rank` expects it, and measures by these
-        conventions read ties backwards. So documents without ids, of which the
-        last comes first, have the same rankings by all conventions.
+        Whether to return the order in which documents with
+        equal scores are placed. By default it is reversed
+        within each query, as :func:`rank` expects it:
+        measures by these conventions read ties backwards.
+        So without ids, when the last document comes first,
+        the result is the order of the file.
     """
     if convention.ties is not Ties.DOCUMENT_ID:
         return None

@@ -196,6 +196,7 @@ def _is_of_own_library(key: str) -> bool:
     user. A function that the library only
     imports from elsewhere does not count.
     """
+    # A part that begins with an underscore is private.
     if not key.startswith(_OWN_LIBRARIES) or "._" in key:
         return False
     try:

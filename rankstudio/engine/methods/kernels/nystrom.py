@@ -228,12 +228,12 @@ class NystromFeatures:
         """Return the weights b = E^-T w of the kernel functions, for weights w (r,) or (r, v) of features.
 
         v is the number of outputs. E, the factor of the
-        basis vectors' kernel, is not stored, but E = C (I
-        + AA')^1/2, where A comes from basis vectors that
-        are held out. The triangular C is ``factor``;
+        basis vectors' kernel, is not stored. It equals
+        C (I + AA')^1/2, where A comes from basis vectors
+        that are held out. The triangular C is ``factor``.
         ``directions`` U and ``shares`` s come from a
-        decomposition of A, so that (I + AA')^-1/2 = I
-        + U diag(s) U'.
+        decomposition of A: I + U diag(s) U' is
+        (I + AA')^-1/2.
         """
         from scipy.linalg import solve_triangular  # noqa: PLC0415 - where it is needed
 
@@ -266,9 +266,11 @@ class NystromFeatures:
         This is Theorem 1 of Paper III. O(m|H||R|) for H basis
         vectors among the rows, instead of O(m|R|²). C is the
         factor of the kernel of all basis vectors. With A =
-        C_LL^-1 C_LH = UΣV' one thin SVD gives K_ML E^-T = Z_L
-        + (Z_L U((I + Σ²)^-1/2 - I) + Z_H VΣ(I + Σ²)^-1/2) U', as K_ML C_LL^-T =
-        Z_L + Z_H A'.
+        C_LL^-1 C_LH = UΣV', one thin SVD gives
+
+        K_ML E^-T = Z_L + (Z_L U((I + Σ²)^-1/2 - I) + Z_H VΣ(I + Σ²)^-1/2) U',
+
+        because K_ML C_LL^-T = Z_L + Z_H A'.
         """
         # Documents were held out before: the factor C of all basis vectors,
         # from which this update starts, is not stored any more.

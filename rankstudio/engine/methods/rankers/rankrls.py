@@ -452,6 +452,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def _refuse_several_outputs(self) -> None:
         """Raise a ParameterError if loss or pairs are not the default ones, as several outputs need."""
         expected = "{} with several outputs, or one output at a time"
+        # The first parameter of the loss that is not the default, if any.
         if name := unusual(self.pair_cost()):
             raise ParameterError(
                 name, getattr(self, name), expected.format("the default")

@@ -145,9 +145,8 @@ class RecursiveElimination(PathSelector):
         the t-th of the path. So the scores are negative |weights|. The first
         feature of the path is the one that remains of two, so its scores are
         |weights|. A comparison also has each query's part in the scores: their
-        change if the query is left out. RankRLS's
-        weights without a query are exact; RankSVM's
-        follow from its gradient and second derivatives.
+        change if the query is left out. RankRLS's weights without a query are
+        exact; RankSVM's follow from its gradient and second derivatives.
         """
         from rankstudio.engine.methods.selection.query_parts import (  # noqa: PLC0415 - numba
             grams_by_query,
@@ -271,6 +270,7 @@ def ranksvm_weights(data: TrainingData, C: float) -> Iterator[Weights]:
     with pairs_of(data) as pairs:
 
         def weights(columns: Ints) -> Waiting[Floats]:
+            """Return the weights (c,) of RankSVM with some columns (c,); uses ``pairs`` and ``C``."""
             descent = minimise_squared_hinge(
                 pairs.narrowed(columns.tolist()), C, _TOL, _MAX_ITER
             )
@@ -297,6 +297,7 @@ def _order_and_importances(
     """
 
     def importances(columns: Ints) -> Waiting[Floats]:
+        """Return the importances (c,) of ``columns`` (c,); uses ``weights`` and ``scale``."""
         return np.abs((yield from weights(columns))) * scale[columns]
 
     order, candidate_importances = yield from eliminate(

@@ -242,8 +242,8 @@ def models_in_order(
         coefs[:, order] = narrow_coefs
         return coefs, errors
     # The first pass: the sums of all queries, from which all models follow. The
-    # Cholesky factor, and the solution along it, hold for any number of the
-    # first features.
+    # Cholesky factor, and the solution of the forward substitution with it,
+    # hold for any number of the first features.
     squares, right = yield from sums_of_products(data, cost)  # X^'X^ and X^'y^
     with STEADY:
         coefs, factor, along = nested_factor(squares, right, order, regularization)
@@ -286,8 +286,9 @@ def combined_models(
     order = np.arange(len(combinations))
     # X^'X^ and X^'y^ of the weighted sums follow
     # from those of the centred features. The
-    # Cholesky factor, and the solution along it,
-    # hold for any number of the first sums.
+    # Cholesky factor, and the solution of the
+    # forward substitution with it, hold for
+    # any number of the first sums.
     squares, right = yield from sums_of_products(data)
     coefs, factor, along = nested_factor(
         combinations @ squares @ combinations.T,

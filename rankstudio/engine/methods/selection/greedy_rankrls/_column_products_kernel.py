@@ -237,13 +237,13 @@ def held_out_models(
     each query q, and ``residual`` (m,) the labels of
     each query minus the predictions by its w_q. For
     each query q, ``state`` has a factor L_q of the
-    equations of w_q: its inverse, and ``along``
-    = L_q'w_q. The queries are in blocks, along the last axis.
-    ``columns`` has the labels and features of the documents.
+    equations of w_q: its inverse, and L_q'w_q, the
+    array ``along``. The queries are in blocks, on the
+    last axis. ``columns`` has the labels and features
+    of the documents.
     """
-    # The inverse factor and the solution along it, for each query without its
-    # documents; and by row, the centred labels and selected features, and the
-    # query.
+    # L_q^-1 and L_q'w_q of each query; and by row, the
+    # centred labels and selected features, and the query.
     inverse = state[0]
     along = state[2]
     basis = columns[4]

@@ -157,14 +157,15 @@ def _append_to_factor(
     Also write s^(-1/2) to ``inverse_root`` (BLOCK,). The
     pivot s of the new feature is what remains of its square
     over the other queries after the t earlier features, plus
-    λ. ``query_products`` (t + 2, BLOCK) and ``total`` (t
-    + 2,) are its products in the held-out query and over all queries: with
-    itself, with the labels and with the earlier features.
-    ``p`` (t, BLOCK) are L_q^-1 times its products with these
-    over the other queries, where L_q is the factor so far.
+    λ. ``query_products`` (t + 2, BLOCK) are its products in
+    the held-out query, and ``total`` (t + 2,) those over all
+    queries: with itself, with the labels and with the
+    earlier features. ``p`` (t, BLOCK) are L_q^-1 times its
+    products with these over the other queries, where L_q is
+    the factor so far.
     """
     # Without each query: the inverse factor of the selected features' system,
-    # and the solution along it.
+    # and the solution of the forward substitution.
     inverse, _, along, _, _, _ = state
     # The pivot, s minus p'p, and the new
     # number of the forward substitution.

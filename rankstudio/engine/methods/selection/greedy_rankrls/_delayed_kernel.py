@@ -80,7 +80,9 @@ def select(
     # γ, d and the pivots of the delayed steps.
     pivot = state[0]
     rows, halves, pivots = delayed
-    terms_of_b = work[:5]  # 1 / pivot, right-hand side, weight, e'u and u'u
+    # Of b: 1 / pivot, right-hand side, weight, e'u and
+    # u'u, with the residual e of the labels.
+    terms_of_b = work[:5]
     row = work[5]
     product = work[6]
     space = work[7:]

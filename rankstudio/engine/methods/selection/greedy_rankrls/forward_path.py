@@ -805,8 +805,9 @@ class ForwardSearch:
             [len(group) > 1 for group in groups.groups], dtype=np.bool_
         )
         # For the weights trained on all queries: the
-        # factor of their equations, and the solution
-        # along it. The kernel `extend` updates them.
+        # factor of their equations, and the solution of
+        # the forward substitution with it. The kernel
+        # `extend` updates them.
         self._factor = (
             np.empty((work.k, work.k)),
             np.empty(work.k),

@@ -174,6 +174,7 @@ class ResidualTest:
             return -changes[:, rules.pinned[step]]
         drops: Floats = -changes[:, candidates].min(axis=1)
         # A reduction that the penalty outweighs is none: the path would end.
+        # The penalty is a share of the error without features, `empty`.
         if rules.size_penalty > 0:
             empty = (targets**2).sum(axis=0)
             drops[drops <= (rules.size_penalty + TIE) * empty] = 0.0

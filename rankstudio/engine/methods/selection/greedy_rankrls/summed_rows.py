@@ -125,7 +125,8 @@ def summed_rows(
     if not data.several:  # one shard, which is in memory
         rows = PairRows.of(data.whole("Exact search"), cost)
     elif columns is not None and cost not in data.shared.of(_Known).by_cost:
-        # The matrices of these columns are smaller than those of all.
+        # The rows with all columns are not cached yet. The
+        # matrices of these columns are smaller than those of all.
         return finish(summing_rows(data.narrowed(columns), cost))
     else:
         rows = finish(summing_rows(data, cost))

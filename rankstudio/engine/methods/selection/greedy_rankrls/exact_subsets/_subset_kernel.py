@@ -164,12 +164,12 @@ def _factorise_without(
 ) -> None:
     """Write L of T_q[S, S] + λI = LL' and L^-1 t_q[S] to ``space``, for the queries of block k.
 
-    S are the first t of the features ``chosen``. T_q = T
-    - G_q and t_q = t - r_q are the totals without query
-    q: products of features, and of features and labels.
-    G_q and r_q are those in the query, T and t those of
-    all queries. ``space`` are arrays (t, t, BLOCK) and
-    (t, BLOCK). The diagonal entries of L are inverted.
+    S are the first t of the features ``chosen``. The totals
+    without query q are T_q = T - G_q, products of features,
+    and t_q = t - r_q, of features and labels. G_q and r_q
+    are those in the query, T and t those of all queries.
+    ``space`` are arrays (t, t, BLOCK) and (t, BLOCK). The
+    diagonal entries of L are inverted.
     """
     # Products over all queries, with the features in
     # the order of the search; those of each query, with
@@ -178,7 +178,7 @@ def _factorise_without(
     total, gram, columns, _ = totals
     n = total.shape[0] - 1
     last = gram.shape[1] - 1
-    # The factor L, and the solution along it.
+    # The factor L, and the solution of the forward substitution.
     M, w = space
     for a in range(t):
         # Row a of the matrix and its right-hand side, without each query of the block.
@@ -230,7 +230,8 @@ def _errors_of_block(
     # number is by the order of the search.
     _, gram, columns, _ = totals
     last = gram.shape[1] - 1
-    # The factor L, and the solution along it.
+    # The factor L, and the solution of the forward
+    # substitution, which is overwritten with w_q.
     M, w = space
     # The back substitution; diagonal entries of L are inverted.
     for a in range(t - 1, -1, -1):
@@ -383,10 +384,11 @@ def _begin_bound(
 
     The swept matrix has the negated inverse of T + μI
     for the features of these items, their weights, and
-    the error in the last entry. ``total`` (n + 1, n +
-    1) are the products T of features and labels, labels last, and ``ridge`` is
-    μ. ``matrix`` has the same shape. ``starts``
-    (items + 1,) are the first features of items.
+    the error in the last entry. T are the products of
+    features and labels over all queries, labels last:
+    ``total`` (n + 1, n + 1), the shape of ``matrix``.
+    ``ridge`` is μ, and ``starts`` (items + 1,) are the
+    first features of items.
     """
     n = total.shape[0] - 1
     # The features that are swept, and the labels.
@@ -500,6 +502,7 @@ def _is_best(error: float, columns: Ints, tie: float, output: Found) -> bool:
         return True
     if error > values[0, 0] + tie:
         return False
+    # Equal errors: the first feature that differs decides.
     a = 0
     while a < columns.shape[0] and columns[a] == sets[0, a]:
         a += 1
@@ -623,9 +626,9 @@ def _search_last_item(
 ) -> None:
     """Search among the sets of a prefix of t features and one more item, from ``item`` on.
 
-    An item is a feature or a group, and ``starts`` (items
-    + 1,) are the first features of items. ``spent`` is
-    the cost of the prefix, and ``chosen`` has its
+    An item is a feature or a group, and ``starts``
+    (items + 1,) are the first features of items. ``spent``
+    is the cost of the prefix, and ``chosen`` has its
     features. ``prefix`` and ``work`` have the numbers
     from which training errors follow, ``task`` the limits
     of the search. The exact criterion of a set is only
