@@ -489,6 +489,7 @@ class Evaluator:
 
     @property
     def _rows_at_a_time(self) -> int:
+        """How many models are measured at once, to limit the memory."""
         return max(
             1, _MAX_BLOCK_VALUES // (self.n_queries * max(1, len(self.measures)))
         )

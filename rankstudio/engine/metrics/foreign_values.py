@@ -313,6 +313,7 @@ def orders_of_ties(labels: Floats, lengths: Ints) -> Iterator[Floats]:
 
 
 def _number_of_orders(tie: Floats) -> int:
+    """Return how many different orders the labels of a tie have."""
     _, counts = np.unique(tie, return_counts=True)
     return math.factorial(tie.size) // math.prod(map(math.factorial, counts.tolist()))
 

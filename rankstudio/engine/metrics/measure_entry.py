@@ -205,6 +205,7 @@ def refuse_invalid_measure(entry: object) -> None:
 
 
 def _is_range(low: object, high: object) -> bool:
+    """Return whether both are numbers, the first one less than the second."""
     if any(type(value) not in (int, float) for value in (low, high)):
         return False
     return bool(low < high)  # type: ignore[operator]

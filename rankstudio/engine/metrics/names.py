@@ -115,6 +115,7 @@ class Measure:
         return f"({','.join(values)})" if values else ""
 
     def _named(self, family: str) -> str:
+        """Return the name with this name of the family."""
         cut = "" if self.cut is None else f"@{self.cut}"
         return f"{family}{self._parameters}{cut}"
 
@@ -236,6 +237,7 @@ class ByMeasure(dict[str, T]):
     """
 
     def __missing__(self, name: str) -> T:
+        """Return the value of the same measure under another name; else KeyError."""
         canonical = _canonical(name)
         for spelled, value in self.items():
             if canonical is not None and _canonical(spelled) == canonical:
@@ -302,6 +304,7 @@ def _parameters(name: str, family: Family, text: str | None) -> dict[str, float]
 
 
 def _is_parameter(key: str, written: str) -> bool:
+    """Return whether a text is a number, for "p" between 0 and 1, for "rel" above 0."""
     try:
         value = float(written)
     except ValueError:

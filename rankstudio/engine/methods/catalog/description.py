@@ -196,6 +196,7 @@ def _checked_line(value: Any) -> str:
 
 
 def _checked_flag(value: Any) -> bool:
+    """Return a value from a file; ValueError unless it is True or False."""
     if type(value) is not bool:
         raise ValueError("expected true or false")
     return value
@@ -206,6 +207,7 @@ def _as_lists(value: Any) -> Any:
 
 
 def _as_tuples(value: Any) -> Any:
+    """Return a value from a file with tuples in place of lists; ValueError for objects."""
     if isinstance(value, list):
         return tuple(_as_tuples(item) for item in value)
     if value is not None and type(value) not in (bool, int, float, str):

@@ -544,6 +544,7 @@ class Parameter:
         return values[0]
 
     def _validate_switch(self, value: Any) -> bool:
+        """Return True or False, also from words; ParameterError for any other value."""
         word = str(value).strip().lower()
         if word not in _TRUE_WORDS + _FALSE_WORDS:
             raise ParameterError(self.label, value, self.expected)
@@ -650,6 +651,7 @@ class Parameter:
         return self.kind.between.join(self._said_one(v) for v in self.values(value))
 
     def _said_one(self, single_value: Any) -> str:
+        """Return a single value as a text in the language of the process."""
         if self.kind is Kind.SWITCH:
             return tr("yes", "switch") if single_value else tr("no", "switch")
         return tr(self._format_one(single_value) or self.none_label) or tr("none")

@@ -193,6 +193,7 @@ def _source(value: Any) -> str:
 
 
 def _equal(value: Any, default: Any) -> bool:
+    """Return whether a value equals its default; an array only if it is the same one."""
     try:
         return value is default or bool(value == default)
     except ValueError:  # arrays have no truth value
@@ -200,6 +201,7 @@ def _equal(value: Any, default: Any) -> bool:
 
 
 def _has_defaults(cls: type) -> bool:
+    """Return whether a class can be called without arguments."""
     try:
         cls()
     except TypeError:

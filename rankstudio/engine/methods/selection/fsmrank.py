@@ -456,9 +456,9 @@ class FSMRank(_Weighing):
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
         """Set the attributes from the last of the ``steps``, which are iterations.
 
-        ``coef_path_`` (k, n) has its model
-        cut to the feature with the largest
-        |weight|, to two, and so on up to the k features with weights.
+        ``coef_path_`` (k, n) has its model cut to the
+        feature with the largest |weight|, to two, and
+        so on up to the k features with weights.
         """
         super()._finish(data, steps)
         last = steps[-1]

@@ -316,6 +316,8 @@ def _lookup_in(matrix: Floats) -> Iterator[Between]:
     """Provide a function that reads the similarities of a feature and some others from a matrix (n, n)."""
 
     def between(feature: int, other_features: Ints) -> Waiting[Floats]:
+        """Return the similarities of a feature to others (others,), from ``matrix``."""
+        # A generator without events, as other functions yield progress.
         yield from ()
         return np.asarray(matrix[feature, other_features])
 

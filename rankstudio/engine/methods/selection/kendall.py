@@ -143,6 +143,7 @@ def kendall_similarity(data: TrainingData) -> Iterator[Between]:
     with data.session(StateWork(KendallSimilarity)) as session:
 
         def between(feature: int, other_features: Ints) -> Waiting[Floats]:
+            """Return the mean |τ-b| of a feature and others (others,), from ``session``."""
             # Sums over queries of |τ-b|, and the
             # number of queries that define it.
             (sums,) = yield from session.sum(

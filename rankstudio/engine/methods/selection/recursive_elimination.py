@@ -245,6 +245,7 @@ def _rankrls_weights(gram: Floats, right: Floats, regularization: float) -> Weig
     """
 
     def weights(columns: Ints) -> Waiting[Floats]:
+        """Return RankRLS's weights (c,) with some columns (c,), from the products."""
         # A generator without events: other rankers show progress here.
         yield from ()
         matrix = gram[np.ix_(columns, columns)]

@@ -193,6 +193,8 @@ class FewValues:
         )
 
     def _union(self, left: Floats, right: Floats) -> Floats:
+        """Return the distinct values of a feature in both parts; empty if there are too many."""
+        # One part has too many by itself.
         if not (left.size and right.size):
             return np.empty(0)
         return _values_if_few(np.union1d(left, right), self.most)

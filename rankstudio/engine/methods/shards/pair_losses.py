@@ -101,6 +101,7 @@ class _HingeAt:
     w: Floats
 
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
+        """Return the shard's loss and offset as one array, and the slopes (n,)."""
         hinge = problem.pairs.hinge(problem.scores(self.w))
         return np.array([hinge.loss, hinge.offset]), problem.weigh(hinge.slopes)
 
@@ -169,6 +170,7 @@ class _DegreeGram:
     """Requests :meth:`PairProblem.degree_gram`, estimated from evenly spaced documents."""
 
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
+        # Each document of the sample counts for `step` documents.
         step = -(-problem.X.shape[0] // _MAX_SAMPLE)  # rounded up
         rows: Ints = np.arange(0, problem.X.shape[0], step)
         degrees = step * problem.pairs.degrees[rows]
@@ -207,6 +209,7 @@ class _Pairs(Pairs):
             self._initial_order = initial_order
 
     def _next_order(self, scores: Floats) -> Ints:
+        # Not from the order of the last call.
         self._order = self._initial_order
         return super()._next_order(scores)
 
@@ -474,17 +477,20 @@ class _HingeLine:
     """The hinge of shards along a line of weights."""
 
     def __init__(self, pairs: ShardedPairs, w: Floats, p: Floats) -> None:
+        """Store the weights w (n,) and the direction p (n,) of the line w + t p."""
         self._pairs = pairs
         self._w = w
         self._p = p
 
     def value(self, t: float) -> Waiting[LineValue]:
+        """Return the loss at a t and its derivative, without the tangent plane."""
         hinge, slope = yield from self._pairs.hinge_on_line(
             self._w, self._p, t, plane=False
         )
         return LineValue(loss=hinge.loss, slope=slope, tangent=None)
 
     def tangent(self, t: float) -> Waiting[Tangent]:
+        """Return the tangent plane of the loss at a t."""
         tangent, _ = yield from self._pairs.hinge_on_line(
             self._w, self._p, t, plane=True
         )

@@ -47,6 +47,7 @@ class Room:
 
     @cached_property
     def _limit(self) -> float:
+        """The limit in bytes, which is asked for once."""
         return self._n_bytes()
 
     def taken(self, n_bytes: int, spare: float = 0.0) -> bool:

@@ -148,6 +148,7 @@ def products_of(data: TrainingData, cost: PairCost = USUAL) -> Waiting[Floats]:
 
 
 def _summed_products(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
+    """Return the sums of :func:`_products` over all shards, with progress events."""
     (total,) = yield from summed(
         data, "adding up products of features", _products, cost, by_blocks=True
     )
@@ -343,6 +344,12 @@ def _products(data: QueryData, cost: PairCost) -> tuple[Floats]:
 def _left_out(
     data: QueryData, cost: PairCost, cut: bool, order: Ints, *message: Any
 ) -> tuple[Floats]:
+    """Return the leave-query-out errors of RankRLS with the first 1, 2, … features of an order.
+
+    They are sums over the queries of ``data``, shape (k,).
+    ``cost`` is the loss of pairs, and ``message`` has what
+    all queries determine.
+    """
     # A block is not cached and is centred each time, so only the needed features are.
     if cut:
         data = data.narrowed(order.tolist())

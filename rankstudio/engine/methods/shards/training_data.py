@@ -184,6 +184,7 @@ class _Session:
         return total.result()
 
     def close(self) -> None:
+        """Discard the states, and release their memory."""
         self._states.clear()
         for scratch in self._scratch:
             scratch.close()

@@ -33,8 +33,8 @@ class Algorithm1Search:
         self._query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
         # G is the inverse of the paper's system, and Q
         # the blocks of it by query, inverted. No feature
-        # is selected yet, so that G = I / λ and Q G
-        # = I. X^ and y^ are the centred X and y.
+        # is selected yet: G is I / λ, and Q G is I.
+        # X^ and y^ are the centred X and y.
         self._a = self._y / regularization  # a = G y^
         self._C = self._X / regularization  # C = G X^
         self._U = self._X.copy()  # U = Q G X^

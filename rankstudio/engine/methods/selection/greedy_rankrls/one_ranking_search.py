@@ -247,10 +247,12 @@ class LeavePairOutSearch(OneRankingSearch):
     least = 3
 
     def _start(self) -> None:
+        """Start without features: the hat matrix H is 0, too."""
         super()._start()
         self._hat = np.zeros((self._y.size, self._y.size))
 
     def _add(self, column: Floats, scale: float) -> None:
+        """Add ``scale`` times the outer product of a feature's column to H, too."""
         super()._add(column, scale)
         self._hat += np.outer(scale * column, column)
 
@@ -319,4 +321,5 @@ class LeavePairOutSearch(OneRankingSearch):
 
     @staticmethod
     def _check_memory(m: int, n: int, extra: float = 0.0) -> None:
+        # H and a copy of it are (m, m).
         OneRankingSearch._check_memory(m, n, extra + 2.0 * m * m)

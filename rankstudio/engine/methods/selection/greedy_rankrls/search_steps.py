@@ -451,6 +451,7 @@ class GroupSearch:
         self._search = search
         self._groups = groups
         self.selected: tuple[int, ...] = ()
+        # A group is informative if one of its features is.
         varying = groups.of_column[search.informative]
         self.informative = np.isin(np.arange(len(groups.groups)), varying)
 

@@ -131,6 +131,7 @@ class _FillingSearch(ForwardSearch):
         self._some_queries = some_queries
 
     def select(self, feature: int) -> Iterator[WorkProgress]:
+        """Copy the feature's row if matrices are of some queries, and select it."""
         if self._some_queries is not None:
             self._some_queries.fill(feature)
         yield from super().select(feature)
