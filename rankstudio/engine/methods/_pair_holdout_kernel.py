@@ -28,15 +28,18 @@ def _solve(
 ) -> tuple[float, float]:
     """Return the residuals of two documents by the model without both, a system of two equations.
 
-    a, b and d are the entries (a, b; b, d) of the hat matrix H for the two
-    documents, and (r, s) their residuals in the model of all documents. The
-    system has the matrix M of the module's docstring and (r, s) on the right.
-    ``inverse_count`` is 1 over the number of training documents for a loss of
-    differences, else 0; ``border`` is 1 over the number of all documents for a
-    model with a bias, else 0.
+    a, b and d are the entries (a, b; b, d) of the
+    hat matrix H for the two documents, and (r, s)
+    their residuals in the model of all documents,
+    on the right of the system. Its matrix is the
+    identity minus H_UU, the part (a, b; b, d) of H,
+    and minus one number in each row. For a loss of
+    differences, this is the row's sum of H_UU
+    divided by the number of training documents:
+    ``inverse_count`` is 1 over this number, else 0.
+    For a model with a bias, it is ``border``, 1 over
+    the number of all documents, else 0.
     """
-    # Each row of M subtracts one number from both of its entries: (2) has
-    # border = 0, and (3) has inverse_count = 0.
     first = inverse_count * (a + b) + border
     second = inverse_count * (b + d) + border
     m11 = 1.0 - a - first
@@ -61,10 +64,13 @@ def all_pairs(
 ) -> None:
     """Write the predictions of all pairs i < j with i in first … last - 1, by the model without i and j.
 
-    The prediction of i is written to ``out[i, j]``, that of j to ``out[j, i]``.
-    ``hat`` (m, m) is the hat matrix, ``residuals`` (m,) are those of the model
-    of all documents, and ``labels`` (m,) the labels. ``inverse_count`` is 1
-    over the number of training documents for a loss of differences, else 0;
+    The prediction of i is written to ``out[i, j]``, that
+    of j to ``out[j, i]``, where ``out`` has shape (m,
+    m). The hat matrix ``hat`` (m, m) maps labels to
+    predictions, ``residuals`` (m,) are those of the
+    model of all documents, and ``labels`` (m,) the
+    labels. ``inverse_count`` is 1 over the number of
+    training documents for a loss of differences, else 0;
     ``border`` is 1/m for a model with a bias, else 0.
     """
     for i in range(first, last):
@@ -95,11 +101,13 @@ def some_pairs(
 ) -> None:
     """Write the predictions of pairs of documents, rows of ``pairs`` (p, 2), to ``out`` (p, 2).
 
-    Both documents of a pair are predicted by the model without the two. ``hat``
-    (m, m) is the hat matrix, ``residuals`` (m,) are those of the model of all
-    documents, and ``labels`` (m,) the labels. ``inverse_count`` is 1 over the
-    number of training documents for a loss of differences, else 0; ``border``
-    is 1/m for a model with a bias, else 0.
+    Both documents of a pair are predicted by the model
+    without the two. The hat matrix ``hat`` (m, m) maps
+    labels to predictions, ``residuals`` (m,) are those
+    of the model of all documents, and ``labels`` (m,)
+    the labels. ``inverse_count`` is 1 over the number of
+    training documents for a loss of differences, else 0;
+    ``border`` is 1/m for a model with a bias, else 0.
     """
     for p in range(pairs.shape[0]):
         i = pairs[p, 0]
@@ -146,6 +154,8 @@ def pair_losses(
     for row in range(hat.shape[0]):
         i = first + row
         total = 0.0
+        # The entries (a, b; b, d) of H
+        # + scale uu' for i and j.
         scaled_u = scale * along[i]
         a = leverages[i] + scaled_u * along[i]
         r = residuals[i]

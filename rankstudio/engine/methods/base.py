@@ -105,7 +105,7 @@ class LinearRanker(Capabilities, Estimator):
         yield from self.learn(training_data(data).whole(self.entry.label))
 
     def checked(self, name: str) -> Any:
-        """Return a validated parameter.
+        """Return the value of the parameter ``name`` of this estimator, after a check.
 
         Raises a ParameterError if the value is out of range.
         """
@@ -193,7 +193,7 @@ class LinearRanker(Capabilities, Estimator):
         raise NotImplementedError
 
     def left_out_need(self, shape: DataShape) -> MemoryNeed:
-        """Return the memory requirements of :meth:`left_out`, as in :meth:`memory_need`."""
+        """Return the memory that :meth:`left_out` needs for data of a shape, in addition to the data."""
         return whole_need(shape)
 
     def left_out_scorer(
@@ -248,7 +248,9 @@ class LinearRanker(Capabilities, Estimator):
     def _validated(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None) -> Any:
         """Check data by scikit-learn's conventions, and return them with the documents of each query together.
 
-        Sets ``n_features_in_``, and ``feature_names_in_`` for a table with names.
+        ``qid`` has the query of each document; None for
+        one query. Also sets ``n_features_in_``, and
+        ``feature_names_in_`` for a table with names.
         """
         sparse = "csc" if self.accepts_sparse else False
         features, labels = validate_data(
@@ -259,7 +261,7 @@ class LinearRanker(Capabilities, Estimator):
         )
 
     def _fit(self, data: QueryData) -> Self:
-        """Learn from grouped data, and set the fitted attributes."""
+        """Learn from data grouped by query, set the fitted attributes, and return the estimator."""
         steps = list(self.learn(data))
         self.coef_ = steps[-1].coef
         self._finish(data, steps)
@@ -270,8 +272,11 @@ class LinearRanker(Capabilities, Estimator):
     ) -> Any:
         """Return the data with the documents of each query together, as :meth:`learn` expects them.
 
-        ``names`` are the names of the features for error messages; by default
-        the columns of X, if X has any.
+        ``qid`` has the query of each document.
+        Without it, all documents are one query, and
+        there is a warning. ``names`` are the names of
+        the features for error messages; by default
+        those of the columns of X, if X has names.
         """
         if qid is None:
             warnings.warn(
@@ -289,7 +294,7 @@ class LinearRanker(Capabilities, Estimator):
         return (group_sparse if sparse else group)(X, y, qid, name_of)
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
-        """Set the attributes of the fitted method beyond ``coef_``."""
+        """Set the attributes of the fitted method other than ``coef_``, from its training data and steps."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -353,9 +358,10 @@ def iterations(
 ) -> Iterator[Iteration | Sign]:
     """Yield the iterations of an optimiser of n weights as steps of a path; for many weights, only some.
 
-    All steps of a path are kept in memory. So iterations are yielded as long as
-    their weights take at most 64 MB together, and after that only those whose
-    number is a power of 2, and the last one.
+    The receiver keeps all steps of a path in memory. So
+    iterations are yielded as long as their weights take
+    at most 64 MB together, and after that only those
+    whose number is a power of 2, and the last one.
 
     ``states`` are the states of the optimiser, one per iteration, and its
     progress events, which are yielded unchanged.
@@ -437,11 +443,20 @@ class ConvergingRanker(LinearRanker):
     def _minimise(
         self, data: TrainingData, C: float, tol: float, max_iter: int
     ) -> Iterator[OptimizerState | WorkProgress]:
-        """Yield the states of the optimiser down to the minimum."""
+        """Yield the states of the optimiser down to the minimum, and progress events.
+
+        ``C`` weighs the loss. The optimiser
+        stops at a relative gap of ``tol``,
+        or after ``max_iter`` iterations.
+        """
         raise NotImplementedError
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
-        """Set ``objective_``, ``gap_`` and ``n_iter_`` from the last of the steps; warn if it has not converged."""
+        """Set ``objective_``, ``gap_`` and ``n_iter_`` from the last of the steps; warn if it has not converged.
+
+        The gap is an upper bound of the distance
+        of the objective from its minimum.
+        """
         last = steps[-1]
         assert isinstance(last, Iteration)
         self.objective_ = last.criterion

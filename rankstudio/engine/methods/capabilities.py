@@ -110,7 +110,11 @@ class PathsFromSums(Protocol):
         ...
 
     def errors(self, first: Sequence[int]) -> QueryErrors:
-        """Return the left-out errors of all queries with the features ``first``, and with each other one."""
+        """Return each query's error with the features ``first``, and with each other feature added.
+
+        It is the error of the model
+        trained without the query.
+        """
         ...
 
     def errors_of(self, query: int, coefs: Sequence[Floats]) -> Floats:
@@ -454,7 +458,7 @@ class Capabilities:
     def weighed_features(
         self, data: TrainingData, columns: Ints, other_columns: Ints
     ) -> Waiting[FeaturePenalties] | None:
-        """Return the importance of ``columns`` and their similarity to ``other_columns``.
+        """Return the importance of ``columns`` (c,) and their similarities (c, o) to ``other_columns`` (o,).
 
         None if the method does not weigh features by these.
         """

@@ -38,21 +38,22 @@ class GivenScores(Step):
     parts: Mapping[str, Floats]
 
     def covers(self, X: Floats) -> bool:
-        """Return whether there are scores for the documents of a part."""
+        """Return whether there are scores for the documents of a part with the features X (m, n)."""
         return part_key(X) in self.parts
 
     def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
-        """Return the scores of a part's documents, found by their features.
+        """Return the stored scores (m,) of the documents of a part, such as the test part of a fold.
 
-        ``columns`` (n, m) are the features of a part, such as the test part of
-        a fold. They identify it, because nothing is computed from them.
+        ``columns`` (n, m) are the features of its
+        documents. They only identify the part; nothing is
+        computed from them, nor from ``previous_scores``.
 
         Raises
         ------
         DatasetError
             For documents without scores.
         """
-        key = part_key(columns.T)
+        key = part_key(columns.T)  # a checksum of the features
         if key not in self.parts:
             raise DatasetError(
                 f"{self.name}: no scores for these {columns.shape[1]} documents; expected a part that the "
@@ -77,7 +78,9 @@ def given_scores(
 ) -> GivenScores:
     """Return the single step of a run whose scores another program has computed.
 
-    A step is a model of a run; this one looks up its scores instead of computing them.
+    A step is a model of a run; this one looks up its
+    scores instead of computing them. A part is a set
+    of documents, such as the test part of a fold.
 
     Parameters
     ----------
@@ -86,6 +89,7 @@ def given_scores(
     parts : sequence of (ndarray of shape (m, n), ndarray of shape (m,))
         Features of the documents of each part, and their scores.
     n_features : int
+        Number of features of the data, n.
     """
     # A part has no name, so a checksum of its features is its key.
     by_key = {
@@ -107,9 +111,11 @@ def given_scores(
 def stored_scores(beyond: Mapping[str, Any]) -> tuple[str, dict[str, Floats]]:
     """Check and return the name and the scores in a stored run with scores of another program.
 
-    The run has them as plain values, "name" and "parts" of ``beyond``. The
-    scores (m,) of each part of the data are returned by the part's key, a
-    checksum of its features.
+    ``beyond`` has them as plain values, as they are
+    read from the run's file: "name", and "parts", lists
+    of scores by the key of a part of the data. The key
+    is a checksum of the part's features. The scores are
+    returned as arrays (m,) by the same keys.
 
     Raises
     ------
@@ -118,6 +124,7 @@ def stored_scores(beyond: Mapping[str, Any]) -> tuple[str, dict[str, Floats]]:
     """
     name = beyond["name"]
     parts = beyond["parts"]
+    # A file may be damaged, so every value is checked.
     if not isinstance(name, str) or not isinstance(parts, dict):
         raise ValueError("expected given scores")
     scores: dict[str, Floats] = {}

@@ -41,7 +41,7 @@ class KernelDecomposition:
 
     @classmethod
     def of(cls, X: ArrayLike) -> KernelDecomposition:
-        """Decompose the linear kernel of documents with features X, shape (m, n): O(mn min(m, n))."""
+        """Decompose the linear kernel XX' of documents with features X, shape (m, n): O(mn min(m, n))."""
         features = np.asarray(X, dtype=np.float64)
         # Centring makes XX' the matrix SKS, whose eigenvalues are the squared
         # singular values of X. The first document is subtracted before, so that
@@ -78,18 +78,18 @@ class KernelDecomposition:
         return int(self.vectors.shape[0])
 
     def hat(self, regularization: float) -> Floats:
-        """Return H = VΛ(Λ + λI)^-1V', shape (m, m), so that Hy^ are the centred predictions: O(m²r)."""
+        """Return the hat matrix H = VΛ(Λ + λI)^-1V', shape (m, m), which maps labels to predictions: O(m²r)."""
         hat: Floats = (self.vectors * self._shrinkage(regularization)) @ self.vectors.T
         return hat
 
     def hat_of(self, rows: ArrayLike, regularization: float) -> Floats:
-        """Return the rows and columns of H of some documents, shape (u, u): O(u²r)."""
+        """Return the rows and columns of the hat matrix of u documents, shape (u, u): O(u²r)."""
         vectors = self.vectors[np.asarray(rows)]
         hat: Floats = (vectors * self._shrinkage(regularization)) @ vectors.T
         return hat
 
     def residuals(self, labels: Floats, regularization: float) -> Floats:
-        """Return y^ - Hy^ for centred labels of shape (m,) or (m, v)."""
+        """Return y^ - Hy^ for centred labels y^ of shape (m,) or (m, v), with the hat matrix H."""
         shrinkage = self._shrinkage(regularization)
         along = (self.vectors.T @ labels).T * shrinkage
         residuals: Floats = labels - self.vectors @ along.T
@@ -209,9 +209,15 @@ class HeldOutPredictor:
                 residuals_by_strength[strength] = self.kernel.residuals(
                     labels, strength
                 )
+            # The rows and columns U of the hat matrix
+            # H, which maps labels to predictions, for
+            # the documents of the set.
             hat = self.kernel.hat_of(rows, strength)
-            # The matrix of the class's docstring: H_UU 11' has the row sums of
-            # H_UU in each column.
+            # Their residuals without the set solve a
+            # system with the matrix I - H_UU minus one
+            # number per row: the row's sum of H_UU
+            # divided by the number of training
+            # documents, or for a model with a bias, 1/m.
             matrix = np.eye(rows.size) - hat
             matrix -= (
                 hat.sum(axis=1)[:, None] / n_training
@@ -223,16 +229,21 @@ class HeldOutPredictor:
         return predictions
 
     def each(self) -> Floats:
-        """Predict each document by the model trained without it, shape (m,) or (m, v): O(mr).
+        """Predict each document by the model trained without it, shape (m,), or (m, v) for v outputs: O(mr).
 
-        For one document, the equation of the class's docstring has a single
-        number in place of a matrix: its residual is r_i / (1 - leverage_i).
+        r is the number of eigenvectors of the kernel. The
+        residual of a document i is r_i / (1 - leverage_i),
+        where r_i is that in the model of all documents.
         """
         m = self.kernel.n_documents
         self._check_training_size(m - 1)
+        # λ for a model of m - 1 documents.
         strength = self._strength(m - 1)
         shrinkage = self.kernel.values / (self.kernel.values + strength)
-        # The diagonal of H, and the term that the loss adds to it.
+        # The diagonal of the hat matrix H, which maps labels
+        # to predictions, and the term that the loss adds to
+        # it: for a loss of differences, H_ii over the number
+        # of training documents; for a model with a bias, 1/m.
         leverage: Floats = self.kernel.vectors**2 @ shrinkage
         leverage += leverage / (m - 1) if self.loss == "differences" else 1.0 / m
         residuals = self.kernel.residuals(self._centred, strength)
@@ -248,15 +259,20 @@ class HeldOutPredictor:
     def pair_error(self) -> Generator[WorkProgress, None, float]:
         """Return the leave-pair-out error, with progress: O(m²r) time, and some megabytes of memory.
 
-        For each pair of documents, the difference of the two labels is
-        predicted by the model trained without both. The error is the sum of the
-        squared errors of all pairs, divided by m. For any m numbers, this is
-        the sum of squares of the centred numbers, so it compares with the error
-        of single documents.
+        For each pair of documents, the difference of the
+        two labels is predicted by the model trained without
+        both. The error is the sum of the squared errors of
+        all pairs, divided by m. For any m numbers, the sum
+        of squared differences divided by m is the sum of
+        squares of the centred numbers, so that this error
+        compares with that of single documents.
         """
         from rankstudio.engine.methods import _pair_holdout_kernel as _pair_kernel  # noqa: PLC0415 - numba, where it is needed
 
         m = self.kernel.n_documents
+        # 1 over the number of training documents
+        # or 0, and 0 or 1/m: by the loss, one of
+        # them enters the equations of a pair.
         constants = self._constants
         # The kernel can add a feature to the hat matrix; zeros add none.
         no_update = np.zeros(m)
@@ -266,7 +282,9 @@ class HeldOutPredictor:
         ) -> None:
             """Write the sums of squared errors of each document's pairs to ``out``.
 
-            Uses ``no_update`` and ``constants`` of the method.
+            ``hat`` has the rows of the hat matrix
+            from ``first`` on. Uses ``no_update``
+            and ``constants`` of the method.
             """
             _pair_kernel.pair_losses(
                 hat, leverages, residuals, no_update, 0.0, *constants, first, out
@@ -309,8 +327,12 @@ class HeldOutPredictor:
         ) -> None:
             """Write to ``out`` how many pairs of each document from ``first`` on are in the correct order.
 
-            ``hat`` (rows, m) has these documents' rows of the hat matrix. The
-            labels, kinds and constants are variables of the method.
+            ``hat`` (rows, m) has these documents' rows of
+            the hat matrix, and ``leverages`` (m,) is its
+            diagonal. ``residuals`` (m,) are those of the
+            model of all documents. Uses variables of the
+            method: labels, kinds, the rounding of scores,
+            and the two constants of the equations of a pair.
             """
             _pair_kernel.pair_orders(
                 hat,
@@ -338,7 +360,8 @@ class HeldOutPredictor:
         of its documents.
         """
         m = self.kernel.n_documents
-        # Without a pair, m - 2 documents are left for training.
+        # Without a pair, m - 2 documents are left for
+        # training. The strength is λ for this number.
         self._check_training_size(m - 2)
         strength = self._strength(m - 2)
         # H in factors, H = shrunk V', because all of H may not fit into memory.
@@ -353,9 +376,13 @@ class HeldOutPredictor:
         blocks = [(first, min(first + size, m)) for first in range(0, m, size)]
 
         def work(block: tuple[int, int]) -> None:
-            """Count the pairs of the documents first … last - 1, the numbers of the block.
+            """Count the pairs of the documents first … last - 1; ``block`` is (first, last).
 
-            Uses the matrices of the method, and writes to its ``counts``.
+            Uses ``count`` and arrays of the method, and
+            writes to its ``counts`` (m,). ``shrunk`` times
+            the transposed eigenvectors of the kernel are
+            the rows of the hat matrix, which maps labels
+            to predictions; ``leverages`` is its diagonal.
             """
             first, last = block
             count(
@@ -376,9 +403,11 @@ class HeldOutPredictor:
 
     @property
     def _constants(self) -> tuple[float, float]:
-        """The two constants of a pair's system.
+        """The two constants of the system of a left-out pair.
 
-        See :mod:`rankstudio.engine.methods._pair_holdout_kernel`.
+        For a loss of differences, 1 over the
+        number of training documents, and 0;
+        for a model with a bias, 0 and 1 / m.
         """
         m = self.kernel.n_documents
         return (1.0 / (m - 2), 0.0) if self.loss == "differences" else (0.0, 1.0 / m)
@@ -417,7 +446,9 @@ class HeldOutPredictor:
             )
         from rankstudio.engine.methods import _pair_holdout_kernel as _pair_kernel  # noqa: PLC0415 - numba, where it is needed
 
-        # Each output has its own residuals; all share H.
+        # Each output has its own residuals; all share the hat
+        # matrix H (m, m), which maps labels to predictions.
+        # The two constants enter the equations of a pair.
         hat, target_labels, residuals, inverse_count, border = self._pair_arguments(
             m**2
         )
@@ -450,6 +481,10 @@ class HeldOutPredictor:
         from rankstudio.engine.methods import _pair_holdout_kernel as _pair_kernel  # noqa: PLC0415 - numba, where it is needed
 
         m = self.kernel.n_documents
+        # The hat matrix, which maps labels to predictions;
+        # labels and residuals by output; and two constants
+        # of the equations of a pair. H and the result have
+        # m² numbers each, the latter for every output.
         hat, target_labels, residuals, inverse_count, border = self._pair_arguments(
             m**2 * (1 + self._outputs.shape[0])
         )
@@ -465,8 +500,10 @@ class HeldOutPredictor:
             def work(part: tuple[int, int, int]) -> None:
                 """Predict by output v the documents first … last - 1, in pairs with all later ones.
 
-                ``part`` is (v, first, last). Uses the arrays of the method, and
-                writes to its ``out``.
+                ``part`` is (v, first, last). Uses the
+                hat matrix, residuals (v, m), labels
+                (v, m) and constants of the method,
+                and writes to its ``out`` (v, m, m).
                 """
                 v, first, last = part
                 _pair_kernel.all_pairs(
@@ -500,11 +537,13 @@ class HeldOutPredictor:
                 f"Leaving out pairs of {m:,} documents needs {memory.size(8.0 * numbers)} of memory, and "
                 f"{memory.size(free)} are free. Leave out sets of documents instead."
             )
-        # Without a pair, m - 2 documents are left for training.
+        # Without a pair, m - 2 documents are left for
+        # training. The strength is λ for this number.
         self._check_training_size(m - 2)
         strength = self._strength(m - 2)
         residuals = self.kernel.residuals(self._centred, strength)
-        # The kernels take one row per output.
+        # The kernels take one row per output,
+        # also for labels without outputs.
         return (
             self.kernel.hat(strength),
             np.ascontiguousarray(self._target_labels.T.reshape(-1, m)),
@@ -518,14 +557,18 @@ class HeldOutPredictor:
         return self._centred if self.loss == "differences" else self.y
 
     def _strength(self, n_training: int) -> float:
-        """Return the λ with which the Laplacian I - 11'/c gives the model of ``n_training`` documents."""
+        """Return the λ of a model of ``n_training`` documents, whose loss is divided by their number.
+
+        If the loss is not to be
+        divided, λ is divided instead.
+        """
         is_unweighted = self.loss == "differences" and self.weighting == "none"
         return (
             self.regularization / n_training if is_unweighted else self.regularization
         )
 
     def _with_outputs_last(self, by_output: Floats) -> Floats:
-        """Return an array (v, …) as (…, v), or without this axis for labels (m,)."""
+        """Return an array of v outputs (v, …) as (…, v), or without this axis for labels (m,)."""
         return by_output[0] if self.y.ndim == 1 else np.moveaxis(by_output, 0, -1)
 
     def _rows(self, held_out: ArrayLike) -> Ints:
@@ -615,7 +658,8 @@ class HoldOutRanker(LinearRanker):
     def _held_out(self, X: ArrayLike, y: ArrayLike) -> HeldOutPredictor:
         """Check documents X (m, n) with labels y (m,), and return the predictor that leaves some of them out.
 
-        The documents are one global ranking.
+        All documents are one ranking, without queries.
+        The predictor has the loss and λ of this ranker.
         """
         # One query for all documents, so that they keep their order.
         data = self._group(X, y, np.zeros(np.shape(y)[:1], dtype=np.int64)).dense()
@@ -630,7 +674,7 @@ class HoldOutRanker(LinearRanker):
         )
 
     def held_out_loss(self) -> tuple[str, str]:
-        """Return the ranker's loss and weighting for :class:`HeldOutPredictor`."""
+        """Return the ranker's loss, "differences" or "documents", and its weighting, "size" or "none"."""
         return "differences", "size"
 
     def one_ranking_error(
@@ -638,11 +682,12 @@ class HoldOutRanker(LinearRanker):
     ) -> Generator[WorkProgress, None, float]:
         """Return the criterion of one ranking with labels y (m,), with progress events.
 
-        No query can be left out of one ranking. So this is the leave-pair-out
-        error, or for a loss of single documents the leave-one-out error. It is
-        NaN if
-        :meth:`why_no_error` returns a reason why there is none. ``kernel`` is the
-        decomposed kernel of the documents, and ``regularization`` is λ.
+        No query can be left out of one ranking. So this is
+        the leave-pair-out error, or for a loss of single
+        documents the leave-one-out error. It is NaN if there
+        is none: for some losses, and for too few or too many
+        documents. ``kernel`` is the decomposed kernel of the
+        documents, and ``regularization`` is λ.
         """
         if self.why_no_error(len(y)):
             return float("nan")
@@ -671,7 +716,8 @@ class HoldOutRanker(LinearRanker):
             loss, _ = self.held_out_loss()
         except ParameterError as error:
             return str(error)
-        # One document has to be left for training.
+        # One document has to be left for
+        # training, without one or two others.
         least = 2 if loss == "documents" else 3
         if n_documents < least:
             return tr("One ranking needs {least} documents, found {n}.").format(

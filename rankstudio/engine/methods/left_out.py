@@ -35,8 +35,10 @@ def left_out_scores(
     Parameters
     ----------
     data : QueryData
+        Documents of Q queries.
     models : ndarray of shape (Q, n)
-        Models; row q was trained without query q.
+        Weights; row q are those of the model
+        for query q, trained without it.
     columns : sequence of int, optional
         Columns of the models' features, in their order; all by default.
 
@@ -92,7 +94,7 @@ class LeftOutScorer(Protocol):
 
 
 def left_out_of_shards(data: TrainingData, scorer: LeftOutScorer) -> Floats:
-    """Score each document without its query, shape (m,), in one pass over the shards."""
+    """Score each document by the model without its query, shape (m,), in one pass over the shards."""
     (scores,) = finish(summed(data, "leaving queries out", _shard_scores, scorer))
     return np.asarray(scores)
 
@@ -123,8 +125,10 @@ def _shard_measures(
 ) -> tuple[Joined]:
     """Return the measures of the queries of a shard, each ranked by the model trained without it.
 
-    They are an array (M, Q) of M measures and Q queries, to be joined along the
-    queries with those of other shards.
+    They are an array (M, Q) of M measures and Q
+    queries, to be joined along the queries with those
+    of other shards, parts of the data. ``scorer`` has
+    the models, and scores each query by its own.
     """
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
@@ -139,7 +143,8 @@ def first_twins(data: QueryData) -> Ints:
 
     A document without an earlier twin is its own. Takes O(mn log m).
     """
-    # The number of each document's query is one more column to compare.
+    # The number of each document's query
+    # is the first column to compare.
     query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
     # + 0.0 turns -0 into 0, so that equal numbers are sorted as equal.
     rows = np.column_stack((query, np.asarray(data.X) + 0.0))

@@ -115,12 +115,16 @@ class MemoryNeed:
     fits: str = ""
 
     def plus(self, n_bytes: float) -> MemoryNeed:
-        """Return the requirements increased by a number of bytes."""
+        """Return the requirements increased by a number of bytes, both the least and the usual memory."""
         usual = self.usual + n_bytes if self.usual else 0.0
         return replace(self, least=self.least + n_bytes, usual=usual)
 
     def times(self, count: int) -> MemoryNeed:
-        """Return the requirements of ``count`` parallel workers, each of which needs as much as this."""
+        """Return the requirements of ``count`` parallel workers, each of which needs as much as this.
+
+        All fields in bytes are multiplied; the others,
+        such as the name of the algorithm, are the same.
+        """
         return replace(
             self,
             least=count * self.least,
@@ -193,7 +197,8 @@ def shard_need(
 ) -> MemoryNeed:
     """Return the requirements of processing shard by shard: T shards and their matrices at a time.
 
-    A shard is a part of the queries; T threads each work on one.
+    A shard is a part of the data with whole
+    queries; T threads each work on one.
 
     Parameters
     ----------
@@ -214,7 +219,7 @@ def shard_need(
     >>> shard_need(shape).least < whole_need(shape).least
     True
     """
-    shard_bytes = NUMBER * shape.s * shape.n
+    shard_bytes = NUMBER * shape.s * shape.n  # of at most s documents
     # A shard that is read from disk takes as much as one more matrix.
     bytes_in_use = shape.T * shard_bytes * (copies + shape.on_disk)
     return MemoryNeed(

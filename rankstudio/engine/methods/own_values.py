@@ -158,10 +158,13 @@ def read_own_values(
     Parameters
     ----------
     parameter : Parameter
-        Importance: a table with the columns ``feature``, the id, and
-        ``importance``. Similarity: a first row of ids, and then a row for each
-        feature that begins with the feature's id.
+        The parameter, by which the form of the file differs.
+        For an importance, it is a table with the columns
+        ``feature``, the id, and ``importance``. For a
+        similarity, it has a first row of ids, and then a row
+        for each feature that begins with the feature's id.
     path : str
+        Path of the file.
     columns : Mapping of int to int
         Column of each feature of the data by its id, in the order of the columns.
 
@@ -188,8 +191,10 @@ def read_own_values(
             name=parameter.name
         )
     header, rows = _table_rows(path, expected)
-    # Feature id of each number of a row. A row of importance has one number,
-    # which needs no id: the 0 only gives the list its length.
+    # Feature id of each number of a row, in a
+    # matrix from the header after its first cell. A
+    # row of importance has one number, which needs
+    # no id: the 0 only gives the list its length.
     number_ids = (
         [_feature_id(path, 1, item, expected) for item in header[1:]]
         if is_matrix
@@ -237,7 +242,11 @@ def read_own_values(
 
 
 def _table_rows(path: str, expected: str) -> tuple[list[str], list[list[str]]]:
-    """Return the first row of a CSV file, and the other rows; empty lines are skipped."""
+    """Return the first row of a CSV file, and the other rows; empty lines are skipped.
+
+    Raises an error if the file cannot be read, or has not the
+    ``expected`` form.
+    """
     text = read_feature_file(Path(path), expected)
     lines = [row for row in csv.reader(text.splitlines()) if row]
     return (lines[0], lines[1:]) if lines else ([], [])
@@ -248,7 +257,9 @@ def _numbers_after(
 ) -> list[float]:
     """Return the ``size`` numbers of a row after the id of its feature.
 
-    Raises a DatasetError that names the line and the ``expected`` form of the file.
+    ``row`` has the cells of the row as texts, and ``line``
+    is its number in the file. Raises a DatasetError that
+    names the line and the ``expected`` form of the file.
     """
     if len(row) != size + 1:
         raise DatasetError(
@@ -263,7 +274,7 @@ def _numbers_after(
 
 
 def _feature_id(path: str, line: int, text: str, expected: str) -> int:
-    """Return the feature id in a cell.
+    """Return the feature id in a cell with a ``text``.
 
     Raises a DatasetError that names the line and the ``expected`` form of the file.
     """

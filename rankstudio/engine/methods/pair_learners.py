@@ -70,8 +70,10 @@ class PreferenceLearner(LinearRanker):
 def labels_or_zeros(X: Any, y: Any, preferences: Preferences | None) -> Any:
     """Return the labels y, or zeros (m,) if preferences between documents replace labels.
 
-    The zeros satisfy checks that need labels; they are not used. Raises a
-    ParameterError for both labels and preferences.
+    The zeros satisfy checks that need labels; they are
+    not used. Raises a ParameterError for both labels
+    and preferences, or for ``preferences`` of another
+    type, and a DatasetError for an X without rows.
     """
     if preferences is None:
         return y
@@ -104,7 +106,8 @@ def preferring(data: Any, preferences: Preferences | None) -> Any:
     """
     if preferences is None:
         return data
-    # The query of each grouped row, then of each original row.
+    # The query of each grouped row, then of each original
+    # row. A copy, because the array is read and written.
     query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
     if data.order is not None:
         query[data.order] = query.copy()
@@ -124,7 +127,7 @@ class PairwiseLeastSquares(PreferenceLearner):
     weighting: WeightingName = "size"
 
     def pair_cost(self) -> PairCost:
-        """Return the loss.
+        """Return the loss of a pair of documents, from the parameters of the estimator.
 
         Raises a ParameterError if a parameter is out of range or does not fit
         the others.
@@ -136,7 +139,7 @@ class PairwiseLeastSquares(PreferenceLearner):
 
 
 def held_out_weighting(cost: PairCost) -> str:
-    """Return the weighting of a loss for :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`.
+    """Return the weighting of a loss in predictions of held-out documents: "size" or "none".
 
     Raises
     ------
@@ -153,9 +156,11 @@ def held_out_weighting(cost: PairCost) -> str:
 def pair_rows(data: Any, cost: PairCost) -> Any:
     """Return rows whose sum of squared errors is the loss of the pairs, in place of the documents.
 
-    Algorithms for least squares then minimise this loss. With labels and the
-    default loss, the rows are the documents, and the data themselves are
-    returned. ``data`` are QueryData, or their counterpart with sparse features.
+    Algorithms for least squares then minimise this loss,
+    of which ``cost`` has the parameters. With labels and
+    the default loss, the rows are the documents, and the
+    data themselves are returned. ``data`` are QueryData,
+    or their counterpart with sparse features.
 
     Raises
     ------
@@ -176,14 +181,14 @@ def pair_rows(data: Any, cost: PairCost) -> Any:
 
 
 def refuse_unusual(cost: PairCost) -> None:
-    """Raise a ParameterError for a loss of labels that sparse features do not support."""
+    """Raise a ParameterError for a loss of labels other than the default, which sparse features need."""
     if name := unusual(cost):
         expected = "the defaults (cost magnitude, ties True, weighting size) for a sparse X, or a dense X"
         raise ParameterError(name, getattr(cost, name), expected)
 
 
 def unusual(cost: PairCost) -> str:
-    """Return the name of the loss's first parameter that differs from its default, "" for none."""
+    """Return the name of the first parameter of a pairwise loss that differs from its default, "" for none."""
     default = PairCost()
     names = [
         name

@@ -28,9 +28,10 @@ differ."""
 def rows_and_targets(
     cost: PairCost, data: QueryData
 ) -> tuple[QueryData, Callable[[Floats], Floats]]:
-    """Return the rows of a loss, and the function from labels (m, v) to the targets of these rows (m, v).
+    """Return the rows whose squared errors are a loss, and the function that makes their targets.
 
-    The rows do not depend on the labels.
+    The function converts labels (m, v) to targets (m, v). The
+    rows do not depend on the labels.
     """
     return PairRows.of(data, cost), targets_of(data.ptr, cost)
 
@@ -38,8 +39,9 @@ def rows_and_targets(
 def targets_of(ptr: Ints, cost: PairCost) -> Callable[[Floats], Floats]:
     """Return the function from labels (m, v) to the targets (m, v) of the rows of a loss.
 
-    The squared errors of the rows' targets are the loss: labels are centred
-    within queries, and scaled as the rows are.
+    The squared errors of these targets are the loss
+    of pairs. Labels are centred within queries, whose
+    starts are ``ptr``, and scaled as the rows are.
     """
     if cost.default:
         return lambda labels: centre(labels, ptr)
@@ -57,7 +59,7 @@ def has_defaults_except(estimator: LinearRanker, ignored: frozenset[str]) -> boo
 
 
 def exchanged_rows(
-    cost: PairCost, data: QueryData, plain: Callable[[Ints], QueryData]
+    cost: PairCost, data: QueryData, permute: Callable[[Ints], QueryData]
 ) -> Callable[[Ints], QueryData]:
     """Return a function that permutes the documents in preferences, faster than computing all anew.
 
@@ -71,22 +73,26 @@ def exchanged_rows(
         The loss.
     data : QueryData
         Documents with preferences.
-    plain : callable
+    permute : callable
         Function that permutes the documents in the preferences without
         computing rows; it is returned if the computation of rows would take too
         much memory.
     """
     blocks = _blocks_if_they_fit(cost, data)
     if blocks is None:
-        return plain
+        return permute
     from rankstudio.engine.arithmetic.pair_cost.preference_rows import rows_of  # noqa: PLC0415 - scipy
 
     def exchanged(order: Ints) -> QueryData:
         """Return the data in which the documents take each other's preferences, by an order (m,).
 
-        Uses ``plain``, ``cost``, ``data`` and ``blocks`` of the function.
+        Also caches the rows of the loss with them. Uses
+        variables of the outer function: ``permute`` makes
+        the data without rows, ``cost`` is the loss, and
+        ``blocks`` are the preferences of ``data``, from
+        which rows follow.
         """
-        permuted = plain(order)
+        permuted = permute(order)
         inverse = np.empty_like(order)
         inverse[order] = np.arange(order.size)
         # To permute the preferences of documents is to permute the documents by
@@ -103,8 +109,9 @@ def _blocks_if_they_fit(
 ) -> tuple[PreferenceBlock, ...] | None:
     """Return the preferences as blocks, from which rows of the documents are computed.
 
-    A block has a square matrix of the documents of one query. None if the
-    blocks take too much memory.
+    A block has a square matrix of the documents of
+    one query, which depends on the ``cost`` of a
+    pair. None if the blocks take too much memory.
     """
     # A query of s documents has a matrix of s² numbers, and s numbers besides.
     sizes = np.diff(data.ptr).astype(np.float64)

@@ -82,12 +82,12 @@ def added_by(loaded: LoadedPlugin) -> dict[str, list[Any]]:
         # The window's own pages, and pages that other packages add.
         "pages": [
             *(page for page in own_pages() if page in loaded.plugin.pages),
-            *(page for page, by in parts.pages if by.plugin is loaded.plugin),
+            *(page for page, adder in parts.pages if adder.plugin is loaded.plugin),
         ],
         # Panels of the window, and parts that the plug-in adds to pages.
         "panels": [
-            *(panel for panel, by in parts.panels if by.plugin is loaded.plugin),
-            *(part for by, part in page_parts() if by.plugin is loaded.plugin),
+            *(panel for panel, adder in parts.panels if adder.plugin is loaded.plugin),
+            *(part for adder, part in page_parts() if adder.plugin is loaded.plugin),
         ],
         **{
             kind: _declared_entries(loaded, kind, cls) for kind, cls in _CLASSES.items()
@@ -111,7 +111,7 @@ _CLASSES = {
 
 
 def _declared_entries(loaded: LoadedPlugin, kind: str, entry_class: type) -> list[Any]:
-    """Return the entries of one kind that a plug-in declares, without objects of a wrong class."""
+    """Return the entries of one kind that a plug-in declares, without objects of another class."""
     return [
         value for value in values_of(loaded, kind) if isinstance(value, entry_class)
     ]

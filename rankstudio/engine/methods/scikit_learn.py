@@ -32,7 +32,7 @@ class Estimator:
         }
 
     def set_params(self, **parameters: Any) -> Self:
-        """Set parameters by name; ValueError for an unknown name."""
+        """Set parameters by name, and return the estimator; ValueError for an unknown name."""
         accepted = signature(type(self)).parameters
         for name, value in parameters.items():
             if name not in accepted:
@@ -67,8 +67,9 @@ class Estimator:
         Parameters
         ----------
         **requests : bool, str or None
-            For each argument, whether it is passed, or its alias; None to raise
-            an error if it is given.
+            For each argument of ``fit``, whether it is
+            passed, or the name under which a caller passes
+            it; None to raise an error if it is passed.
 
         Returns
         -------

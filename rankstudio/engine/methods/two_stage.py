@@ -99,9 +99,11 @@ class OfSums(Narrowed):
         return self.inner.scores(new_features)
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
-        """Return the model as plain values for a file, with the ``ids`` of all features.
+        """Return the model as plain values for a file: the sums, and the model of them.
 
-        The inner model's own features are the sums, so they have the ids 1 to t.
+        ``ids`` are the ids of all features, by
+        column. The features of the inner model are
+        the t sums, so they have the ids 1 to t.
         """
         model = self.inner.beyond_weights(range(1, len(self.sums) + 1))
         columns = [int(ids[column]) for column in self.columns]
@@ -114,7 +116,7 @@ class OfSums(Narrowed):
 
 
 def selections(steps: Sequence[Step], growing: bool) -> tuple[Columns, ...]:
-    """Return the sets of features with which the final ranker is trained, of increasing size.
+    """Return the sets of features that a selector has selected, of increasing size, for a final ranker.
 
     Parameters
     ----------
@@ -141,13 +143,14 @@ def comparisons(
     steps : sequence of Step
         Steps of the selector.
     growing : bool
-        Whether the steps are growing sets, each of which is a set. Otherwise
-        they are iterations, and the sets are the first 1, 2, … features of the
-        last one.
+        Whether each step is a set of features, one larger
+        than the last. Otherwise they are iterations, and the
+        sets are the first 1, 2, … features of the last one.
     score : CandidateScore or None
         Score by which the selector compares features; None if it compares none.
     divisor : float
-        Divisor of the selector's criteria.
+        Divisor of the selector's criteria, which makes
+        those of different folds comparable.
 
     Returns
     -------
@@ -202,6 +205,8 @@ def two_stage_steps(
     if largest_set and are_nested:
         nested_steps = ranker.nested(data, largest_set)
         if nested_steps is not None:
+            # The models by their numbers of features;
+            # `steps_of` passes on their progress.
             step_of_size = {
                 len(step.selected): step for step in (yield from steps_of(nested_steps))
             }
@@ -215,6 +220,8 @@ def two_stage_steps(
     # Otherwise one model after the other.
     for number, columns in enumerate(sets, start=1):
         ascending = tuple(sorted(columns))
+        # The last step of the ranker on these columns only,
+        # and then the same with weights for all columns.
         model = yield from _learn_once(
             ranker, data, ascending, (number - 1) / len(sets)
         )
@@ -243,7 +250,8 @@ def combined_steps(
         Weights of the sums. Each sum is then scaled to a standard deviation of
         1 within queries.
     first : int, default 1
-        Number of the first model to train; those before are skipped.
+        Number of the first model to train,
+        from 1; those before are skipped.
 
     Yields
     ------
@@ -251,8 +259,9 @@ def combined_steps(
         A step per model, whose ``coef`` are the weights of the original
         features, or their importance. Its criterion is that of the ranker.
     """
-    # The new features of all documents, each with a standard deviation of 1
-    # within queries.
+    # The new features of all documents, each with a
+    # standard deviation of 1 within queries. The text
+    # is for the error if they do not fit into memory.
     query_data = data.whole(
         trn("{n} new feature", "{n} new features", len(sets)).format(n=len(sets))
     )
@@ -306,7 +315,8 @@ def combined_steps(
 def _sums_of_features(X: Floats, sums: Floats) -> Floats:
     """Return weighted sums of the features X (m, n), shape (m, t); ``sums`` (t, n) are their weights.
 
-    They are rounded exactly as when a model computes them for its scores.
+    They are rounded exactly as when a model computes them
+    for its scores, because the same function computes them.
     """
     out = np.empty((len(X), len(sums)))
     # Blocks of rows, because each block is copied with the features as rows.
@@ -340,6 +350,7 @@ def _learn_once(
     key = (type(ranker), repr(ranker.get_params()), columns)
     if key in models:
         return models[key]
+    # The loop has no items without columns.
     last: Step | None = None
     for step in ranker.work(data.narrowed(columns)) if columns else ():
         if isinstance(step, Step):

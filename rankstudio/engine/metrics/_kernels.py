@@ -7,9 +7,10 @@ one by one: taking them out of a tuple in every call more than doubled the time.
 
 Lengths: m documents, Q queries, K models, n documents in one query, L different labels.
 
-Comments below refer to these equations by number. With r_i = 1 for a relevant
-document at rank i, h_i = Σ_{j≤i} r_j, R relevant and N irrelevant documents,
-gains g, weights w of the ranks and chances s to stop at a document:
+These are the equations of the measures. With r_i = 1
+for a relevant document at rank i, h_i = Σ_{j≤i} r_j, R
+relevant and N irrelevant documents, gains g, weights w
+of the ranks and chances s to stop at a document:
 
 (1) AP@k = Σ_{i≤k} r_i h_i / i / d, where d is R or, by the convention, the
 cut-off k below R. (2) NDCG@k = Σ_{i≤k} g_i w_i divided by the same sum in the
@@ -68,7 +69,11 @@ _FAR = 8  # after 8 n moves insertion gives up, for the same reason
 
 
 def scratch_space(longest: int) -> tuple[Floats, Ints]:
-    """Return the kernels' scratch arrays: kernels that create arrays take long to compile."""
+    """Return work space of the kernels for queries of up to ``longest`` documents: rows of reals and of integers.
+
+    Kernels that create arrays
+    themselves take long to compile.
+    """
     return np.empty((7, longest + 1)), np.empty((2, longest + 1), dtype=np.int64)
 
 
@@ -94,7 +99,7 @@ def sort_descending(
                 j -= 1
             key[j + 1] = moved_key
             item[j + 1] = moved_item
-    # Merge neighbors; the sorted runs double in length each time.
+    # Merge neighbours; the sorted runs double in length each time.
     width = RUN
     while width < n:
         for start in range(0, n - width, 2 * width):
@@ -129,17 +134,18 @@ def _merge(
     """
     if key[middle - 1] >= key[middle]:  # already in order
         return
-    # Copy the left neighbor, whose place is written first.
+    # Copy the left neighbour, whose place is written first.
     n_left = middle - start
     for i in range(n_left):
         spare_key[i] = key[start + i]
         spare_item[i] = item[start + i]
-    # Write the greater of both keys; what is left of the right neighbor is in place.
+    # Write the greater of both keys; what is left of the right neighbour is in place.
     left = 0
     right = middle
     out = start
     while left < n_left and right < stop:
-        # no branch: it would be guessed wrong half the time
+        # Without a branch, which a processor
+        # would predict wrongly half the time.
         from_left = bool(spare_key[left] >= key[right])
         key[out] = spare_key[left] if from_left else key[right]
         item[out] = spare_item[left] if from_left else item[right]
@@ -157,10 +163,12 @@ def _merge(
 def _insert_descending(key: Floats, item: Ints, n: int) -> bool:
     """Sort the first n keys from the greatest down by insertion, equal keys by item; False if it takes long.
 
-    Insertion is fast for keys that are nearly sorted. With too many moves it
-    stops, and the arrays are only partly sorted: another method is faster then.
+    Insertion is fast for keys that are nearly
+    sorted. With too many moves it stops, and the
+    arrays are only partly sorted: another method is
+    faster then. Each ``item`` moves with its key.
     """
-    moves_left = _FAR * n
+    moves_left = _FAR * n  # a few per key
     for i in range(1, n):
         moved_key = key[i]
         moved_item = item[i]
@@ -219,7 +227,9 @@ def rank_all(
     Parameters
     ----------
     scores : ndarray of shape (K, m)
+        Scores of K models.
     query_ptr : ndarray of shape (Q + 1,)
+        First document of each query, followed by m.
     level : ndarray of shape (m,)
         Position of each document's label among the different ones.
     out : ndarray of shape (K, m)
@@ -509,7 +519,7 @@ def _grade(
         _share_between_ties(key, gain, n)
     total = 0.0
     for i in range(n):
-        total += gain[i] * weight[i]  # (2) of the module's docstring
+        total += gain[i] * weight[i]
         dcg[i] = total
 
 
@@ -543,16 +553,21 @@ def _count(
     for i in range(n):
         if relevant[i] > 0.0:
             n_hits += relevant[i]
-            total += relevant[i] * n_hits / (i + 1)  # (1)
+            total += relevant[i] * n_hits / (i + 1)  # the precision at this rank
         hits[i] = n_hits
         precisions[i] = total
+    # The documents of a tie have the same precision, too.
     if tree is not None and averaged:
         _one_precision_for_ties(key, relevant, hits, n, precisions)
 
 
 @subroutine
 def _end_of_tie(key: Floats, stop: int, n: int) -> int:
-    """Return the rank after the last document with the score of the one before ``stop``."""
+    """Return the position after the last document with the key of the one before ``stop``.
+
+    ``key`` (n,) are scores, or numbers
+    that are equal in a tie.
+    """
     while stop < n and key[stop] == key[stop - 1]:
         stop += 1
     return stop
@@ -598,11 +613,12 @@ def _one_precision_for_ties(
 def _average_precision(
     cut: int, precisions: Floats, n_relevant: int, rules: Rules, n: int
 ) -> float:
-    """Return AP@cut (cut 0: of all documents): the sum of precisions at relevant ranks over R, or the cut.
+    """Return AP@cut, the average precision: the sum of precisions at relevant ranks, divided by R or the cut.
 
-    ``precisions`` are these sums up to each of n ranks, and R is the number of
-    relevant documents. By some conventions, the divisor is the cut if it is
-    less than R.
+    ``precisions`` are these sums up to each of n ranks,
+    and R is the number of relevant documents. A cut of 0
+    means all ranks. By some conventions, whose ``rules``
+    say so, the divisor is the cut if it is less than R.
     """
     if n_relevant == 0:
         return rules.empty_query  # the value of such a query by the convention
@@ -614,7 +630,12 @@ def _average_precision(
 
 @subroutine
 def _precision(cut: int, hits: Floats, rules: Rules, n: int) -> float:
-    """Return P@cut = hits[cut] / cut; for fewer documents, by the rule of the convention."""
+    """Return the share of relevant documents among the first ``cut``, P@cut.
+
+    ``hits`` are the numbers of relevant documents up to
+    each of n ranks. For fewer than ``cut`` documents, the
+    convention has a rule. A cut of 0 means all ranks.
+    """
     if cut <= n:
         return float(hits[cut - 1] / cut)
     if rules.short_precision == Short.ZERO:
@@ -683,7 +704,8 @@ def _measure_hits(
     n_hits = hits[min(cut, n) - 1]
     if n_hits == 0.0:
         return 0.0
-    # 2 / (1 / precision + 1 / recall), with recall = n_hits / n_relevant
+    # F = 2 / (1 / precision + 1 / recall),
+    # with recall = n_hits / n_relevant
     return float(2.0 * n_hits / (n_hits / _precision(cut, hits, rules, n) + n_relevant))
 
 
@@ -722,10 +744,13 @@ def _measure_judged(
 ) -> float:
     """Return binary preference, or the share of judged documents among the first ``cut``, as ``kind`` says.
 
-    Judged documents have labels from 0 up. ``level`` are the levels of the
-    labels from rank to rank, and ``relevants`` and ``judged`` (L,) are 1 for
-    such levels; ``depth`` ranks are filled. If ``averaged``, the result is a
-    mean over the orders of ties.
+    Judged documents have labels from 0 up. ``level`` are
+    the levels of the labels from rank to rank, and
+    ``relevants`` and ``judged`` (L,) are 1 for such levels;
+    ``depth`` of the n ranks are filled. ``n_relevant`` and
+    ``n_judged`` are the numbers of such documents of the
+    query. If ``averaged``, the result is a mean over the
+    orders of ties, documents with equal keys.
     """
     if kind == _JUDGED:
         return _judged_share(key, level, judged, min(cut, n), depth, averaged)
@@ -798,7 +823,8 @@ def _preference(
             lost = 0.0
             for tied_above in range(t + 1):
                 lost += min(above + tied_above, n_relevant) / divisor
-            # (4), the mean over the positions in the tie
+            # The mean over the numbers of
+            # irrelevant ones of the tie above.
             total -= hits * lost / (t + 1)
         above += t
         start = stop
@@ -824,11 +850,16 @@ def _measure_order(
 ) -> float:
     """Return Recall, AUC, greatest F, Success, RR, ERR, a disagreement error or Kendall's τ_b, as ``kind`` says.
 
-    ``key`` and ``level`` have the scores and the levels of the labels of
-    ``depth`` ranks, ``hits`` the numbers of relevant documents up to each.
-    ``relevants`` (L,) is 1 for a relevant level. ``chances`` (L,) has the
-    probability that a reader ends at a document of the level, for ERR.
-    ``passed`` and ``tree`` are work space. A cut of 0 means all n ranks.
+    ``key`` and ``level`` have the scores and the levels
+    of the labels of ``depth`` ranks, ``hits`` the numbers
+    of relevant documents up to each. ``relevants`` (L,)
+    is 1 for a relevant level. ``chances`` (L,) has the
+    probability that a reader ends at a document of the
+    level, for ERR. ``n_pairs`` is the number of pairs of
+    documents with different labels. Documents with equal
+    keys are a tie; if ``averaged``, the result is a mean
+    over its orders. ``passed`` and ``tree`` are work
+    space. A cut of 0 means all n ranks.
     """
     if kind == _RECALL:
         return float(hits[min(cut, n) - 1] / n_relevant) if n_relevant else 0.0
@@ -880,13 +911,14 @@ def _cascade(
             pass_probability = 1.0 - stops[level[i]]
             chance[n_tied] = chance[n_tied - 1] * pass_probability
             for j in range(n_tied - 1, 0, -1):
-                # (6): of all sets of j of the first n_tied documents, the share
-                # j / n_tied contains this one.
+                # Of all sets of j of the first
+                # n_tied documents, the share j
+                # / n_tied contains this one.
                 chance[j] = (
                     (n_tied - j) * chance[j] + j * chance[j - 1] * pass_probability
                 ) / n_tied
-        # (5) of the module's docstring: a reader ends at place j of the tie
-        # with the probability to pass j documents, but not j + 1.
+        # A reader ends at place j of the tie with the
+        # probability to pass j documents, but not j + 1.
         for j in range(min(end, last) - start):
             total += (
                 reach_probability
@@ -908,10 +940,11 @@ def _area(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
     n_pairs = n_relevant * (n - n_relevant)
     if n_pairs == 0:
         return np.nan
-    halves = 0.0
+    halves = 0.0  # twice the number of pairs in the wrong order, plus ties
     start = 0
     while start < n:
         stop = _end_of_tie(key, start + 1, n)
+        # Relevant documents above the tie, and in it.
         before = hits[start - 1] if start else 0.0
         tied_hits = hits[stop - 1] - before
         # Other documents ranked above count twice, those of the same tie once.
@@ -924,8 +957,10 @@ def _area(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
 def _greatest_f(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
     """Return the greatest F = 2 hits / (documents above + n_relevant) over all thresholds between scores.
 
-    ``hits`` are the numbers of relevant documents up to each of n ranks; a
-    threshold never divides documents with equal keys.
+    F is the harmonic mean of precision and recall of
+    the documents above the threshold. ``hits`` are the
+    numbers of relevant documents up to each of n ranks;
+    a threshold never divides documents with equal keys.
     """
     greatest = 0.0
     stop = 0
@@ -941,16 +976,19 @@ def _order_of_pairs(
 ) -> float:
     """Return the share of pairs in the wrong order, or Kendall's τ_b, NaN without a pair: O(n log L).
 
-    ``key`` and ``level`` have the scores, descending, and the levels of the
-    labels of n documents, and ``tree`` (L + 1,) is zeros, before and after the
-    call. Documents are entered into a tree of labels from the best score down.
-    Before a tie is entered, the lower labels in the tree are those at higher
-    scores, that is, pairs in the wrong order. After it is entered, they also
-    include those at the same score, tied pairs. A tied pair counts one half in
-    the disagreement error, and 1 in the strict one. With n_pairs pairs of
-    different labels, of which D are wrong and T tied, C - D = n_pairs
-    - 2D - T, and τ_b divides it by the root of n_pairs times the pairs of different
-    scores.
+    ``key`` and ``level`` have the scores, descending, and
+    the levels of the labels of n documents, and ``tree``
+    (L + 1,) is zeros, before and after the call. Documents
+    are entered into a tree of labels from the best score
+    down. Before a tie is entered, the lower labels in the
+    tree are those at higher scores, that is, pairs in the
+    wrong order. After it is entered, they also include
+    those at the same score, tied pairs. A tied pair counts
+    one half in the disagreement error, and 1 in the strict
+    one. Let D of the ``n_pairs`` pairs of different labels
+    be wrong, T tied, and the others, C, right: C - D is
+    n_pairs - 2D - T. τ_b divides it by the root of n_pairs
+    times the number of pairs of different scores.
     """
     if n_pairs == 0:
         return np.nan
@@ -976,7 +1014,8 @@ def _order_of_pairs(
         return float(n_wrong_or_tied / n_pairs)
     if kind == _DISAGREEMENT:
         return 0.5 * (n_wrong + n_wrong_or_tied) / n_pairs
-    # U of (9); n_wrong + n_wrong_or_tied = 2 D + T
+    # The pairs of different scores;
+    # n_wrong + n_wrong_or_tied = 2 D + T.
     n_ordered = n * (n - 1) // 2 - n_equal_scores
     return (
         (n_pairs - n_wrong - n_wrong_or_tied) / np.sqrt(float(n_pairs) * n_ordered)

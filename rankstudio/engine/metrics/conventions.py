@@ -132,7 +132,7 @@ class Convention:
         return np.exp2(positive) - 1.0 if self.gain is Gain.EXPONENTIAL else positive
 
     def weights(self, n: int) -> Floats:
-        """Return 1 / discount of the ranks 1 … n, shape (n,)."""
+        """Return the weights of the ranks 1 … n in DCG, 1 / discount, shape (n,)."""
         ranks = np.arange(1, n + 1, dtype=np.float64)
         if self.discount is Discount.LETOR:
             return 1.0 / np.log2(np.maximum(ranks, 2.0))
@@ -146,6 +146,7 @@ class Convention:
         maximum of ``labels``, which may be those of a single query: the same
         grade has to count the same in all queries.
         """
+        # (2^label - 1) / 2^greatest, without overflow.
         positive = np.maximum(labels, 0.0)
         greatest = self.greatest_grade or greatest_grade
         chances: Floats = np.minimum(
@@ -180,9 +181,9 @@ class Convention:
         rule = {"NDCG": self.short_ndcg, "P": self.short_precision}.get(
             chosen.family.name
         )
-        if rule is not Short.ZERO:
+        if rule is not Short.ZERO:  # such a query does not count 0
             return 0
-        return chosen.cut or 0
+        return chosen.cut or 0  # a measure may have no cut-off k
 
     @property
     def rules(self) -> tuple[tuple[str, str], ...]:
@@ -235,7 +236,8 @@ def _parsed_convention(key: str, values: Mapping[str, Any]) -> Convention:
         for name, kind in _ENUM_OF_FIELD.items()
         if name in values
     }
-    # The members, which come last, replace their words.
+    # The members, which come last,
+    # replace their words in the file.
     return Convention(key=key, **{**values, **members})
 
 
@@ -269,7 +271,7 @@ def convention(key: str) -> Convention:
 
 
 def rules_text(key: str, names: Iterable[str]) -> str:
-    """Return the text on the rules of measures: the convention's label, and the rules of foreign measures.
+    """Return the text on the rules of measures: the convention's label, and the rules of plug-ins' measures.
 
     Parameters
     ----------
@@ -295,7 +297,10 @@ def rules_text(key: str, names: Iterable[str]) -> str:
 
 
 def objective(key: str) -> Convention:
-    """Return the convention by which methods optimise and select, see :attr:`Convention.objective`.
+    """Return the variant of a convention by which methods optimise and select.
+
+    Here, a query with fewer than k documents counts in a
+    measure with the cut-off k, which becomes their number.
 
     Examples
     --------

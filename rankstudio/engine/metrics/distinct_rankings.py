@@ -30,15 +30,18 @@ def enter_all(
 ) -> None:
     """Write the position of each query's ranking by each model, and register new rankings.
 
-    Each different ranking of a query is stored once, in a row of ``codes``. Its
-    position is row · Q + query. A hash table, which stores positions plus 1,
-    tells whether a ranking is registered already.
+    Each different ranking of a query is stored once,
+    in a row of ``codes``. Its position is row · Q +
+    query. A hash table, which stores positions plus
+    1, says whether a ranking is registered already.
 
     Parameters
     ----------
     ranked : ndarray of shape (K, m)
-        Rankings of ``rank_all``.
+        Rankings of K models: the labels of each query's
+        documents from the best score down, as codes.
     query_ptr : ndarray of shape (Q + 1,)
+        First document of each query, followed by m.
     codes : ndarray of shape (R, m)
         Distinct rankings of each query, stacked, with space for K more.
     counts : ndarray of shape (Q,)
@@ -92,6 +95,7 @@ def enter_again(codes: Codes, query_ptr: Ints, counts: Ints, table: Ints) -> Non
     mask = table.shape[0] - 1
     for q in range(n_queries):
         for row in range(counts[q]):
+            # The first empty slot, from the ranking's hash on.
             slot = _hash(codes, row, query_ptr[q], query_ptr[q + 1], q) & mask
             while table[slot]:
                 slot = (slot + 1) & mask
@@ -100,7 +104,7 @@ def enter_again(codes: Codes, query_ptr: Ints, counts: Ints, table: Ints) -> Non
 
 @kernel
 def gather(values: Floats, places: Places, out: Floats) -> None:
-    """Write the values at these positions, shape (K, Q): O(K Q), without blocking other threads."""
+    """Write to ``out`` (K, Q) the ``values`` at the positions ``places`` (K, Q), without blocking other threads."""
     for model in range(places.shape[0]):
         for q in range(places.shape[1]):
             out[model, q] = values[places[model, q]]
@@ -119,7 +123,11 @@ def _hash(ranked: Codes, model: int, first: int, stop: int, q: int) -> int:
 def _equal(
     ranked: Codes, model: int, codes: Codes, row: int, first: int, stop: int
 ) -> bool:
-    """Return whether two rankings of a query are equal, as different rankings may have equal hashes."""
+    """Return whether two rankings of a query are equal, as different rankings may have equal hashes.
+
+    They are the positions first … stop - 1 of a row of
+    ``ranked`` and a row of ``codes``.
+    """
     i = first
     while i < stop and ranked[model, i] == codes[row, i]:
         i += 1
@@ -143,12 +151,16 @@ class DistinctRankings:
     """
 
     def __init__(self, query_ptr: Ints) -> None:
-        """Start without rankings; query q has the documents query_ptr[q] to query_ptr[q + 1]."""
+        """Start without rankings; query q has the documents query_ptr[q] to query_ptr[q + 1] - 1."""
         self._query_ptr = np.ascontiguousarray(query_ptr, dtype=np.int64)
         n_queries = self._query_ptr.size - 1
+        # The number of different rankings of each query, the
+        # rankings, and the hash table of their positions.
         self._counts = np.zeros(n_queries, dtype=np.int64)
         self._codes: Codes = np.empty((0, int(self._query_ptr[-1])), dtype=np.uint8)
         self._table = np.zeros(_MIN_SLOTS, dtype=np.int64)
+        # The evaluator with the last values, and how
+        # many rankings of each query it has measured.
         self._evaluator: Evaluator | None = None
         self._n_measured = np.zeros(n_queries, dtype=np.int64)
         self._values: Floats = np.empty((0, 0, n_queries))  # by measure, row and query
@@ -156,7 +168,7 @@ class DistinctRankings:
 
     @property
     def nbytes(self) -> int:
-        """Memory in bytes, including the arrays of positions that callers have."""
+        """Memory in bytes, including all arrays of positions that were returned to callers."""
         return (
             self._codes.nbytes
             + self._table.nbytes
@@ -231,9 +243,14 @@ class DistinctRankings:
         return gathered
 
     def _measure(self, evaluator: Evaluator) -> None:
-        """Measure the rankings that this evaluator has not measured yet, and store the values for later calls."""
+        """Measure the rankings that this evaluator has not measured yet, and store the values for later calls.
+
+        The values have shape (M, R, Q): M measures, up to R
+        different rankings of a query, and Q queries.
+        """
         shape = (len(evaluator.measures), self._codes.shape[0], self._counts.size)
-        # Another evaluator has other measures; the same one may need more rows.
+        # Another evaluator has other measures; the same one
+        # may need more rows of rankings than there were.
         if self._evaluator is not evaluator:
             self._evaluator = evaluator
             self._values = np.empty(shape)

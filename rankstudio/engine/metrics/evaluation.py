@@ -148,6 +148,8 @@ def evaluate(
         else check_grade(greatest_grade, labels)
     )
     chosen = LETOR_MEASURES if measures is None else measures
+    # The ranks of the ids are only computed
+    # if the convention needs them.
     grading = Grading(grade, partial(ranks_of_ids, names, query_ptr))
     evaluator = Evaluator(labels[rows], query_ptr, convention, chosen, grading=grading)
     used_grade = evaluator.convention.greatest_grade or grade
@@ -231,7 +233,10 @@ def group_by_query(
         Documents in grouped order; within a query the order is kept.
         ``slice(None)`` if they are already grouped.
     query_ptr : ndarray of shape (Q + 1,)
+        First document of each query in
+        this order, followed by m.
     query_ids : ndarray of shape (Q,)
+        Id of each query.
 
     Raises
     ------
@@ -241,6 +246,8 @@ def group_by_query(
     expected = f"one query id for each of the {n_documents} documents"
     if qid.shape != (n_documents,):
         raise ParameterError("qid", f"an array of shape {qid.shape}", expected)
+    # Objects of different types cannot
+    # be sorted, but their texts can.
     ids = qid.astype(np.str_) if qid.dtype.kind == "O" else qid
     # A block are consecutive documents of the same query; these are its first
     # documents.
@@ -307,6 +314,8 @@ def rank_order(
     ptr = check_query_ptr(query_ptr, n_documents)
     values = check_scores(scores, n_documents)
     order = reading_order(ptr, rules, grading or Grading(0.0), last_first=True)
+    # None: documents with equal scores
+    # keep the order of the file.
     tie_order = np.arange(n_documents) if order is None else order
     query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
     # The sort is stable: documents with equal scores keep the order of ties.

@@ -135,10 +135,13 @@ def compile_truth(
     Parameters
     ----------
     labels : ndarray of shape (m,)
+        Labels, grouped by query.
     query_ptr : ndarray of shape (Q + 1,)
+        First document of each query, followed by m.
     convention : Convention
+        Gains, discounts and the least relevant label.
     greatest_grade : float
-        Grade of the dataset, for ERR.
+        Greatest label of the dataset, for ERR.
     pairs : bool
         Whether pairs of documents are counted, as for the disagreement error.
 
@@ -207,7 +210,11 @@ def _ideal_dcg(gain: Floats, query_ptr: Ints, weight: Floats) -> Floats:
 
 
 def count_pairs(labels: Floats, query_ptr: Ints) -> Ints:
-    """Return the number of pairs of documents with different labels in each query, shape (Q,)."""
+    """Return the number of pairs of documents with different labels in each query, shape (Q,).
+
+    Query q has the documents
+    query_ptr[q] to query_ptr[q + 1] - 1.
+    """
     lengths = np.diff(query_ptr)
     query = np.repeat(np.arange(lengths.size), lengths)
     order = np.lexsort((labels, query))  # by query, so that query_ptr stays valid
@@ -303,14 +310,18 @@ class Evaluator:
         if self._order is not None:
             labels = labels[self._order]
         self._labels = labels
-        # Prepare what all rankings share: rules, codes of the labels, and ideal values.
+        # Prepare what all rankings share: rules, codes of
+        # the labels, and ideal values. The mask of the
+        # measures that need the scores themselves, not only
+        # a ranking; and the measures of plug-ins and files.
         self._needs_scores = np.array(
             [not m.by_rank for m in self.measures], dtype=np.bool_
         )
         self._foreign = self._foreign_values(labels, ptr, grading.greatest_grade)
         _, self._level = label_codes(labels)
         self._rules = compile_rules(self.convention)
-        # Rankings of rank() have ties in the reverse order; see reading_order().
+        # For a convention that orders ties by document id,
+        # rankings of rank() have them in the reverse order.
         backwards = self.convention.ties is Ties.DOCUMENT_ID
         self._ranking_rules = compile_rules(self.convention, ties_reversed=backwards)
         self._query_ptr = ptr
@@ -321,9 +332,11 @@ class Evaluator:
     ) -> tuple[_Batch, ...]:
         """Return the measures that the compiled kernel computes, in batches.
 
-        A batch is computed by one call of the kernel. Its measures have the
-        same least relevant label. Measures of plug-ins, and those of scores,
-        are in none.
+        A batch is computed by one call of the kernel.
+        Its measures have the same least relevant label.
+        Measures of plug-ins, and those that need
+        scores, not only ranks, are in none. ``labels``
+        (m,) are in the order of equal scores.
         """
         # Group the measures by the least label that is relevant for them.
         indices_by_threshold: dict[float, list[int]] = {}
@@ -432,6 +445,9 @@ class Evaluator:
         -----
         O(K m), or O(K Q k) if every measure has a cut-off k.
         """
+        # Some rankings at a time, to limit the
+        # memory; without rankings, one empty block,
+        # so that the result has the right shape.
         step = self._rows_at_a_time
         blocks = [
             ranked[start : start + step]
@@ -444,7 +460,7 @@ class Evaluator:
         return self._by_name(joined)
 
     def rankings_per_query(self, ranked: Codes) -> dict[str, Floats]:
-        """Return each measure of one ranking, of shape (1, m), in each query, each of shape (Q,)."""
+        """Return each measure of one ranking (1, m) in each query, by name, each of shape (Q,)."""
         return self._by_name(self._measured(ranked[:1], self._ranking_rules)[:, 0])
 
     def measure_rows(
@@ -473,6 +489,7 @@ class Evaluator:
 
     @property
     def _rows_at_a_time(self) -> int:
+        """How many models are measured at once, to limit the memory."""
         return max(
             1, _MAX_BLOCK_VALUES // (self.n_queries * max(1, len(self.measures)))
         )
@@ -517,8 +534,9 @@ class Evaluator:
         ``first_model`` is the number of the first model, for the error about a
         NaN score.
         """
-        # `bad` is the position of a NaN in the flattened scores, or -1. The
-        # error names the document in the caller's order.
+        # The rankings (K, m); `bad` is the position of a
+        # NaN in the flattened scores, or -1. The error
+        # names the document in the caller's order.
         ranked, bad = _rank_rows(rows, self._level, self._query_ptr)
         if bad >= 0:
             model, position = divmod(bad, self.n_documents)
@@ -554,9 +572,11 @@ class Evaluator:
     ) -> None:
         """Write the measures of some rankings of each query into ``out`` (M, K, Q).
 
-        Of query q, these are the rows begins[q] to ends[q] - 1 of ``ranked`` (K, m).
+        Of query q, these are the rows begins[q] to ends[q] -
+        1 of ``ranked`` (K, m), the labels of the documents in
+        ranked order. ``rules`` are those of the convention.
         """
-        models = int(begins.min()), int(ends.max())
+        models = int(begins.min()), int(ends.max())  # all of these rows
         for batch in self._batches:
             # Indexing copies, so a batch with all measures writes to `out` directly.
             is_all = batch.indices.size == len(self.measures)
@@ -603,6 +623,8 @@ class _Batch(NamedTuple):
         ``indices`` are their positions among the evaluator's measures, and
         ``truth`` has what the labels alone determine.
         """
+        # `deepest` is the last rank that a measure reads:
+        # without a cut-off, it reads all ranks.
         n_documents = int(truth.query_ptr[-1])
         return cls(
             indices=np.array(indices, dtype=np.int64),
@@ -625,11 +647,15 @@ class _Batch(NamedTuple):
         rules: Rules,
         out: Floats,
     ) -> None:
-        """Write the measures of some rankings of each query into ``out`` of shape (B, K, Q).
+        """Write the B measures of some rankings of each query into ``out`` of shape (B, K, Q).
 
-        Of query q, these are the rows begins[q] to ends[q] - 1 of ``ranked``
-        (K, m), all of them from models[0] to models[1] - 1.
+        Of query q, these are the rows begins[q] to ends[q] -
+        1 of ``ranked`` (K, m), all of them from models[0] to
+        models[1] - 1. ``rules`` are those of the convention.
         """
+        # `weight` has the discount of each rank,
+        # so its size is that of the longest query.
+        # What no measure reads is not computed.
         space = scratch_space(self.truth.weight.size)
         needs_tree = Reads.ORDER in self.reads or rules.ties_averaged
         tree = (
@@ -657,14 +683,19 @@ def reading_order(
     Parameters
     ----------
     query_ptr : ndarray of shape (Q + 1,)
+        First document of each query, followed by m.
     convention : Convention
+        Rules, of which one orders
+        documents with equal scores.
     grading : Grading
-        Grading of the documents.
+        Ids of the documents, as ranks.
     last_first : bool, default False
-        Whether to return the order itself. By default it is reversed within
-        each query, as :func:`rank` expects it, and measures by these
-        conventions read ties backwards. So documents without ids, of which the
-        last comes first, have the same rankings by all conventions.
+        Whether to return the order in which documents with
+        equal scores are placed. By default it is reversed
+        within each query, as :func:`rank` expects it:
+        measures by these conventions read ties backwards.
+        So without ids, when the last document comes first,
+        the result is the order of the file.
     """
     if convention.ties is not Ties.DOCUMENT_ID:
         return None
@@ -688,9 +719,11 @@ def rank(
     Parameters
     ----------
     scores : ndarray of shape (K, m)
+        Scores; larger is better.
     y : ndarray of shape (m,)
         Relevance labels, grouped by query.
     query_ptr : ndarray of shape (Q + 1,)
+        First document of each query, followed by m.
     order : ndarray of shape (m,), optional
         Documents in the reverse order in which equal scores are ranked, from
         :func:`reading_order`; by default that of the file.
@@ -713,6 +746,9 @@ def rank(
     if order is not None:
         scores = np.ascontiguousarray(scores[:, order])
         y = y[order]
+    # The position of each label among the
+    # different ones. `bad` is the position of
+    # a NaN in the flattened scores, or -1.
     _, level = label_codes(y)
     ranked, bad = _rank_rows(scores, level, np.asarray(query_ptr, dtype=np.int64))
     if bad >= 0:
@@ -724,7 +760,12 @@ def rank(
 
 
 def _rank_rows(rows: Floats, level: Codes, query_ptr: Ints) -> tuple[Codes, int]:
-    """Return the rankings of :func:`rank_all`, and the position of a NaN, or -1."""
+    """Return the labels in ranked order by each of K models (K, m), and the position of a NaN, or -1.
+
+    ``rows`` (K, m) are the scores, and ``level`` (m,) has
+    the position of each document's label among the
+    different ones. The position is in the flattened scores.
+    """
     ranked = np.empty(rows.shape, dtype=level.dtype)
     order = np.empty(rows.shape[1], dtype=np.int64)
     space = scratch_space(int(np.diff(query_ptr).max()))
@@ -750,6 +791,6 @@ def average(values: Floats) -> Floats:
 
 
 def standard_error(values: Floats) -> float:
-    """Return s / √n of n values, ignoring NaN; 0 for fewer than two."""
+    """Return the standard error of the mean of values, s / √n, ignoring NaN; 0 for fewer than two."""
     values = values[~np.isnan(values)]
     return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else 0.0

@@ -124,7 +124,9 @@ _CUTS = {"none": Cut.NONE, "optional": Cut.OPTIONAL, "needed": Cut.NEEDED}
 
 def family_of(entry: MeasureEntry) -> Family:
     """Return the family of measures, one per cut-off, of an entry of a plug-in or a file."""
-    # The help is a template for str.format, in which braces of the text are doubled.
+    # The kernels do not compute it, and read nothing
+    # for it. The help is a template for str.format,
+    # in which braces of the text are doubled.
     return Family(
         kind=NO_KIND,
         name=entry.key,

@@ -56,9 +56,11 @@ class ForeignValues:
     ) -> None:
         """Import the functions of the measures; ``indices`` are their positions among all measures.
 
-        ``labels`` (m,) are those of the documents, and ``query_ptr`` (Q + 1,)
-        the first document of each query. ``greatest_grade`` is that of the
-        dataset, if the convention has none.
+        ``labels`` (m,) are those of the documents, and
+        ``query_ptr`` (Q + 1,) the first document of
+        each query. ``greatest_grade`` is the greatest
+        label of the dataset; if the convention has a
+        greatest grade, that one is used.
         """
         # The functions get the greatest grade as part of the convention.
         grade = convention.greatest_grade or greatest_grade
@@ -84,6 +86,7 @@ class ForeignValues:
         backwards : bool
             Whether documents with equal scores are in the reverse order in the ranking.
         out : ndarray of shape (M, K, Q)
+            Values of all M measures.
 
         Raises
         ------
@@ -92,6 +95,7 @@ class ForeignValues:
         Cancelled
             If a stop was requested.
         """
+        # What the functions print goes to standard error.
         with PRINTED_AS_NOTES:
             for query, (first, stop) in enumerate(pairwise(self._query_ptr.tolist())):
                 previous_codes: Codes | None = None
@@ -116,7 +120,7 @@ class ForeignValues:
         If ``backwards``, documents with equal scores are in the reverse order.
         """
         stop_if_asked()  # raises Cancelled
-        lengths = tie_lengths(codes)
+        lengths = tie_lengths(codes)  # of documents with equal scores
         labels = self._distinct_labels[codes >> 1]  # the lowest bit marks ties
         if backwards:
             labels = _with_ties_reversed(labels, lengths)
@@ -136,7 +140,11 @@ class _Function(NamedTuple):
 
     @classmethod
     def of(cls, measure: Measure, convention: Convention) -> _Function:
-        """Import the function of a measure, and return it with the arguments that it accepts."""
+        """Import the function of a measure, and return it with the arguments that it accepts.
+
+        Besides the labels, these may be the cut-off of the
+        measure, the convention, and the lengths of ties.
+        """
         entry = measure.family.entry
         assert entry is not None
         call = entry.load()
@@ -192,7 +200,11 @@ class _Function(NamedTuple):
         return number
 
     def _problem(self, value: float) -> str:
-        """Return the reason to refuse a value, "" if there is none."""
+        """Return the reason to refuse a value of the function, "" if there is none.
+
+        It has to be finite, and in the
+        range that the measure declares.
+        """
         entry = self.measure.family.entry
         assert entry is not None
         if not math.isfinite(value):
@@ -228,7 +240,7 @@ def _accepted_names(call: Callable[..., Any], key: str) -> set[str]:
     PlanError
         If it cannot be called with labels and these arguments only.
     """
-    offered = {"cutoff", "convention", "ties"}
+    offered = {"cutoff", "convention", "ties"}  # besides the labels
     try:
         parameters = list(inspect.signature(call).parameters.values())
     except (TypeError, ValueError):  # a compiled function has no signature
@@ -256,7 +268,11 @@ def _accepted_names(call: Callable[..., Any], key: str) -> set[str]:
 
 
 def tie_lengths(codes: Codes) -> Ints:
-    """Return the number of documents with each score, from the first rank down, in a ranking's codes."""
+    """Return the number of documents with each score, from the first rank down.
+
+    ``codes`` (n,) are a ranking of a query, whose lowest bits
+    mark ties with the document before.
+    """
     starts = np.flatnonzero((codes & 1) == 0)
     return np.diff(np.append(starts, codes.size))
 
@@ -297,6 +313,7 @@ def orders_of_ties(labels: Floats, lengths: Ints) -> Iterator[Floats]:
 
 
 def _number_of_orders(tie: Floats) -> int:
+    """Return how many different orders the labels of a tie have."""
     _, counts = np.unique(tie, return_counts=True)
     return math.factorial(tie.size) // math.prod(map(math.factorial, counts.tolist()))
 
@@ -306,6 +323,8 @@ def _combined_orders(ties: Sequence[Floats]) -> Iterator[Floats]:
 
     ``ties`` has the labels of each tie, from the first rank down.
     """
+    # Without ties left, there is one
+    # combination, of no documents.
     if not ties:
         yield np.empty(0)
         return

@@ -33,7 +33,7 @@ def description_of_measure(entry: MeasureEntry) -> dict[str, Any]:
 
 
 def described_measure(values: Mapping[str, Any]) -> MeasureEntry:
-    """Return the measure that plain values describe; it has no code.
+    """Return the measure that plain values from a study describe; it has no code, so it cannot be computed.
 
     Raises
     ------

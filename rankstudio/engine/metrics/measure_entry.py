@@ -119,7 +119,7 @@ class MeasureEntry:
         return ""
 
     def load(self) -> Any:
-        """Import and return the function.
+        """Import and return the function that computes the measure of a query.
 
         Raises
         ------
@@ -128,8 +128,9 @@ class MeasureEntry:
         """
         if self.lacking:
             raise PlanError(self.lacking)
-        module, _, name = self.function.partition(":")
+        module, _, name = self.function.partition(":")  # "module:name"
         try:
+            # What the package prints goes to standard error.
             with PRINTED_AS_NOTES:
                 function = getattr(import_module(module), name)
         except (KeyboardInterrupt, MemoryError):
@@ -204,6 +205,7 @@ def refuse_invalid_measure(entry: object) -> None:
 
 
 def _is_range(low: object, high: object) -> bool:
+    """Return whether both are numbers, the first one less than the second."""
     if any(type(value) not in (int, float) for value in (low, high)):
         return False
     return bool(low < high)  # type: ignore[operator]

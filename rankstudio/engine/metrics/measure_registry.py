@@ -68,6 +68,8 @@ class MeasureRegistry:
             if entry.origin is None:
                 package = entry.function.partition(":")[0].partition(".")[0]
                 entry = replace(entry, origin=Origin(OriginKind.IMPORT, package, ""))
+            # The measure with this name
+            # so far, if there is one.
             existing = entries.get(entry.key.lower())
             origin = None if existing is None else existing.origin
             if origin is not None and origin.kind is OriginKind.PACKAGE:
@@ -93,7 +95,9 @@ class MeasureRegistry:
         """
         if self.find(entry.key) is not None:
             return
-        # A measure of a package names its function.
+        # A measure of a package names its function,
+        # which may be absent here. So it is registered
+        # as a description, which is not present.
         if entry.function and entry.origin is not None:
             self.remember(replace(entry, origin=replace(entry.origin, present=False)))
         else:
@@ -117,6 +121,8 @@ def _measures_of_plugins() -> dict[str, MeasureEntry]:
         if entry.key.lower() in BY_NAME:
             raise _name_exists_error(entry)
 
+    # `entries_of` fills in the texts. It leaves out entries
+    # that are refused or exist already, and warns about them.
     unusable = tr("A measure of the plug-in {name} cannot be used: {reason}")
     for loaded, entry in entries_of("measures", refuse, _NAME_EXISTS, unusable):
         origin = Origin(OriginKind.PACKAGE, loaded.package, loaded.version)

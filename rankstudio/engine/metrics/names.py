@@ -69,7 +69,7 @@ class Measure:
 
     @property
     def help(self) -> str:
-        """Description in a sentence."""
+        """Description of the measure in a sentence."""
         return self.family.help.format(first=self._documents)
 
     @property
@@ -115,6 +115,7 @@ class Measure:
         return f"({','.join(values)})" if values else ""
 
     def _named(self, family: str) -> str:
+        """Return the name with this name of the family."""
         cut = "" if self.cut is None else f"@{self.cut}"
         return f"{family}{self._parameters}{cut}"
 
@@ -166,6 +167,8 @@ def measure(name: str | Measure) -> Measure:
     # The cutoff is at least 1. A family has always a cutoff, never, or optionally.
     _, parameters_text, cut_text = match.groups()
     cut = None if cut_text is None else int(cut_text)
+    # `fitting_rule` is the strict rule
+    # that the name satisfies.
     fitting_rule = Cut.NONE if cut is None else Cut.NEEDED
     if cut == 0 or family.cut not in (Cut.OPTIONAL, fitting_rule):
         raise ParameterError("measure", name, _expected_names())
@@ -234,6 +237,7 @@ class ByMeasure(dict[str, T]):
     """
 
     def __missing__(self, name: str) -> T:
+        """Return the value of the same measure under another name; else KeyError."""
         canonical = _canonical(name)
         for spelled, value in self.items():
             if canonical is not None and _canonical(spelled) == canonical:
@@ -242,7 +246,7 @@ class ByMeasure(dict[str, T]):
 
 
 def _canonical(name: object) -> str | None:
-    """Return the canonical name of a measure; None for a name of anything else."""
+    """Return the name of a measure in its usual spelling; None for a name of anything else."""
     if not isinstance(name, str):
         return None
     try:
@@ -300,6 +304,7 @@ def _parameters(name: str, family: Family, text: str | None) -> dict[str, float]
 
 
 def _is_parameter(key: str, written: str) -> bool:
+    """Return whether a text is a number, for "p" between 0 and 1, for "rel" above 0."""
     try:
         value = float(written)
     except ValueError:
@@ -371,8 +376,9 @@ OFFERED = _offered_names(FAMILIES)
 
 
 def offered() -> tuple[str, ...]:
-    """Return the measures that are offered.
+    """Return the names of the measures that menus offer, with usual cut-offs.
 
-    Foreign ones, which take longer, are at the end.
+    Those of plug-ins and files, which
+    take longer, are at the end.
     """
     return (*OFFERED, *_offered_names(map(family_of, MEASURES.entries())))

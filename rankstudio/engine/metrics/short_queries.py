@@ -31,7 +31,7 @@ class ShortQueries(NamedTuple):
 
     @property
     def note(self) -> str:
-        """Sentence with the number of short queries, the measures and the cut-off."""
+        """Sentence for users with the number of short queries, the measures and the cut-off."""
         text = trn(
             "{n:,} of {total:,} queries counts 0 in {measures} (fewer than {cut} documents).",
             "{n:,} of {total:,} queries count 0 in {measures} (fewer than {cut} documents).",

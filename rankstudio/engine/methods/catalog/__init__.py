@@ -94,7 +94,7 @@ METHODS = MethodRegistry()
 
 
 def methods() -> tuple[Method, ...]:
-    """Return all learning methods, selectors first, without given rankings and models (`GIVEN`)."""
+    """Return all methods that learn, selectors first: not rankings, models and orders that are read from files."""
     return METHODS.entries()
 
 
@@ -106,12 +106,13 @@ def method(key: str) -> Method:
     PlanError
         For an unknown key; the message has the nearest known key.
     """
-    # Rankings, models and orders from files are methods, too, but no list of
-    # methods offers them.
+    # Rankings, models and orders of features
+    # that are read from files are methods,
+    # too, but no list of methods offers them.
     entry = find_method(key) or _GIVEN.get(key)
     if entry is not None:
         return entry
-    close = nearest(key, (entry.key for entry in methods()))
+    close = nearest(key, (entry.key for entry in methods()))  # "" if none is near
     remedy = did_you_mean(close) or tr("rankstudio methods lists the catalog.")
     raise PlanError(
         tr("There is no method {key}. {remedy}").format(key=shown(key), remedy=remedy)
@@ -159,6 +160,7 @@ def is_added(entry: Method) -> bool:
 
 def refusal_of_groups(entry: Method, n_groups: int) -> str:
     """Return the message that a method cannot select ``n_groups`` groups of features, and which methods can."""
+    # The labels of the selectors that support groups.
     labels_text = ", ".join(
         other.label for other in methods() if other.selects and other.groups
     )

@@ -36,6 +36,8 @@ def methods_to_record() -> list[dict[str, Any]]:
     An ability is a plug-in that comes with RankStudio and can be left out. An
     installation without the ability names its methods by this record.
     """
+    # The origin of a method is its ability, without a
+    # version. The core is a plug-in, too, but no ability.
     return [
         description_of(
             replace(

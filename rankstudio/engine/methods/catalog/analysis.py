@@ -135,7 +135,7 @@ class AnalysisTable:
         return TextTable(self.title, self.header, rows, self.text_columns, self.note)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the table as plain values."""
+        """Return the table as plain values by name, which can be written to a file."""
         rows = [dict(zip(self.header, row, strict=True)) for row in self.rows]
         return {"title": self.title, "rows": rows, "note": self.note}
 
@@ -173,8 +173,9 @@ class AnalysisResult:
 def cell_text(cell: Cell) -> str:
     """Return a cell of a table as a text: numbers are rounded, None and NaN are empty.
 
-    A number from :func:`formatted` has its own format, or a function that
-    writes it. NaN is then a dash.
+    A number from :func:`formatted` has its own
+    ``form``: a format such as ".2f", or a
+    function that writes it. NaN is then a dash.
     """
     if isinstance(cell, _FormattedFloat | _FormattedInt):
         if math.isnan(cell):
@@ -258,7 +259,7 @@ class Analysis:
         )
 
     def validate(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return all parameters in canonical form, with defaults.
+        """Check the values of parameters, and return all parameters in canonical form, with defaults.
 
         Raises
         ------
@@ -290,6 +291,9 @@ def analyses(other_commands: Collection[str] = ()) -> dict[str, Analysis]:
         if problem:
             raise PlanError(problem)
 
+    # `entries_of` fills in these texts. It leaves
+    # out entries that are refused, or whose key
+    # exists already, and warns about them.
     exists = tr("An analysis {key} exists already. Choose another key.")
     message = tr("An analysis of the plug-in {name} cannot be used: {reason}")
     return {
@@ -314,7 +318,12 @@ def analysis(key: str) -> Analysis:
 
 
 def _problem(entry: object, other_commands: Collection[str]) -> str:
-    """Return why an analysis cannot be used, as a sentence; "" if it can."""
+    """Return why an analysis cannot be used, as a sentence; "" if it can.
+
+    ``entry`` is what a plug-in lists as
+    an analysis. ``other_commands`` are
+    names that its command must not have.
+    """
     # First the checks that all kinds of commands share; they refuse other
     # classes. The second condition is only for the type checker.
     problem = problem_of_command(entry, Analysis, other_commands)
@@ -328,6 +337,7 @@ def _problem(entry: object, other_commands: Collection[str]) -> str:
         ):
             text = tr('{key}: expected "module:name", got {place}.')
             return text.format(key=entry.key, place=shown(entry_point))
+    # The module of its command in the terminal; "" for none.
     if not isinstance(entry.terminal, str) or (
         entry.terminal and not _MODULE.fullmatch(entry.terminal)
     ):
@@ -379,6 +389,8 @@ def _problem_of_parameters(entry: Analysis) -> str:
 
     The reason is "" if everything is valid.
     """
+    # The subject is what the analysis
+    # needs, such as a finished run.
     if not isinstance(entry.needs, Needs):
         kinds = ", ".join(f"Needs.{kind.name}" for kind in Needs)
         text = tr("{key}: expected one of {kinds}, got {value}.")

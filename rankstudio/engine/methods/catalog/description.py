@@ -33,7 +33,7 @@ def description_of(entry: Method) -> dict[str, Any]:
 
     With these values, a study can show the method where its package is not installed.
     """
-    origin = entry.origin
+    origin = entry.origin  # the package, file or command with the method
     assert origin is not None
     score = entry.candidate_score
     candidate_score = None
@@ -115,8 +115,10 @@ def described_method(values: Mapping[str, Any]) -> Method:
 
 def _parameter_values(p: Parameter) -> dict[str, Any]:
     """Return a parameter as plain values, which can be stored; an infinite bound is None."""
-    # "summed" is only written where it is set, so that the records of methods
-    # without it are the same as those of earlier versions.
+    # "summed" is only written where it is set, so that
+    # the records of methods without it are the same as
+    # those of earlier versions. No name occurs twice,
+    # so the order of merging does not matter.
     return {
         **{name: getattr(p, name) for name in (*_PARAMETER_TEXTS, *_PARAMETER_FLAGS)},
         "kind": p.kind.value,
@@ -166,7 +168,11 @@ def _parsed_parameter(values: Mapping[str, Any]) -> Parameter:
 
 
 def _parsed_score(values: Any) -> CandidateScore | None:
-    """Return the score of candidates that plain values from a file describe; None for None."""
+    """Return the score by which a method compares candidates, from plain values of a file; None for None.
+
+    Raises a ValueError, KeyError or
+    TypeError for other values.
+    """
     if values is None:
         return None
     source = ScoreSource[values["source"]]
@@ -190,6 +196,7 @@ def _checked_line(value: Any) -> str:
 
 
 def _checked_flag(value: Any) -> bool:
+    """Return a value from a file; ValueError unless it is True or False."""
     if type(value) is not bool:
         raise ValueError("expected true or false")
     return value
@@ -200,6 +207,7 @@ def _as_lists(value: Any) -> Any:
 
 
 def _as_tuples(value: Any) -> Any:
+    """Return a value from a file with tuples in place of lists; ValueError for objects."""
     if isinstance(value, list):
         return tuple(_as_tuples(item) for item in value)
     if value is not None and type(value) not in (bool, int, float, str):

@@ -108,7 +108,7 @@ class CandidateScore:
         return self.name.removeprefix("drop in ")
 
     def of(self, step: Step, divisor: float = 1.0) -> Floats:
-        """Return the score of each feature at a step.
+        """Return the score of each feature at a step, by which the method compared it with others.
 
         Parameters
         ----------
@@ -141,7 +141,7 @@ class CandidateScore:
         )
 
     def gains(self, scores: Floats) -> Floats:
-        """Return scores for which larger is better."""
+        """Return scores (n,) for which larger is better: negated if the least score is best."""
         return -scores if self.least else scores
 
 
@@ -164,7 +164,7 @@ class StepKind(Enum):
 
     @property
     def limit(self) -> str:
-        """Name of the parameter that limits the number of steps of a path."""
+        """Name of the parameter that limits the number of steps of such a path."""
         return _LENGTH_PARAMETERS[self]
 
 
@@ -474,6 +474,8 @@ class Method:
 
         It is "" if the method can be used.
         """
+        # A method from elsewhere: its
+        # package or file may be missing.
         if self.origin is not None and self.origin.lacking:
             return f"{self.label} {self.origin.lacking}"
         module = self.requires.module
@@ -545,7 +547,7 @@ class Method:
         return "" if self.origin is None else self.origin.name
 
     def load(self) -> type[Any]:
-        """Import and return the estimator's class.
+        """Import and return the class of the method's estimator, which learns.
 
         Raises
         ------
@@ -555,8 +557,10 @@ class Method:
         if self.lacking:
             raise PlanError(self.lacking)
         if self.origin is not None:
-            # A method of a plug-in, a file or a command has a loader. It is
-            # imported by name, because it imports this module.
+            # A method of a plug-in, a file or a
+            # command has a loader, which also
+            # checks its steps. It is imported by
+            # name, because it imports this module.
             return import_module(_LOADER_MODULE).load(self)  # type: ignore[no-any-return]
-        module, _, name = self.estimator.partition(":")
+        module, _, name = self.estimator.partition(":")  # "module:name"
         return getattr(import_module(module), name)  # type: ignore[no-any-return]

@@ -130,7 +130,9 @@ def _is_whole_value(kind: Kind, item: Any) -> bool:
 
     Otherwise the list is the value, and the element is a single id or (id, cost) pair.
     """
-    # No set; but the word "milliseconds" stands for measured costs.
+    # A text or a number is no set of features or
+    # costs. Only the word "milliseconds" is a
+    # whole value: it stands for measured costs.
     if isinstance(item, str) or not isinstance(item, Iterable):
         return kind is Kind.COSTS and item == MILLISECONDS
     if kind is Kind.FEATURES or isinstance(item, Mapping):
@@ -259,6 +261,8 @@ class Parameter:
                 )
                 # Without bounds, the text would end in a space.
                 text = number.format(bounds=self._bounds()).strip()
+                # The word for no value, ""
+                # if there has to be one.
                 none = tr(self.none_label)
                 return (
                     tr("{number}, or empty for {none}").format(number=text, none=none)
@@ -318,8 +322,10 @@ class Parameter:
         """
         if not self.only_with:
             return True
-        name, required_values = self.only_with
+        name, required_values = self.only_with  # of the other parameter
         value = values.get(name)
+        # Several values are a tuple;
+        # `_parts` are the terms of a sum.
         single_values = value if isinstance(value, tuple) else (value,)
         return any(
             part in required_values
@@ -342,6 +348,8 @@ class Parameter:
         import numpy as np  # noqa: PLC0415 - reading the catalog must not wait for it
 
         is_integer = self.kind is Kind.INTEGER
+        # Each case returns a valid value,
+        # or says what was expected.
         match self.kind:
             case Kind.GRID | Kind.NUMBER | Kind.INTEGER:
                 if value is None and self.none_label:
@@ -371,6 +379,8 @@ class Parameter:
                     for key in (*earlier_keys, last)
                 ):
                     return value
+                # A parameter with `own_file` also
+                # takes a user's own numbers.
                 if self.own_file and not isinstance(value, str):
                     # An array or a function, which is checked together with the data.
                     return value
@@ -395,10 +405,11 @@ class Parameter:
         raise ParameterError(self.name, value, expected)
 
     def validate(self, value: Any) -> Any:
-        """Return a value in canonical form; several values are a tuple of at least two.
+        """Check a value of a user, and return it in canonical form; several values become a tuple.
 
-        Several values are a list, or a text such as "50, 100"; their order is
-        kept. A grid of numbers is one value.
+        Several values are a list, or a text such as
+        "50, 100"; their order stays. The tuple has
+        at least two. A grid of numbers is one value.
 
         Raises
         ------
@@ -436,7 +447,7 @@ class Parameter:
         return self.kind is Kind.GRID or apart(self.kind, value) is not None
 
     def values(self, value: Any) -> tuple[Any, ...]:
-        """Return the individual values of a canonical value, in order."""
+        """Return the individual values of a canonical value, in order; one value if it is single."""
         return tuple(value) if self.several(value) else (value,)
 
     def _validate_one(self, value: Any) -> Any:
@@ -484,7 +495,7 @@ class Parameter:
         return self.low <= number <= high
 
     def _validate_grid(self, value: Any) -> tuple[float, ...]:
-        """Return the distinct numbers of a grid in ascending order."""
+        """Return the distinct numbers of a grid in ascending order; ParameterError for invalid or no numbers."""
         # A text such as 2^0..2^10, several numbers, or one number.
         if isinstance(value, str):
             values: tuple[float, ...] = parse_grid(value, name=self.label)
@@ -520,7 +531,11 @@ class Parameter:
         return number
 
     def _parsed_number(self, text: str) -> float | int:
-        """Return the number in a text, which may be a power such as 2^3 unless the kind is an integer."""
+        """Return the number in a text, which may be a power such as 2^3 unless the kind is an integer.
+
+        Raises a ValueError for other texts, or
+        a ParameterError for several numbers.
+        """
         if self.kind is Kind.INTEGER:
             return int(text)
         values = parse_grid(text, name=self.label)
@@ -529,6 +544,7 @@ class Parameter:
         return values[0]
 
     def _validate_switch(self, value: Any) -> bool:
+        """Return True or False, also from words; ParameterError for any other value."""
         word = str(value).strip().lower()
         if word not in _TRUE_WORDS + _FALSE_WORDS:
             raise ParameterError(self.label, value, self.expected)
@@ -610,11 +626,13 @@ class Parameter:
         return tuple(sorted(pairs))
 
     def format(self, value: Any) -> str:
-        """Return a canonical value as a text for reading, with the labels of choices."""
+        """Return a canonical value, or several, as a text for reading, with the labels of choices."""
         if self.kind is Kind.GRID:
             return format_grid(value)
         if self.several(value):
-            # None, an empty text, is written as the parameter's word for it.
+            # `between` is the text between values.
+            # None is an empty text, and is written
+            # as the parameter's word for it.
             return self.kind.between.join(
                 self._format_one(v) or self.none_label for v in value
             )
@@ -633,6 +651,7 @@ class Parameter:
         return self.kind.between.join(self._said_one(v) for v in self.values(value))
 
     def _said_one(self, single_value: Any) -> str:
+        """Return a single value as a text in the language of the process."""
         if self.kind is Kind.SWITCH:
             return tr("yes", "switch") if single_value else tr("no", "switch")
         return tr(self._format_one(single_value) or self.none_label) or tr("none")
@@ -665,7 +684,7 @@ class Parameter:
 
 
 def _parts(value: Any) -> tuple[Any, ...]:
-    """Return a value, followed by the words and operators of a sum or product of choices."""
+    """Return a value, followed by its words and operators if it is a sum or product of choices."""
     if isinstance(value, str) and is_sum(value):
         return (value, *value.split())
     return (value,)

@@ -61,9 +61,11 @@ class MethodRegistry:
     def find(self, key: str) -> Method | None:
         """Return a method by its key; None for an unknown key.
 
-        Methods that are only described by a study are found, too. The key of a
-        method of a Python file ends with "@" and a checksum. Without this end,
-        the method that was added last from this file is found.
+        Methods that are only described by a study,
+        and cannot run, are found, too. The key of a
+        method of a Python file ends with "@" and a
+        checksum. Without this end, the method that
+        was added last from this file is found.
         """
         entries = self._entries()
         method = entries.get(key) or self._remembered.get(key)
@@ -111,7 +113,8 @@ class MethodRegistry:
                     "A method with the key {key} exists already. Choose another key."
                 )
                 raise PlanError(text.format(key=shown(entry.key)))
-            # Later entries replace earlier ones with the same key.
+            # Later entries replace earlier ones with the
+            # same key. `_by_kind` orders them for lists.
             self._listed = _by_kind([*entries.values(), entry])
             return entry
 
@@ -147,6 +150,9 @@ def _methods_of_plugins() -> list[Method]:
     have none.
     """
     entries: list[Method] = []
+    # `entries_of` fills in these texts. It leaves
+    # out entries that are refused, or whose key
+    # exists already, and warns about them.
     exists = tr("A method with the key {key} exists already. Choose another key.")
     message = tr("A method of the plug-in {name} cannot be used: {reason}")
     for loaded_plugin, entry in entries_of("methods", refuse_invalid, exists, message):
@@ -170,7 +176,8 @@ def refuse_invalid(entry: object) -> None:
     Parameters
     ----------
     entry : object
-        What a plug-in or a program gives as a :class:`Method`.
+        What a plug-in or a program
+        passes as a :class:`Method`.
     """
     if not isinstance(entry, Method):
         raise PlanError(
@@ -251,7 +258,7 @@ def _refuse_bibtex(entry: Method) -> None:
 def _refuse_unknown(
     key: str, field: str, names: Iterable[str], expected: tuple[str, ...]
 ) -> None:
-    """Raise a PlanError for a name that is not an expected one."""
+    """Raise a PlanError if one of the ``names`` in a field of a method, ``key``, is not an expected one."""
     unknown = [name for name in names if name not in expected]
     if unknown:
         text = tr("{key}: {field}: expected some of {known}, got {name}.")

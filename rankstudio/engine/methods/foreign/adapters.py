@@ -63,9 +63,11 @@ class Wrapped:
     def trained(self, data: QueryData, size: int) -> Any:
         """Make an object of the target's class, train it on documents, and return it.
 
-        If the target is a function, return its scores, one per feature.
-        ``size`` is the number of features to select, for a class that has an
-        argument for it.
+        The target is the class or function of another
+        library that this estimator wraps. If it is a
+        function, return its scores, one per feature.
+        ``size`` is the number of features to select,
+        for a class that has an argument for it.
 
         Raises
         ------
@@ -81,6 +83,7 @@ class Wrapped:
         y = np.array(data.y)
         qid = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
         try:
+            # What foreign code prints goes to standard error.
             with PRINTED_AS_NOTES:
                 # A function returns its result at once. An object has ``fit``,
                 # which returns itself, another object, or None.
@@ -94,7 +97,7 @@ class Wrapped:
                 fitted = instance.fit(
                     X, y, **_query_arguments(instance.fit, qid, data.ptr)
                 )
-        except MemoryError:
+        except MemoryError:  # no error of the method
             raise
         # Anything else that foreign code raises is an error of the method.
         except Exception as error:
@@ -186,18 +189,17 @@ class WrappedSelector(Wrapped, PathSelector):
         return whole_need(shape)
 
     def _n_to_select(self, n: int) -> int:
-        """Return how many of n features to select at most.
-
-        The number is n if a library's default is larger.
-        """
+        """Return how many of n features to select at most; n if a library's default is larger."""
         size = self.n_features_to_select
         return super()._n_to_select(n) if size is None or size <= n else n
 
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Train the object of the other library, and return the order or the set of features that it has.
 
-        Of an order, the first k features are returned; a set is complete,
-        whatever its size. The result sets the attribute ``_is_set``.
+        Of an order, the first k features are returned;
+        a set is complete, whatever its size. From the
+        result, the caller sets the attribute
+        ``_is_set``, which says whether it is a set.
         """
         yield WorkProgress(tr("ordering features"), 0.0)
         documents = data.whole(self.entry.label)
@@ -219,7 +221,10 @@ class WrappedSelector(Wrapped, PathSelector):
         return Ordering(features=columns, candidates=order.scores, found=attributes)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one step per feature of the order; for a set, only the step with all of its features."""
+        """Yield one step per feature of the order; for a set, only the step with all of its features.
+
+        Progress events come first.
+        """
         last: Step | None = None
         for item in super().work(data):
             # The steps of a set would be in an order without meaning: only the
@@ -239,7 +244,12 @@ class WrappedSelector(Wrapped, PathSelector):
             )
 
     def _ordered(self, fitted: Any, n: int) -> _Order:
-        """Return the order, or the set, of n features that a trained object or a function's scores give."""
+        """Return the order, or the set, of n features that a trained object or a function's scores give.
+
+        ``fitted`` is the object, or the array of
+        scores. Raises a MethodError if the object has
+        none of the attributes that say what it selects.
+        """
         # The result of a function is an array of scores.
         if isinstance(fitted, np.ndarray):
             return self._by_scores(fitted, n, "scores")
@@ -355,7 +365,9 @@ class PredictingStep(Step):
     def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
         """Return the scores (m,) that the model predicts for documents with features ``columns`` (n, m).
 
-        Raises a MethodError if it fails, or predicts anything but m finite numbers.
+        ``previous_scores`` are not used. Raises
+        a MethodError if the model fails, or
+        predicts anything but m finite numbers.
         """
         try:
             scores = np.asarray(
@@ -386,7 +398,10 @@ class WrappedRanker(Wrapped, LinearRanker):
         return 1
 
     def learn(self, data: Any) -> Iterator[Step]:
-        """Train the model on all features, and yield it as one step, with its weights if it is linear."""
+        """Train the model on all features, and yield it as one step, with its weights if it is linear.
+
+        Any other model is stored in the step.
+        """
         model = self.trained(data, data.X.shape[1])
         n = data.X.shape[1]
         all_columns = tuple(range(n))
@@ -443,7 +458,8 @@ def _is_linear(model: Any, weights: Floats, X: Floats) -> bool:
     scores = np.asarray(model.predict(np.array(X)), dtype=np.float64)
     sums = X @ weights
     differences = scores - sums
-    # The tolerance refers to the largest score; "tiny" only avoids 0.
+    # The tolerance refers to the largest
+    # number; "tiny" only avoids 0.
     largest = max(
         float(np.abs(sums).max()),
         float(np.abs(scores).max()),

@@ -127,7 +127,10 @@ class LocalMethod(Method):
     code: Code | None = None
 
     def load(self) -> type[Any]:
-        """Import and return the estimator's class; see :meth:`Method.load`."""
+        """Import and return the class of the estimator, which checks its steps.
+
+        Raises a PlanError if the code cannot be imported.
+        """
         if self.lacking or self.code is None:
             raise PlanError(self.lacking)
         return _guarded_estimator(self)
@@ -137,7 +140,8 @@ class LocalMethod(Method):
 def _guarded_estimator(entry: LocalMethod) -> type[Any]:
     """Return the estimator class of a method of the user's code, whose steps are checked.
 
-    A class of another library, or a function, is wrapped as an estimator.
+    A class of another library, or a function, is wrapped
+    as an estimator. The class of each method is made once.
     """
     from rankstudio.engine.methods.foreign.guard import guarded  # noqa: PLC0415 - on first use
 
@@ -163,14 +167,15 @@ def method_of(text: str) -> Method:
     PlanError
         If the code cannot be imported, or is no method.
     """
-    if text.startswith(PREFIX):
+    if text.startswith(PREFIX):  # "command:"
         return method_of_command(text)
     if names_file(text):
         path, name = _file_and_name(text)
         code = code_of_file(path, name)
-        # In a plan, the beginning of the file's checksum follows after "@". A
-        # file with another checksum has changed; without "@", the beginning is
-        # "", which fits any.
+        # In a plan, the beginning of the file's checksum
+        # follows after "@". A file with another checksum has
+        # changed; without "@", the beginning is "", which
+        # fits any. For a file, the origin has its checksum.
         if not code.origin.version_or_checksum.startswith(file_key(text).digest):
             raise changed_since(path)
         return entry_of(code)
@@ -215,7 +220,7 @@ class FileKey:
 
 
 def file_key(key: str) -> FileKey:
-    """Return the parts of a key that names a file.
+    """Return the parts of a key that names a file: the file's name, the method and the checksum.
 
     The folder of the file is dropped.
     """
@@ -227,10 +232,15 @@ def file_key(key: str) -> FileKey:
 
 
 def _origin_and_source(path: Path) -> tuple[Origin, str]:
-    """Read a Python file, and return its origin, which contains its checksum, and its text."""
+    """Read a Python file, and return its origin, which contains its checksum, and its text.
+
+    Raises a PlanError if the file cannot be read.
+    """
     try:
         source = read_text(path, _MOST_BYTES)
     except (OSError, ValueError) as error:
+        # The reason of the system without the
+        # path, which the text has already.
         reason = getattr(error, "strerror", None) or error
         text = tr("{path}: the file cannot be read: {reason}.")
         raise PlanError(text.format(path=path, reason=reason)) from error
@@ -271,7 +281,7 @@ def _file_and_name(text: str) -> tuple[Path, str]:
 
 
 def code_of_file(path: Path, name: str = "") -> Code:
-    """Run a Python file, and return a record of a class or function in it, with the file's text.
+    """Run a Python file, and return the code of a class or function in it: its name, and the file's text.
 
     Parameters
     ----------
@@ -367,13 +377,17 @@ def code_of_import(path: str) -> Code:
         ),
         path,
     )
-    # The import is tried at once, so that a mistake is known before a run.
+    # Called for its errors only: the import is tried
+    # at once, so that a mistake is known before a run.
     code.target()
     return code
 
 
 def entry_of(code: Code) -> Method:
-    """Return the entry of a class or a function: the one that it declares, or one made from its signature.
+    """Return the entry in the catalog for a class or a function.
+
+    It is the entry that the class declares,
+    or one made from the signature.
 
     Raises
     ------
@@ -437,7 +451,9 @@ def _estimator_entry(code: Code, target: type[LinearRanker]) -> LocalMethod:
     # The features of a PathSelector are ranked by RankRLS, whose parameter is
     # λ. Any other estimator has a criterion of its own.
     is_path = issubclass(target, PathSelector)
-    # The skipped arguments have ready-made parameters, or are options of a plan.
+    # The skipped arguments have ready-made
+    # parameters, such as RANKING_LAMBDA and SIZE, the
+    # number of features, or are options of a plan.
     parameters = parameters_of(
         target, skip=("regularization", "groups", "costs", "budget")
     )
@@ -455,8 +471,9 @@ def _estimator_entry(code: Code, target: type[LinearRanker]) -> LocalMethod:
 def _wrapped_entry(code: Code, target: Callable[..., Any]) -> LocalMethod:
     """Return the catalog entry of a class of another library, or of a function."""
     is_selector = selects(target)
-    # The data, the seed and what RankStudio sets itself are no parameters of
-    # the method.
+    # The data, the seed and what RankStudio sets
+    # itself are no parameters of the method. SEED
+    # and DATA have their usual names as arguments.
     seeds = [name for name in SEED if name in inspect.signature(target).parameters]
     parameters = parameters_of(
         target, skip=(*DATA, *seeds, "regularization", "groups", CENTRED)
@@ -479,7 +496,7 @@ def _wrapped_entry(code: Code, target: Callable[..., Any]) -> LocalMethod:
 
 @cache
 def _class_or_function(code: Code) -> Callable[..., Any]:
-    """Return the class or function of a method's code.
+    """Import and return the class or function of a method's code.
 
     Raises a PlanError if the code cannot be imported.
     """
@@ -518,7 +535,8 @@ def _class_or_function(code: Code) -> Callable[..., Any]:
 def _run_file(origin: Origin, source: str) -> ModuleType:
     """Run the text of a Python file as a new module, and return the module.
 
-    Raises a PlanError for a mistake in the file, or if it runs for too long.
+    The same text is run once. Raises a PlanError for
+    a mistake in the file, or if it runs for too long.
     """
     # The module has a name of its own for each version of the file.
     name = f"rankstudio_file_{origin.version_or_checksum[:_CHECKSUM_DIGITS]}"
@@ -529,6 +547,7 @@ def _run_file(origin: Origin, source: str) -> ModuleType:
     # run, also in a worker on a computer without the file.
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     sys.modules[name] = module
+    # `called` runs it on another thread, with a time limit.
     try:
         called(
             lambda: exec(compile(source, file, "exec"), module.__dict__),

@@ -130,6 +130,7 @@ def method_of_command(key: str) -> Method:
     names, settings = _placeholders(key, words)
     is_ranker = _is_ranker(key, words, names)
     program_name = Path(words[0]).name
+    # The command line without "command:"; titles are limited.
     title = one_line(key.removeprefix(PREFIX).strip())[:300]
     # The label is the name of the script, if a word looks like a file, or else
     # that of the program.
@@ -219,14 +220,16 @@ def _placeholders(key: str, words: list[str]) -> tuple[set[str], dict[str, Param
 def _is_ranker(key: str, words: list[str], names: set[str]) -> bool:
     """Check the placeholders of a command line, and return whether it is that of a ranker, not of a selector.
 
-    ``names`` are its placeholders, such as "train" and "scores".
+    ``key`` is the whole command line, for errors,
+    ``words`` are its words, and ``names`` its
+    placeholders, such as "train" and "scores".
 
     Raises
     ------
     PlanError
         If it has the placeholders neither of a selector nor of a ranker.
     """
-    if THEN not in words:
+    if THEN not in words:  # ";", between two commands
         # A command line of one command: a selector, which reads the training
         # data and writes one result.
         has_one_result = ("order" in names) != ("scores" in names)
@@ -286,7 +289,11 @@ class ProgramSelector(RunsProgram, PathSelector):
         self.groups = values.get("groups", ())
 
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
-        """Run the program on the training documents, and return the first k features of the order that it writes."""
+        """Run the program on the training documents, and return the first k features of the order that it writes.
+
+        Yields progress, and a note with
+        what the program prints.
+        """
         documents: QueryData = data.whole(self.entry.label)
         n = data.X.shape[1]
         # The program reads the training documents from a file, and its messages
@@ -393,17 +400,20 @@ class ProgramRanker(RunsProgram, LinearRanker):
         )
 
     def scores(self, model: bytes, X: Floats) -> Floats:
-        """Run the second command, which scores documents with a model, and return the scores.
+        """Run the command after ";", which scores documents with a model, and return the scores.
 
         Parameters
         ----------
         model : bytes
             Contents of the file that the first command wrote.
         X : ndarray of shape (m, n)
+            Features of the documents.
 
         Returns
         -------
         ndarray of shape (m,)
+            Scores. Raises a MethodError if the program fails,
+            or writes anything but a score per document.
         """
         words = command_words(self.entry.key)
         # The command after ";" scores. It reads the model and the documents
@@ -449,7 +459,7 @@ class ProgramModel:
     file: bytes
 
     def predict(self, X: Floats) -> Floats:
-        """Return the scores of documents."""
+        """Return the scores (m,) of documents X (m, n), which the program computes."""
         return self.ranker.scores(self.file, X)
 
 

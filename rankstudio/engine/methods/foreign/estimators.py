@@ -23,12 +23,14 @@ from rankstudio.engine.plugins.guard import failure
 def load(entry: Method) -> type[Any]:
     """Import the estimator of another package's method, and return a subclass that checks its steps.
 
+    The class of a method is made once.
+
     Raises
     ------
     PlanError
         If the estimator cannot be imported, or is not a subclass of LinearRanker.
     """
-    module, _, name = entry.estimator.partition(":")
+    module, _, name = entry.estimator.partition(":")  # "module:name"
     try:
         # Texts that the package prints must not mix with the program's own output.
         with redirect_stdout(sys.stderr):

@@ -54,7 +54,9 @@ def value_of(text: str, name: str, modules: Sequence[str]) -> Any:
         node = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return text
-    # Parsed, but not run: only some kinds of expressions have a value here.
+    # The text is not run by Python: `_value`
+    # accepts only some kinds of expressions,
+    # and raises a LookupError for others.
     try:
         return _value(node, modules)
     except LookupError as error:
@@ -184,13 +186,14 @@ def text_of(value: Any) -> Any:
 
 
 def _source(value: Any) -> str:
-    """Return a value as the source of an argument in a call."""
+    """Return a value as the text of an argument in a call, from which it can be parsed again."""
     text = text_of(value)
     is_object = not (value is None or isinstance(value, bool | int | float | str))
     return str(text) if is_object else repr(value)
 
 
 def _equal(value: Any, default: Any) -> bool:
+    """Return whether a value equals its default; an array only if it is the same one."""
     try:
         return value is default or bool(value == default)
     except ValueError:  # arrays have no truth value
@@ -198,6 +201,7 @@ def _equal(value: Any, default: Any) -> bool:
 
 
 def _has_defaults(cls: type) -> bool:
+    """Return whether a class can be called without arguments."""
     try:
         cls()
     except TypeError:

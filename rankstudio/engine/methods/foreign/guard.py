@@ -111,7 +111,7 @@ def _make_read_only(data: Any) -> None:
 def _refuse_step(entry: Method, step: Step, last: Step | None, n: int) -> None:
     """Raise a MethodError for an invalid step of a method on data with n features.
 
-    ``last`` is the previous step, None for the first one.
+    ``last`` is the step before it, None for the first one.
     """
     problem = _problem(step, last, n)
     if problem:

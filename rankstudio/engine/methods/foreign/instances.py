@@ -55,7 +55,8 @@ def instance_of(estimator: object) -> Instance:
             "method: expected a key, or an estimator with fit and get_params, got {value}."
         )
         raise PlanError(text.format(value=shown(estimator)))
-    # RankStudio's own estimators have their method.
+    # The class of an estimator of
+    # RankStudio names its method.
     values: dict[str, Any] = estimator.get_params(deep=False)
     if isinstance(estimator, LinearRanker):
         entry = estimator.entry
@@ -75,9 +76,10 @@ def instance_of(estimator: object) -> Instance:
         for name, value in values.items()
         if name in names and value is not None
     }
-    # Classes name the number of features differently; in a plan it has one
-    # name. For a class without such an argument, the name is "", which has no
-    # value.
+    # Classes name the number of features to
+    # select differently; in a plan it has one
+    # name. For a class without such an argument,
+    # `size_argument` is "", which has no value.
     size = values.get(size_argument(type(estimator)))
     if isinstance(size, int) and "n_features_to_select" in names:
         parameters["n_features_to_select"] = size
@@ -130,7 +132,8 @@ def as_method(estimator: Any) -> LinearRanker:
     if isinstance(estimator, LinearRanker):
         return estimator
     instance = instance_of(estimator)
-    # The estimator's own values replace the defaults.
+    # The estimator's own values replace
+    # the defaults, which come first.
     parameters = {p.name: p.default for p in instance.entry.parameters}
     parameters |= instance.entry.validate(instance.parameters)
     if "regularization" in parameters:

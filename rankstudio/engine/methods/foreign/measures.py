@@ -33,7 +33,7 @@ class FileMeasure(MeasureEntry):
     code: Code | None = None
 
     def load(self) -> Any:
-        """Return the function; see :meth:`MeasureEntry.load`."""
+        """Return the function of the file that computes the measure of a query."""
         if self.lacking or self.code is None:
             raise PlanError(self.lacking)
         return self.code.target()
@@ -67,7 +67,8 @@ def measure_of_file(reference: str) -> FileMeasure:
     """
     path, _, name = reference.rpartition(":")
     code = code_of_file(Path(path), name)
-    # A function of X and y is a method, not a measure.
+    # A function of X and y is a method, not a
+    # measure; one without arguments is neither.
     arguments = _argument_names(code.target())
     if not arguments or arguments[:2] == ["X", "y"]:
         text = tr(
@@ -80,7 +81,10 @@ def measure_of_file(reference: str) -> FileMeasure:
 def measure_of_code(code: Code) -> FileMeasure:
     """Return the measure whose values a function of a Python file computes.
 
-    It has cut-offs, as in NDCG@10, if the function has the argument ``cutoff``.
+    It has cut-offs, as in NDCG@10, if the
+    function has the argument ``cutoff``. Its key
+    has the beginning of the file's checksum, so
+    that it differs from that of a changed file.
     """
     function = code.target()
     arguments = _argument_names(function)

@@ -165,6 +165,8 @@ def allow(entry: Method | MeasureEntry) -> None:
     """
     origin = entry.origin
     assert origin is not None
+    # The record has the path of each code, by a file's
+    # checksum, or else by the key of the method.
     is_file = origin.kind is OriginKind.FILE
     name = origin.version_or_checksum if is_file else entry.key
     allowed = _allowed_code()
@@ -190,9 +192,11 @@ def is_allowed(key: str) -> bool:
 def _is_of_own_library(key: str) -> bool:
     """Return whether a key is the path of a public class or function of a library that RankStudio itself uses.
 
-    Such code runs without being allowed. A function that the library only
+    Such code runs without permission of the
+    user. A function that the library only
     imports from elsewhere does not count.
     """
+    # A part that begins with an underscore is private.
     if not key.startswith(_OWN_LIBRARIES) or "._" in key:
         return False
     try:
@@ -231,7 +235,9 @@ def add_code_of_plan(
         if key.startswith(MEASURE):
             _add_measure_of_plan(key, folders, allow_code=allow_code)
             continue
-        # Methods of the catalog that can be used need no code.
+        # Methods of the catalog need no code, and
+        # neither does one that is there and can be used:
+        # `lacking` is the reason why a method cannot.
         method = find_method(key)
         if not names_code(key) or (method is not None and not method.lacking):
             continue
@@ -257,6 +263,8 @@ def _add_measure_of_plan(
     CodeNotAllowedError otherwise.
     """
     code_key = key.removeprefix(MEASURE)
+    # A measure is always from a file, and
+    # its key has the file's checksum.
     if not names_file(code_key) or not file_key(code_key).digest:
         return  # the error is raised when the plan is read
     # Nothing is to do if the catalog has this measure.

@@ -76,11 +76,11 @@ class RunsProgram:
     values: dict[str, Any]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the values of the parameters."""
+        """Return the values of the parameters by name; ``deep`` has no effect."""
         return dict(self.values)
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:
-        """Return the memory requirements: the training part as a whole."""
+        """Return the memory requirements: those of all training documents at once."""
         return whole_need(shape)
 
     def wants(self, name: str) -> bool:
@@ -130,6 +130,8 @@ class RunsProgram:
         parameters of the method. A shell comes first where there is a limit of
         memory.
         """
+        # FILES are the placeholders of
+        # files, such as "train".
         values = {name: str(folder / f"{name}.txt") for name in FILES}
         values |= {"k": str(k), "seed": str(self.values.get("seed", 0))}
 
@@ -200,7 +202,7 @@ class _Program:
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         """Start a thread that reads the output of the process, so that the process never waits for a reader."""
         self.process = process
-        self.share = 0.0  # share of the work that is done, as the program reports it
+        self.share = 0.0  # of the work that is done, as the program prints it
         self._output = bytearray()
         self.reader = threading.Thread(
             target=self._read, name="rankstudio-program", daemon=True
@@ -269,7 +271,7 @@ def _running_program(
 
 
 def _kill_with_children(process: subprocess.Popen[bytes]) -> None:
-    """End a program and all processes that it started."""
+    """Kill a program and all processes that it started, and wait for its end."""
     # Windows has no process groups.
     kill_group = getattr(os, "killpg", None)
     with suppress(OSError):  # all processes have already ended

@@ -64,6 +64,9 @@ def parameters_of(
         if isinstance(target, type)
         else {}
     )
+    # SIZES are the names of arguments for
+    # the number of features to select, for
+    # which every method has a parameter.
     skipped_names = {*_IGNORED_ARGUMENTS, *SIZES, *skip}
     return tuple(
         _inferred_parameter(
@@ -136,11 +139,13 @@ def _inferred_parameter(
     Its kind follows from the default, the annotation and scikit-learn's
     constraints; ``text`` is its help.
     """
+    # An argument without a default counts
+    # as one with the default None.
     default = None if argument.default is inspect.Parameter.empty else argument.default
     name = argument.name
     label = name.replace("_", " ")
     about = text or label
-    members = _union_members(annotation)
+    members = _union_members(annotation)  # int and None for ``int | None``
     # The choices that the annotation or the constraints name; none if they name
     # no texts.
     choices = _choices(members, constraints)
@@ -300,7 +305,8 @@ def _default_text(default: Any) -> str:
 def _documented_parameters(target: object) -> dict[str, str]:
     """Return the first paragraph about each parameter in a numpydoc docstring, by the parameter's name."""
     lines = (inspect.getdoc(target) or "").splitlines()
-    # The section of the parameters begins after its heading, which is underlined.
+    # The section of the parameters begins after its heading,
+    # which is underlined: _SECTION matches such a line.
     start = next(
         (i for i, line in enumerate(lines) if line.strip() == "Parameters"), None
     )

@@ -141,7 +141,15 @@ def kernel_iteration(
         Basis vectors, which all iterations share.
     mapped : NystromFeatures
         The mapped documents.
+
+    Returns
+    -------
+    KernelIteration
+        The same iteration with the kernel model. Its ``coef``
+        is the importance of each feature of the documents.
     """
+    # The model is a weighted sum of kernel functions of
+    # the basis vectors, whose weights `dual` computes.
     model = KernelModel(kernel=kernel, vectors=vectors, weights=mapped.dual(step.coef))
     all_columns = tuple(range(vectors.shape[1]))
     # A kernel model has no weights of features: `coef` is each feature's importance.

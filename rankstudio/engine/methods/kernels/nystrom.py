@@ -81,7 +81,7 @@ def basis_rows(ptr: Ints, n_basis: int, way: str, seed: int) -> Ints:
     if way == "uniform":
         return np.sort(rng.choice(m, n_basis, replace=False)).astype(np.int64)
     # Documents sorted by query, in a random order within each.
-    at_random = rng.permutation(m)
+    at_random = rng.permutation(m)  # a random number of each document
     query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
     order = np.lexsort((at_random, query))
     # Position of each of these documents in the random order of its query.
@@ -93,7 +93,7 @@ def basis_rows(ptr: Ints, n_basis: int, way: str, seed: int) -> Ints:
 
 
 def independent(gram: Floats) -> tuple[Ints, Floats]:
-    """Return which basis vectors are linearly independent, and the Cholesky factor of their kernel.
+    """Return which basis vectors of a kernel model are linearly independent, and the Cholesky factor of their kernel.
 
     Parameters
     ----------
@@ -158,9 +158,10 @@ def kernel_of(owner: Any) -> Kernel:
 
 
 def basis_of(owner: Any) -> tuple[int | None, str, int]:
-    """Return ``n_basis``, ``basis`` and ``seed`` of an estimator.
+    """Return how the basis vectors of an estimator are drawn: their number, the way and the seed.
 
-    Raises a ParameterError as :func:`kernel_of` does.
+    None means all documents. Raises a ParameterError if a
+    parameter is out of range.
     """
     from rankstudio.engine.methods.base import MOST_SEED  # noqa: PLC0415 - scikit-learn
 
@@ -226,10 +227,13 @@ class NystromFeatures:
     def dual(self, weights: Floats) -> Floats:
         """Return the weights b = E^-T w of the kernel functions, for weights w (r,) or (r, v) of features.
 
-        E, the factor of the basis vectors' kernel, is not stored, but E = C (I
-        + AA')^1/2. The triangular C is ``factor``; ``directions`` U and
-        ``shares`` s come from a decomposition of A, so that (I + AA')^-1/2 = I
-        + U diag(s) U'.
+        v is the number of outputs. E, the factor of the
+        basis vectors' kernel, is not stored. It equals
+        C (I + AA')^1/2, where A comes from basis vectors
+        that are held out. The triangular C is ``factor``.
+        ``directions`` U and ``shares`` s come from a
+        decomposition of A: I + U diag(s) U' is
+        (I + AA')^-1/2.
         """
         from scipy.linalg import solve_triangular  # noqa: PLC0415 - where it is needed
 
@@ -244,7 +248,7 @@ class NystromFeatures:
         return np.asarray(solved).reshape(weights.shape)
 
     def without(self, rows: ArrayLike) -> NystromFeatures:
-        """Map the same documents without the basis vectors that are among some rows (Paper III, Theorem 1).
+        """Map the same documents without the basis vectors that are among some rows.
 
         Parameters
         ----------
@@ -259,10 +263,14 @@ class NystromFeatures:
 
         Notes
         -----
-        O(m|H||R|) for H basis vectors among the rows, instead of O(m|R|²). With
-        A = C_LL^-1 C_LH = UΣV' one thin SVD gives K_ML E^-T = Z_L + (Z_L U((I +
-        Σ²)^-1/2 - I) + Z_H VΣ(I + Σ²)^-1/2) U', as K_ML C_LL^-T
-        = Z_L + Z_H A'.
+        This is Theorem 1 of Paper III. O(m|H||R|) for H basis
+        vectors among the rows, instead of O(m|R|²). C is the
+        factor of the kernel of all basis vectors. With A =
+        C_LL^-1 C_LH = UΣV', one thin SVD gives
+
+        K_ML E^-T = Z_L + (Z_L U((I + Σ²)^-1/2 - I) + Z_H VΣ(I + Σ²)^-1/2) U',
+
+        because K_ML C_LL^-T = Z_L + Z_H A'.
         """
         # Documents were held out before: the factor C of all basis vectors,
         # from which this update starts, is not stored any more.
@@ -356,8 +364,11 @@ def nystrom_features(
 
     Returns
     -------
-    NystromFeatures str
-        Note on dropped basis vectors; "" if there are none.
+    features : NystromFeatures
+        The mapped documents.
+    note : str
+        Note on dropped basis vectors, which depend
+        linearly on others; "" if there are none.
 
     Raises
     ------
@@ -397,8 +408,11 @@ def kernel_features(
     for None, are drawn in the ``way`` "uniform" or "per_query" with a seed. The
     result is cached for all settings.
     """
-    # The word tells this key from those of other decompositions in the same cache.
+    # The word makes this key differ from
+    # those of other results in the cache.
     key = "Nyström", kernel, n_basis, way, seed
+    # The kernel of some documents with all
+    # documents, as a function of their rows.
     kernel_rows = partial(_kernel_rows, kernel, data.X)
     settings = data.ptr, n_basis, way, seed
     return shared(
@@ -415,8 +429,9 @@ def kernel_need(
 ) -> MemoryNeed:
     """Return the memory requirements of a kernel model with ``n_basis`` basis vectors, None for all documents.
 
-    ``shape`` has the number m of documents, the limit of the memory (`free`)
-    and the size of documents that are read from disk (`read`), in bytes.
+    ``shape`` has the number m of documents, and in
+    bytes the limit of the memory (`free`) and the size
+    of documents that are read from disk (`read`).
 
     ``exact`` means that all documents are decomposed at once, which needs five
     m × m matrices. If memory allows, the maps of ``n_other_kernels`` other
@@ -438,7 +453,7 @@ def kernel_need(
 
 
 def _n_bytes(m: int, n_basis: int | None, exact: bool) -> float:
-    """Return the bytes of a kernel model's matrices.
+    """Return the bytes of a kernel model's matrices for m documents; ``n_basis`` None means all of them.
 
     ``exact`` means that all documents are decomposed at once.
     """
@@ -447,7 +462,7 @@ def _n_bytes(m: int, n_basis: int | None, exact: bool) -> float:
 
 
 def _max_basis_size(m: int, free: float) -> int:
-    """Return the number of basis vectors that fit into free memory, from 1 to 1,000."""
+    """Return how many basis vectors for m documents fit into ``free`` bytes, from 1 to 1,000."""
     # The r with 8 * _N_MATRICES * (m r + r²) = free.
     max_basis = int((np.sqrt(float(m) ** 2 + max(free, 0.0) / 8) - m) / 2)
     return max(1, min(max_basis, 1000))
@@ -587,7 +602,14 @@ class NystromMap(KernelMapped):
         return self._fit(X, qid)
 
     def _fit(self, X: ArrayLike, qid: ArrayLike | None) -> NystromFeatures:
-        """Set the fitted attributes, and return the mapped documents in the order of the rows of X."""
+        """Set the fitted attributes, and return the mapped documents in the order of the rows of X.
+
+        The attributes are those of the basis documents:
+        their rows, features, and the factor of their
+        kernel. Warns if some of them are dropped,
+        because they depend linearly on others. ``qid``
+        has the query of each document, or is None.
+        """
         kernel = self._kernel()
         n_basis, way, seed = basis_of(self)
         rows = validate_data(self, X, dtype=np.float64, order="C")

@@ -50,8 +50,10 @@ class KernelWork:
 def shared(data: QueryData, key: Hashable, make: Callable[[], Work]) -> Work:
     """Return the cached result for a key, or else call ``make``, and cache its result if memory allows.
 
-    Results for some of the features are cached with the data of all features,
-    so that each selection of a path is decomposed only once for all λ.
+    A result is a decomposition of documents by a kernel.
+    Results for some of the features are cached with the
+    data of all features, so that each selection of a
+    path is decomposed only once for all λ.
     """
     decompositions: dict[Hashable, Any] = data.shared.origin.of(
         KernelWork
@@ -75,7 +77,7 @@ def shared(data: QueryData, key: Hashable, make: Callable[[], Work]) -> Work:
 def left_out_predictions(
     data: QueryData, key: Hashable, make: Callable[[], Floats]
 ) -> Floats:
-    """Return the most recent predictions (m,) for this key, computed if necessary.
+    """Return predictions (m,) for a key: the cached ones if the last call had this key, else those of ``make``.
 
     Only one result is cached: caching every step and setting of a path would
     need too much memory.
@@ -92,6 +94,8 @@ def basis_vectors(data: QueryData, basis: Ints) -> Floats:
 
     The array is cached as long as a model uses it.
     """
+    # The cache of the data with all features;
+    # the key has the columns of these.
     cache = data.shared.origin.of(KernelWork).basis_vectors
     key = data.shared.columns, basis.tobytes()
     vectors = cache.get(key)

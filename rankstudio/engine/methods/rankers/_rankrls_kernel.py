@@ -132,10 +132,13 @@ def left_out_errors(
     The smaller system is solved. Queries with more than ``max_size`` unknowns
     in both are skipped.
 
-    ``rows`` (m, n) are the centred features in the eigenvectors' basis,
-    ``root`` (n,) is 1 / √(e + λ) with their eigenvalues e, ``residuals`` are
-    (m,), and ``smallest`` is the bound of pivots. Query q has the rows ptr[q]
-    to ptr[q + 1].
+    ``rows`` (m, n) are the centred features in the basis
+    of the eigenvectors of their products, ``root`` (n,)
+    is 1 / √(e + λ) with the eigenvalues e, and V are
+    rows times ``root``. ``residuals`` (m,) are those of
+    the model of all queries. Pivots of the elimination
+    are at least ``smallest``, but for rounding. Query q
+    has the rows ptr[q] to ptr[q + 1] - 1.
     """
     n = root.shape[0]
     for q in range(first, last):

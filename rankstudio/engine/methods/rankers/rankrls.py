@@ -195,7 +195,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:
         """Return the memory that training needs on data of a shape: m documents, n features and Q queries."""
-        # Conjugate gradients need only the documents.
+        # Conjugate gradients, "cg", need only the documents.
         if self.solver == "cg":
             return whole_need(shape)
         # Pairs of documents of different queries: a Gram matrix for each query.
@@ -223,8 +223,9 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def paths_of_labels(self, data: QueryData) -> LabelPaths | None:
         """Return a function that computes the leave-query-out errors of other label vectors.
 
-        A permutation test uses it. All label vectors share one factorisation of
-        the features (Paper I, 4.1). The result is None for settings without
+        The function gets label vectors (P, m); a permutation
+        test uses it. All of them share one factorisation of
+        the features. The result is None for settings without
         such a factorisation, and for a single query.
         """
         is_direct = (
@@ -242,15 +243,17 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def exchanged_preferences(self, data: QueryData) -> Callable[[Ints], QueryData]:
         """Return the function from an order (m,) to data whose documents take each other's preferences.
 
-        The data also have the rows of the loss, so that training need not
-        compute them. A subclass may learn in another way, so its data are
-        without them.
+        In an order, each document has the position of the
+        one whose preferences it takes. The data also have
+        the rows whose squared errors are the loss, so that
+        training need not compute them. A subclass may
+        learn in another way, so its data are without them.
         """
-        plain = super().exchanged_preferences(data)
+        without_rows = super().exchanged_preferences(data)
         return (
-            exchanged_rows(self.pair_cost(), data, plain)
+            exchanged_rows(self.pair_cost(), data, without_rows)
             if type(self) is RankRLS
-            else plain
+            else without_rows
         )
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
@@ -262,9 +265,10 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         regularization = self.checked("regularization")
         data = training_data(data)
         steps = self._steps(data, regularization)
-        # With several queries, or another solver, the step has the right
-        # criterion. Otherwise there is one ranking, and its criterion is
-        # replaced.
+        # With several queries, or with conjugate
+        # gradients ("cg", also used for sparse data), the
+        # step has the right criterion. Otherwise there is
+        # one ranking, and its criterion is replaced.
         if not data.one_ranking or self.solver == "cg" or data.sparse:
             yield from steps
             return
@@ -286,8 +290,9 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     ) -> Iterator[Step | WorkProgress]:
         """Yield progress events, and the only step with its criterion for several queries.
 
-        The criterion is the leave-query-out error; with conjugate gradients it
-        is the objective.
+        The criterion is the leave-query-out error;
+        with conjugate gradients it is the objective,
+        and the number of iterations is stored.
         """
         gradients = self._gradients
         pairs = self.checked("pairs")
@@ -308,6 +313,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         elif pairs == "query":
             yield from model_steps(data, regularization, cost)
         else:
+            # Pairs of documents of all
+            # queries, or single documents.
             coef, _, errors = self._global_models(data.whole("RankRLS"), regularization)
             yield Step(
                 number=1,
@@ -345,8 +352,9 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         self
             The fitted estimator.
         """
-        # Several outputs are learned together. The checks want a single label
-        # for each document, so they get those of the first output.
+        # Several outputs (m, v) are learned together; None
+        # for one. The checks want a single label for each
+        # document, so they get those of the first output.
         outputs = several_outputs(y)
         labels = labels_or_zeros(
             X, y if outputs is None else outputs[:, 0], preferences
@@ -399,7 +407,10 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         6.3). The weights equal those of one ``fit`` on all data, up to
         rounding.
         """
-        # The further documents, as rows whose squared errors are the losses of pairs.
+        # The further documents, as rows whose squared
+        # errors are the losses of pairs. Several outputs
+        # (m, v) are labels that are learned together; None
+        # for one. The checks get those of the first output.
         outputs = several_outputs(y)
         labels = labels_or_zeros(
             X, y if outputs is None else outputs[:, 0], preferences
@@ -427,8 +438,10 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         further_ids = query_ids(qid)
         self._sums = added(earlier_sums, earlier_queries, data, outputs, further_ids)
         self._queries = earlier_queries | further_ids
-        # The weights for all queries so far. Their leave-query-out error would
-        # need the documents of earlier calls, so it is NaN.
+        # The weights for all queries so far.
+        # Their leave-query-out error would need
+        # the documents of earlier calls, so it
+        # is NaN. The sums are X^'X^ and X^'y^.
         self.coef_ = solved(*self._sums, regularization)
         self.criterion_ = (
             np.nan if outputs is None else np.full(outputs.shape[1], np.nan)
@@ -439,6 +452,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def _refuse_several_outputs(self) -> None:
         """Raise a ParameterError if loss or pairs are not the default ones, as several outputs need."""
         expected = "{} with several outputs, or one output at a time"
+        # The first parameter of the loss that is not the default, if any.
         if name := unusual(self.pair_cost()):
             raise ParameterError(
                 name, getattr(self, name), expected.format("the default")
@@ -447,7 +461,11 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             raise ParameterError("pairs", self.pairs, expected.format("query"))
 
     def _further(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None) -> QueryData:
-        """Check further queries, and return them with the documents of each query together."""
+        """Check further queries, and return them with the documents of each query together.
+
+        On the first call, also sets the attributes
+        of the number and names of features.
+        """
         # The first call decides the number and names of features.
         is_first_call = not hasattr(self, "coef_")
         features, labels = validate_data(
@@ -461,8 +479,9 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
         """Set ``criterion_`` and ``n_iter_`` from the only step, and store the sums to which ``partial_fit`` adds.
 
-        The sums are X^'X^ and X^'y^; None if the solver or the pairs do not
-        allow adding.
+        The sums are X^'X^ and X^'y^ of centred features
+        and labels; None if further queries cannot be
+        added, because of the solver or the pairs.
         """
         last = steps[-1]
         # Conjugate gradients end with an iteration; the direct solver has a plain step.
@@ -509,13 +528,16 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
                 "query with preferences, because each belongs to one query",
             )
         self._check_pointwise_loss(cost)
+        # The products of features and labels in each
+        # query, as these pairs or documents need them.
+        # `models` (Q, n) are those without each query.
         statistics = global_statistics(data, cost)
         (models,) = models_without(statistics.gram, statistics.total, (regularization,))
         coef = statistics.weights(tuple(range(statistics.n_features)), regularization)
         return coef, models, losses_inside(data, cost, models)
 
     def _check_pointwise_loss(self, cost: PairCost) -> None:
-        """Raise a ParameterError for "pointwise" with a loss that needs pairs of documents."""
+        """Raise a ParameterError if ``pairs`` is "pointwise" and the loss needs pairs of documents."""
         if self.pairs == "pointwise" and not cost.default:
             expected = "query or all with another cost, ties or weighting, because single documents have no pairs"
             raise ParameterError("pairs", self.pairs, expected)
@@ -526,9 +548,10 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         Returns
         -------
         loss : str
-            As in :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`.
+            "differences" of pairs, or "documents".
         weighting : str
-            As in :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`.
+            "size" if the loss of pairs is divided by the
+            number of training documents, else "none".
         """
         cost = self.pair_cost()
         weighting = held_out_weighting(cost)
@@ -581,7 +604,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         grid = (
             own_grid
             if regularization is None
-            else [LAMBDA.check(value) for value in regularization]
+            else [LAMBDA.check(value) for value in regularization]  # positive numbers
         )
         if outputs is None:
             scores = self._left_out(data.dense(), grid)
@@ -598,7 +621,10 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         )
 
     def left_out(self, data: GivenData, columns: Sequence[int]) -> Floats:
-        """Return each document's score (m,) by the model of some columns trained without its query."""
+        """Return each document's score (m,) by the model of some columns trained without its query.
+
+        Raises a DatasetError for a single query.
+        """
         # Called for its error only: a single query leaves no training data.
         several_queries(data.ptr, "The leave-query-out predictions of RankRLS")
         data = training_data(data)
@@ -626,7 +652,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     ) -> Waiting[LeftOutScorer | None]:
         """Return the scorer of documents by models of some columns trained without each query.
 
-        It scores one shard at a time. None for pairs of documents of different
+        It scores one shard, a part of the queries, at a
+        time. None for pairs of documents of different
         queries, for which shards do not suffice.
         """
         if self.checked("pairs") != "query":
@@ -646,7 +673,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             for row, value in zip(scores, grid, strict=True):
                 _, query_models, _ = self._global_models(data, value)
                 row[:] = centred_scores(data, query_models)
-        # Documents that were not grouped by query get their original order.
+        # Documents that were not grouped by query get their
+        # original order; `data.order` is None if they were.
         for row in scores if data.order is not None else ():
             row[:] = data.in_original_order(row)
         return scores

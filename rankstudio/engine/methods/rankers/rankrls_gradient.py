@@ -67,9 +67,10 @@ class ConjugateGradients:
         )
 
     def are_used_for(self, data: GivenData) -> bool:
-        """Return whether conjugate gradients are used for data.
+        """Return whether conjugate gradients are used for data: if chosen, or by default if X is sparse.
 
-        Raises a ParameterError for "direct" with sparse X.
+        Raises a ParameterError for the
+        solver "direct" with sparse X.
         """
         if data.sparse:
             self.check_sparse()
@@ -88,6 +89,8 @@ class ConjugateGradients:
         Parameters
         ----------
         data : QueryData or SparseQueryData
+            Documents; X^ are their features,
+            centred within each query.
         labels : ndarray of shape (m,)
             Labels, centred within each query, y^.
         regularization : float
@@ -132,7 +135,7 @@ class ConjugateGradients:
         """
         first_gap = 0.0
         for last in self.iterations(data, labels, regularization):
-            first_gap = first_gap or last.gap
+            first_gap = first_gap or last.gap  # set once
             if not last.converged:
                 yield WorkProgress(
                     _PROGRESS_TEXT, _progress_share(last.gap / first_gap)
@@ -160,10 +163,10 @@ class ConjugateGradients:
 
 
 def _progress_share(decrease: float) -> float:
-    """Return the share of the work that is done.
+    """Return the share of the work that is done, from 0 to 1, by how much the gap has decreased.
 
-    ``decrease`` is the squared residual divided by the first one; its logarithm
-    decreases about linearly.
+    ``decrease`` is the gap divided by the first
+    one; its logarithm decreases about linearly.
     """
     return min(
         1.0, math.log(max(decrease, _ROUNDING_SHARE)) / math.log(_ROUNDING_SHARE)

@@ -54,12 +54,17 @@ class OutputModels:
     """
 
     def __init__(self, data: QueryData, regularization: float) -> None:
-        """Factorise X^'X^ + λI, with the features X^ centred within queries; labels come later."""
-        self._X = data.centred[0]
+        """Factorise X^'X^ + λI, with the features X^ centred within queries; labels come later.
+
+        The labels of ``data`` are not used.
+        """
+        self._X = data.centred[0]  # the other item are the labels
         self._ptr = data.ptr
         regularized: Floats = self._X.T @ self._X
         regularized[np.diag_indices_from(regularized)] += regularization
+        # Cholesky's factor L; its pivots are at least λ.
         self._factor = factorise(regularized, regularization)
+        # For each query, a function; made when needed.
         self._solvers: list[Callable[[Floats], Floats]] | None = None
 
     def weights(self, labels: Floats) -> Floats:
@@ -92,7 +97,7 @@ class OutputModels:
         stored.
         """
         if self._solvers is None:
-            # L is the factor of X^'X^ + λI.
+            # L is the factor of X^'X^ + λI, and V = X^ L'^-1.
             V = np.ascontiguousarray(solve_lower(self._factor, self._X.T).T)
             self._solvers = [
                 _inverse(V[first:last]) for first, last in pairwise(self._ptr.tolist())
@@ -103,8 +108,9 @@ class OutputModels:
 def _inverse(rows: Floats) -> Callable[[Floats], Floats]:
     """Return the function that multiplies by (I - RR')^-1 for the rows R (|q|, n) of a query.
 
-    The smaller matrix is inverted: if RR' (|q|, |q|) is larger than R'R (n, n), then (I
-    - RR')^-1 = I + R (I - R'R)^-1 R' is used.
+    The smaller matrix is inverted: if RR' (|q|,
+    |q|) is larger than R'R (n, n), then (I -
+    RR')^-1 = I + R (I - R'R)^-1 R' is used.
     """
     size, n = rows.shape
     gram = rows @ rows.T if size <= n else rows.T @ rows
@@ -130,7 +136,7 @@ def several_outputs(y: Any) -> Floats | None:
 
 
 def query_ids(qid: ArrayLike | None) -> frozenset[Any]:
-    """Return the distinct queries; none without qid."""
+    """Return the distinct ids of queries in ``qid``; none for None."""
     return (
         frozenset() if qid is None else frozenset(np.unique(checked_ids(qid)).tolist())
     )
@@ -184,6 +190,7 @@ def fit_outputs(
         X^'X^ and X^'Y^; None with conjugate gradients.
     """
     # Conjugate gradients solve each output by itself.
+    # The last iteration of each has the weights.
     labels = centred_labels(data, outputs)
     if gradients.are_used_for(data):
         last_iterations = []
@@ -195,6 +202,8 @@ def fit_outputs(
         weights = np.stack([last.coef for last in last_iterations])
         return weights, criteria, max(last.number for last in last_iterations), None
     # Directly, all outputs share one decomposition.
+    # Their residuals (m, v) are those of the models
+    # without the query of a document.
     data = data.dense()
     models = OutputModels(data, regularization)
     residuals = models.residuals(labels)
@@ -207,7 +216,11 @@ def fit_outputs(
 def left_out_outputs(
     data: QueryData | SparseQueryData, outputs: Floats, regularization: float
 ) -> Floats:
-    """Predict each document by the models trained without its query: centred scores, shape (m, v)."""
+    """Predict each document by the models trained without its query: centred scores, shape (m, v).
+
+    ``outputs`` (m, v) are labels, with a model for each of v
+    outputs. Rows are in their order, that of X.
+    """
     labels = centred_labels(data, outputs)
     residuals = OutputModels(data.dense(), regularization).residuals(labels)
     return data.dense().in_original_order(labels - residuals)
@@ -274,9 +287,14 @@ def solved(gram: Floats, right: Floats, regularization: float) -> Floats:
 def label_paths(data: QueryData, regularization: float, cost: PairCost) -> LabelPaths:
     """Return a function from label vectors (P, m) to the leave-query-out error of each, in arrays (1,).
 
-    All label vectors share one factorisation.
+    All label vectors share one factorisation of
+    the features. ``cost`` is the loss of pairs.
+    Raises a DatasetError for a single query.
     """
     several_queries(data.ptr, "The permutation test of RankRLS")  # for its error only
+    # Rows whose squared errors are the loss,
+    # and the function that converts labels
+    # of documents to targets of these rows.
     data, targets = rows_and_targets(cost, data)
     models = OutputModels(data, regularization)
 
@@ -292,7 +310,10 @@ def label_paths(data: QueryData, regularization: float, cost: PairCost) -> Label
         def learn(first: int) -> None:
             """Write the errors of some label vectors from ``first`` on to ``criteria``.
 
-            Several vectors at a time are outputs of one product.
+            Several vectors at a time are outputs of
+            one product. Uses the centred targets
+            (m, P), the ``models`` and ``criteria``
+            (P, 1) of the enclosing functions.
             """
             part = slice(first, first + _OUTPUTS_PER_PRODUCT)
             residuals = models.residuals(np.ascontiguousarray(centred[:, part]))

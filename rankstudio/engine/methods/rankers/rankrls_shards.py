@@ -49,7 +49,7 @@ class _Rotated:
     rows: Floats | None = None
 
     def by(self, vectors: Floats, X: Floats) -> Floats:
-        """Return X^U for the basis U.
+        """Return X^ U, the centred features (m, n) in the basis ``vectors`` U (n, r), shape (m, r).
 
         The result for the latest basis is cached.
         """
@@ -69,9 +69,11 @@ def _leave_query_out(
 ) -> tuple[Floats]:
     """Return the sum of the squared residuals of a shard's queries, each left out of the model, shape (1,).
 
-    ``coef`` (n,) are the weights trained on all queries. ``values`` (r,) and
-    ``vectors`` (n, r) are the eigenvalues and eigenvectors of X^'X^, the
-    products of the centred features of all queries.
+    ``coef`` (n,) are the weights trained on all queries.
+    ``values`` (r,) and ``vectors`` (n, r) are the
+    eigenvalues and eigenvectors of X^'X^, the products
+    of the centred features of all queries. ``cost`` is
+    the loss of pairs, and ``regularization`` is λ.
     """
     from rankstudio.engine.methods.rankers import _rankrls_kernel  # noqa: PLC0415 - numba
 
@@ -82,6 +84,8 @@ def _leave_query_out(
     # The rows in the basis of the eigenvectors, in which X^'X^ + λI is the
     # diagonal matrix `total`.
     total = values + regularization
+    # They do not depend on λ, so they
+    # are cached with the rows.
     rotated = rows.shared.of(_Rotated).by(vectors, X)
     residuals = y - X @ coef
     root = total**-0.5
@@ -95,7 +99,11 @@ def _leave_query_out(
     def leave_out(part: tuple[int, int]) -> None:
         """Write the errors of the queries first … last - 1 to ``errors`` of the enclosing function.
 
-        The compiled kernel skips queries with many unknowns, which LAPACK then solves.
+        ``part`` is (first, last). The compiled kernel skips
+        queries with many unknowns, which LAPACK then solves.
+        Uses the rows of the shard in the eigenvectors' basis
+        (``rotated``), their ``residuals`` and the scale
+        ``root`` of each eigenvector.
         """
         first, last = part
         _rankrls_kernel.left_out_errors(
@@ -172,12 +180,15 @@ def model_steps(
     basis. Then for each λ the error takes the sum over queries of |q| r
     min(|q|, r).
     """
-    # The eigendecomposition of X^'X^ is shared by all λ, and gives the weights
-    # directly.
+    # The eigendecomposition of X^'X^, of
+    # the centred features, is shared by all
+    # λ, and gives the weights directly.
     by_cost = data.shared.of(_Decomposed).by_cost
     if cost not in by_cost:
         by_cost[cost] = yield from _decomposed(data, cost)
     eigenvalues, eigenvectors, products_with_y = by_cost[cost]
+    # BLAS has one thread, because with several
+    # its sums differ in their last bits.
     with STEADY:
         coef: Floats = eigenvectors @ (
             (eigenvectors.T @ products_with_y) / (eigenvalues + regularization)
@@ -203,7 +214,7 @@ def model_steps(
 
 
 def is_wide(m: int, n: int) -> bool:
-    """Return whether X^ is decomposed instead of X^'X^: for few documents with many features."""
+    """Return whether the features X^ are decomposed instead of X^'X^: for few documents with many features."""
     return 2 * m <= n
 
 
@@ -212,9 +223,12 @@ def _decomposed(
 ) -> Waiting[tuple[Floats, Floats, Floats]]:
     """Return the eigenvalues (r,) and eigenvectors (n, r) of X^'X^, and X^'y^ (n,).
 
-    X^ and y^ are the centred rows whose squared errors are the loss. With far
-    more features than documents, they come from the singular values of X^, r ≤
-    m.
+    X^ and y^ are the centred rows whose squared errors
+    are the loss with this ``cost`` of pairs. With far
+    more features than documents, they come from the
+    singular values of X^, r ≤ m. BLAS has one thread,
+    so that the results do not depend on the machine.
+    Raises an OutOfMemoryError for too many features.
     """
     if not data.several and is_wide(*data.X.shape):
         X, y = PairRows.of(data.whole("RankRLS"), cost).centred
@@ -330,7 +344,9 @@ class LeftOutRankRLS:
         Equal documents of a query have equal scores. O(mk² + Qk³).
         """
         scores = np.zeros(len(data.y))
-        # The model without features gives all documents 0.
+        # The model without features gives all documents
+        # 0. Otherwise some queries at a time, with the
+        # products of their features and labels.
         for queries, grams in self._grams(data) if self.columns else ():
             (models,) = models_without(grams, self.total, (self.regularization,))
             block = _some(data, queries)
@@ -361,7 +377,7 @@ class LeftOutRankRLS:
         )
 
     def _are_kept(self, data: QueryData) -> bool:
-        """Return, from the shape of the documents, whether the Gram matrices of all features are cached."""
+        """Return whether the Gram matrices of all features are cached, which the shape of the data decides."""
         numbers = (data.ptr.size - 1) * (data.X.shape[1] + 1) ** 2
         return not self.by_blocks and numbers <= max(_FEW, _TIMES * data.X.size)
 
@@ -386,9 +402,10 @@ class LeftOutRankRLS:
         m = len(data.y)
         n_queries = data.ptr.size - 1
         k = len(self.columns)
-        # Blocks of whole queries limit the memory. The second number is that of
-        # numbers per document: k features, or the document's share of the
-        # matrices if greater.
+        # Blocks of whole queries limit the memory.
+        # The second argument is how many numbers a
+        # document needs: k features, or the
+        # document's share of the matrices if greater.
         if data.preferences is None:
             blocks = group_blocks(data.ptr, max(k, n_queries * (k + 1) ** 2 // m))
         else:
@@ -416,7 +433,7 @@ def _rows(data: QueryData, queries: slice) -> slice:
 def _some(
     data: QueryData, queries: slice, columns: tuple[int, ...] | None = None
 ) -> QueryData:
-    """Return the documents of some queries.
+    """Return the documents of a range of queries, with some columns, or with all for None.
 
     Some columns are copied; all columns are a view.
     """
@@ -455,7 +472,8 @@ def left_out_predictions(
 
     Takes two passes over the data.
     """
-    # The λ of the scorer is not used: `predictions` gets all λ.
+    # The λ of the scorer is not used, so
+    # any will do: `predictions` gets all λ.
     models = finish(
         left_out_models(data, range(data.X.shape[1]), regularizations[0], cost)
     )

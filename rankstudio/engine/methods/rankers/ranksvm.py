@@ -170,8 +170,9 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
         if kernel.function == "linear":
             yield from super().work(data)
             return
-        # The documents are mapped once, and the linear method runs on the
-        # mapped documents.
+        # The documents are mapped once, and the
+        # linear method runs on the mapped documents.
+        # Kernels need dense documents, all in memory.
         rows = (
             training_data(data)
             .for_method(accepts_sparse=False)
@@ -193,7 +194,7 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
                 yield step
 
     def _kernel(self) -> tuple[Kernel, tuple[int | None, str, int]]:
-        """Return the kernel, and the settings of its basis.
+        """Return the kernel, and how its basis vectors are drawn: their number, the way and the seed.
 
         Raises a ParameterError for a precomputed kernel.
         """
@@ -255,8 +256,9 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
     def _minimiser(self) -> Callable[..., Iterator[OptimizerState | WorkProgress]]:
         """Return the function that minimises the loss by the solver.
 
-        Raises a ParameterError for the solver "bundle", cutting planes, with
-        another loss than the hinge.
+        It yields the states of the optimiser. Raises a
+        ParameterError for the solver "bundle", cutting
+        planes, with another loss than the hinge.
         """
         loss = self.checked("loss")
         solver = self.checked("solver")

@@ -37,8 +37,10 @@ def exact_sums(
 ) -> None:
     """Write the sum of weighted normal kernels, sum_j w_j exp(-(x - x_j)² / 2h²), at every x of ``x_values``.
 
-    ``points`` and ``weights`` (P,) are the x_j and w_j, ``h`` is the bandwidth
-    of the kernels, and ``x_values`` and ``out`` have shape (V,). O(PV).
+    ``points`` and ``weights`` (P,) are the x_j and
+    w_j, ``h`` is the bandwidth of the kernels, and
+    ``x_values`` and ``out`` have shape (V,). Every
+    kernel is computed at every x: O(PV).
     """
     for i in range(x_values.shape[0]):
         total = 0.0
@@ -54,14 +56,18 @@ def fast_sums(
 ) -> None:
     """Write the sum of weighted normal kernels, sum_j w_j exp(-(x - x_j)² / 2h²), at every x of ``x_values``.
 
-    The errors are at most (1e-14 + 2 eps range / h) sum_j w_j. ``points`` and
-    ``weights`` (P,) are the x_j and w_j; ``x_values`` and ``out`` have shape
-    (V,). ``points`` and ``x_values`` ascend.
+    ``points`` and ``weights`` (P,) are the x_j and w_j,
+    and ``h`` is the bandwidth of the kernels. ``x_values``
+    and ``out`` have shape (V,). ``points`` and
+    ``x_values`` ascend. The errors are at most (1e-14 + 2
+    eps range / h) sum_j w_j, with the range of the points.
 
-    The axis is cut into boxes of one bandwidth h. The points of a box enter the
-    sums only by ``TERMS`` moments of the box, which are computed here. Then
-    each sum is a series of the moments of the boxes near x. O(TERMS (P + V) +
-    TERMS² REACH (nonempty boxes)).
+    The axis is cut into boxes of one bandwidth h. The
+    points of a box enter the sums only by ``TERMS``
+    moments of the box, sum_j w_j s_j^k / k!, where s_j is
+    the distance from the box's centre in bandwidths. Then
+    each sum is a series of the moments of the boxes near
+    x. O(TERMS (P + V) + TERMS² REACH (nonempty boxes)).
     """
     origin = points[0]
     n_boxes = int((points[-1] - origin) / h) + 1
@@ -70,7 +76,7 @@ def fast_sums(
         z = (points[j] - origin) / h
         box = int(z)
         s = z - box - 0.5  # |s| <= 1/2: from the box's centre, in bandwidths
-        term = weights[j]  # w_j s^l / l!, from l = 0 on: the point's part in moment l
+        term = weights[j]  # w_j s^k / k!, from k = 0 on: the point's part in moment k
         for k in range(TERMS):
             moments[box, k] += term
             term *= s / (k + 1)
@@ -83,11 +89,16 @@ def _evaluate(
 ) -> None:
     """Write the sums of normal kernels at every x of ``x_values`` from the moments (boxes, TERMS) of all boxes.
 
-    The boxes, one bandwidth h wide, begin at ``origin``. For an x at the
-    distance δ from the centre of its own box, the kernels of a box add up to
-    the Taylor series (4) of the module's docstring. Boxes more than ``REACH``
-    bandwidths away add 0. The values ascend, so that the series is computed
-    once for all x of a box.
+    Moment m of a box is A_m = sum_j w_j s_j^m / m!, for
+    its points at the distances s_j from its centre. All
+    distances are in bandwidths h. The boxes, one
+    bandwidth wide, begin at ``origin``. Let x be at the
+    distance δ from the centre of its own box. The kernels
+    of a box r bandwidths away add up to the Taylor series
+    sum_k (-δ)^k / k! sum_m A_m H_{k+m}(r), where the H_k
+    are Hermite functions. Boxes more than ``REACH``
+    bandwidths away add 0. ``x_values`` ascend, so that
+    the inner sums are computed once for all x of a box.
     """
     n_boxes = moments.shape[0]
     # Row r has the Hermite functions at a distance of r - REACH bandwidths.
@@ -97,7 +108,7 @@ def _evaluate(
         hermite[r, 0] = np.exp(-0.5 * u * u)
         hermite[r, 1] = u * hermite[r, 0]
         for k in range(1, 2 * TERMS - 1):
-            # The recurrence (2) holds with the exponential as a factor of every term.
+            # The recurrence of the Hermite functions.
             hermite[r, k + 1] = u * hermite[r, k] - k * hermite[r, k - 1]
     local = np.empty(TERMS)
     i = 0
@@ -110,7 +121,8 @@ def _evaluate(
             continue
         centre = int(position)
         local[:] = 0.0
-        # The inner sums of (4) for this box, computed once for all x in it.
+        # The inner sums of the series, added
+        # up over the boxes within reach.
         for box in range(max(0, centre - REACH), min(n_boxes, centre + REACH + 1)):
             if moments[box, 0] == 0.0:  # the sum of weights: the box is empty
                 continue
@@ -121,7 +133,7 @@ def _evaluate(
         factor = 1.0
         for k in range(TERMS):
             local[k] *= factor
-            factor *= -1.0 / (k + 1)  # (-1)^k / k! of (4)
+            factor *= -1.0 / (k + 1)  # (-1)^k / k! of the series
         # The series of this box, at each x in it.
         while (
             i < x_values.shape[0] and np.floor((x_values[i] - origin) / h) == position

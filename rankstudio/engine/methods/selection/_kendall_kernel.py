@@ -77,9 +77,10 @@ def sort_and_count(values: Int32s, spare: Int32s, begin: int, end: int) -> int:
 def tied_pairs(ranks: Int32s, order: Int32s, ptr: Ints, out: Floats) -> None:
     """Write to ``out`` (Q,) how many pairs of documents of each query have the same rank.
 
-    ``ranks`` (m,) are the ranks of the documents by one feature, ``order`` (m,) lists
-    the documents of each query by rank, and query q has the positions ptr[q] to ptr[q +
-    1] - 1.
+    ``ranks`` (m,) are the ranks of the documents by
+    one feature. ``order`` (m,) lists the documents
+    of each query by rank: those of query q are at
+    the positions ptr[q] to ptr[q + 1] - 1.
     """
     for q in range(ptr.shape[0] - 1):
         tied = 0
@@ -126,8 +127,9 @@ def similarities(
             spread = (pairs - tied[chosen, q]) * (pairs - tied[other, q])
             if spread <= 0.0:  # one of the two is constant in the query: no τ
                 continue
-            # The other feature's ranks, in the order of the chosen one: what
-            # sorting them exchanges are the discordant pairs.
+            # The other feature's ranks, in the order of
+            # the chosen one. A pair in the wrong order
+            # here is discordant; sorting counts these.
             for i in range(begin, end):
                 values[i] = ranks[other, order[chosen, i]]
             # Sort the documents that the chosen feature ties by the other one,

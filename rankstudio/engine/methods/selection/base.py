@@ -208,7 +208,11 @@ class Ordering:
     found: Mapping[str, Any] = field(default_factory=dict)
 
     def compared(self, position: int) -> Floats:
-        """Return the scores of the candidates at a position of the order, from 0, shape (n,)."""
+        """Return the scores (n,) by which the feature at a position of the order, from 0, was selected.
+
+        NaN for features before it, which
+        were no candidates any more.
+        """
         if self.candidates.ndim == 2:
             return np.array(self.candidates[position])
         return without(self.candidates, self.features[:position])
@@ -219,8 +223,10 @@ class Ordering:
         ``groups`` are g groups of columns that are selected together. In the
         returned ordering, every feature has the score of its group.
         """
-        # The best score of each group. fmax ignores NaN, features without a
-        # score. A group without any score stays at -inf, which becomes NaN.
+        # The best score of each group; `of_column` is
+        # the group of each feature. fmax ignores NaN,
+        # features without a score. A group without
+        # any score stays at -inf, which becomes NaN.
         best = np.full(len(groups.groups), -np.inf)
         np.fmax.at(best, groups.of_column, self.candidates)
         scores = np.where(np.isneginf(best), np.nan, best)[groups.of_column]
@@ -230,7 +236,7 @@ class Ordering:
         return Ordering(
             features=np.array(columns, dtype=np.int64),
             candidates=scores,
-            found=self.found,
+            found=self.found,  # attributes of the selector, which do not change
         )
 
     def per_cost(self, groups: ColumnGroups, rules: Constraints) -> Ordering:
@@ -241,14 +247,16 @@ class Ordering:
         Features without a score come last. ``rules`` has a cost per group, the
         budget, and the maximum number of groups.
         """
-        # The best score of each group. fmax ignores NaN, features without a
-        # score; the groups of only such features stay at -inf.
+        # The best score of each group; `of_column`
+        # is the group of each feature. fmax ignores
+        # NaN, features without a score; the groups
+        # of only such features stay at -inf.
         best = np.full(len(groups.groups), -np.inf)
         np.fmax.at(best, groups.of_column, self.candidates)
         assert rules.costs is not None
         # Each round selects the affordable group with the greatest score per
         # cost, until none is affordable.
-        gains = worth(best, rules.costs)
+        gains = worth(best, rules.costs)  # score per cost
         remaining = rules.allowed.copy()
         selected = list[int]()
         spent = 0.0
@@ -265,7 +273,7 @@ class Ordering:
         return Ordering(
             features=np.array(groups.columns(selected), dtype=np.int64),
             candidates=scores,
-            found=self.found,
+            found=self.found,  # attributes of the selector, which do not change
         )
 
 
@@ -339,11 +347,15 @@ class PathSelector(GrowingSelector):
         return False
 
     def exact_exchange(self) -> ExactExchange | None:
-        """Return λ and the default loss of RankRLS, which ranks with the features."""
+        """Return λ and the default loss of RankRLS, which ranks with the features.
+
+        By these, analyses exchange
+        selected features for others.
+        """
         return ExactExchange(float(self.checked("regularization")))
 
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
-        """Find the first k features, with progress events."""
+        """Order the features of training data, and return the first k, with progress events."""
         raise NotImplementedError
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
@@ -387,8 +399,9 @@ class PathSelector(GrowingSelector):
         elif not groups.trivial:
             ordering = ordering.joined(groups, k)
         order = ordering.features
-        # A RankRLS model with each number of features and its leave-query-out
-        # error, of which the steps take those with whole groups.
+        # The RankRLS models with the first 1, 2, …
+        # features of the order, and their leave-query-out
+        # errors. The steps take those with whole groups.
         coefs, errors = yield from models_in_order(data, order, regularization)
         previous_size = 0
         # `size` is the number of features up to the end of each group. Models
@@ -409,20 +422,25 @@ class PathSelector(GrowingSelector):
     def _order(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Return the order of the first k features, computed once for all λ, with progress events.
 
-        Also sets the attributes of a fitted selector that the order comes with,
-        such as its scores.
+        An order comes with attributes of the fitted
+        selector, such as its scores: they are set, too.
         """
+        # The orders of all selectors are cached
+        # with the data. `once` computes an order
+        # only if its key is not in the cache.
         orderings = data.shared.of(_Orderings).found
-        key = (type(self), self._without_lambda(), k)
+        key = (type(self), self._order_parameters(), k)
         ordering = yield from once(orderings, key, self.order_features(data, k))
         for name, value in ordering.found.items():
             setattr(self, name, value)
         return ordering
 
-    def _without_lambda(self) -> tuple[tuple[str, Any], ...]:
-        """Return the names and values of the parameters that the order depends on, as part of a key of a cache.
+    def _order_parameters(self) -> tuple[tuple[str, Any], ...]:
+        """Return the names and values of the parameters that the order depends on.
 
-        λ is among them only if the selector uses it to order the features.
+        They are part of the key of a cached order,
+        so each value is made hashable. λ is among
+        them only if the selector orders by it.
         """
         # These are applied to the finished order.
         applied_afterwards = {"groups", "costs", "budget"}
@@ -503,7 +521,7 @@ def best_first(scores: Floats, k: int) -> Ints:
 
 
 def without(scores: Floats, features: Ints | list[int]) -> Floats:
-    """Return scores with NaN for features that are no longer candidates."""
+    """Return a copy of scores (n,) with NaN for ``features``, columns that are no longer candidates."""
     remaining = np.array(scores, dtype=np.float64)
     remaining[features] = np.nan
     return remaining

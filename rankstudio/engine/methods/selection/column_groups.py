@@ -107,7 +107,11 @@ class ColumnGroups:
         )
 
     def ends(self, columns: Ints) -> list[int]:
-        """Return the number of columns up to the end of each group, for columns listed group by group."""
+        """Return the number of columns up to the end of each group.
+
+        ``columns`` are listed group by
+        group, in whole groups.
+        """
         positions = self.of_column[columns]
         return [
             *(np.flatnonzero(positions[1:] != positions[:-1]) + 1).tolist(),
@@ -143,7 +147,7 @@ class ColumnGroups:
 
 @lru_cache(maxsize=4)
 def _single_groups(n: int) -> tuple[tuple[Columns, ...], Ints]:
-    """Return a group for each of n features, and the group of each feature.
+    """Return a group for each of n features, and the position of each feature's group, (n,).
 
     The result is cached, because many plans need it.
     """

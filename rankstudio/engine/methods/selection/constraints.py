@@ -107,6 +107,8 @@ class Constraints:
                 "banned", list(banned_columns), "at least one feature left to select"
             )
         size = n_free if n_features_to_select is None else n_features_to_select
+        # `between` returns the number, or
+        # raises an error outside of its limits.
         k = between("n_features_to_select", size, max(1, len(pinned_groups)), n_free)
         between("seed", seed, 0, MOST_SEED)  # called for its error only
         allowed = np.ones(len(groups.groups), dtype=bool)
@@ -126,7 +128,12 @@ class Constraints:
         )
 
     def affordable(self, remaining: Bools, spent: float) -> Ints:
-        """Return the remaining features that the budget covers after costs of ``spent``, up to rounding."""
+        """Return the positions of the groups that the budget still covers, up to rounding.
+
+        ``remaining`` (g,) is the mask of the
+        groups that may be selected, and ``spent``
+        the cost of those selected so far.
+        """
         if self.costs is None:
             return np.flatnonzero(remaining)
         return np.flatnonzero(
@@ -135,7 +142,7 @@ class Constraints:
 
 
 def worth(gains: Floats, prices: Floats) -> Floats:
-    """Return the gain per cost.
+    """Return the gain per cost of each candidate, from its gain and its price, (c,).
 
     A negative gain is multiplied by its cost, so that high costs rank lower.
     """
@@ -143,9 +150,10 @@ def worth(gains: Floats, prices: Floats) -> Floats:
 
 
 def _checked_columns(name: str, columns: Sequence[int], n: int) -> tuple[int, ...]:
-    """Return the columns of a parameter.
+    """Check and return the columns, from 0 to n - 1, that are the value of a parameter.
 
-    Raises a ParameterError if a column is invalid or repeated.
+    Raises a ParameterError with its
+    ``name`` if one is invalid or repeated.
     """
     chosen = tuple(int(c) for c in columns)
     if any(not 0 <= c < n for c in chosen) or len(set(chosen)) != len(chosen):
@@ -156,7 +164,7 @@ def _checked_columns(name: str, columns: Sequence[int], n: int) -> tuple[int, ..
 def _checked_budget(
     budget: float | None, prices: Floats | None, allowed: Bools, pinned: tuple[int, ...]
 ) -> float:
-    """Check and return the budget, infinite for None.
+    """Check and return the budget, the maximum total cost; infinite for None.
 
     ``prices`` (g,) are the costs of groups of features, or None. ``allowed``
     (g,) is the mask of those that may be selected, and ``pinned`` are the
@@ -175,7 +183,9 @@ def _checked_budget(
         raise ParameterError("budget", budget, "a number greater than 0")
     if prices is None:
         raise ParameterError("budget", budget, "None when the features have no costs")
-    # The least cost of any selection, and which features have this cost.
+    # The least cost of any selection, and the features
+    # with this cost as the error names them: all pinned
+    # features, or without these the cheapest one.
     least = float(prices[allowed].min())
     cheapest = "cheapest feature"
     if pinned:

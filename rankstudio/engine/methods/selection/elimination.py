@@ -28,8 +28,8 @@ def eliminate(
     Parameters
     ----------
     importances : callable
-        Function that trains a model on r columns (r,) and returns their
-        importances (r,), with progress events.
+        Function that trains a model on some columns (r,) and
+        returns their importances (r,), with progress events.
     columns : ndarray of shape (r,)
         Columns to order, ascending.
     n_features : int
@@ -49,9 +49,10 @@ def eliminate(
     order : ndarray of shape (r,)
         The last remaining column first.
     candidate_importances : ndarray of shape (k, n)
-        At position t, the importances among which that of the t-th column of
-        the order was the least; NaN for columns that were already dropped, and
-        for the first position.
+        Row t has the importances of all columns that remained
+        when the t-th column of the order was dropped as the
+        least important; NaN for columns that were already
+        dropped. Row 0 is NaN: the last column is not dropped.
     """
     remaining = columns
     dropped: list[int] = []
@@ -61,10 +62,11 @@ def eliminate(
             tr("eliminating features"), 1.0 - remaining.size / n_features
         )
         importance = yield from importances(remaining)
-        # At least one feature is dropped, and at least one is kept.
+        # At least one feature is dropped,
+        # and at least one remains.
         n_dropped = min(max(1, int(share * remaining.size)), remaining.size - 1)
         for _ in range(n_dropped):
-            position = _least(importance, tie)
+            position = _least_important(importance, tie)
             # The order ends with the columns dropped first, so this column's
             # position in it is remaining.size - 1. Only the first k positions
             # have importances.
@@ -77,7 +79,11 @@ def eliminate(
     return order, candidate_importances
 
 
-def _least(importance: Floats, tie: float) -> int:
-    """Return the last position among those with the least importance."""
+def _least_important(importance: Floats, tie: float) -> int:
+    """Return the last position among those with the least importance.
+
+    Importances count as equal if they differ by
+    at most the share ``tie`` of the greatest one.
+    """
     is_least = importance <= importance.min() + tie * importance.max()
     return int(np.flatnonzero(is_least)[-1])

@@ -186,9 +186,11 @@ class ExpectedDivergence(ScoredSelector):
     def densities_of(self, data: QueryData, column: int) -> GradeDensities:
         """Return the density of a feature's values in each grade of labels.
 
-        FS-ED compares these densities to score the feature, the one in
-        ``column``. They are evaluated at its values in the validation
-        documents, or without these in the training documents.
+        FS-ED scores the feature in ``column`` by
+        comparing these densities. They are estimated
+        from the training documents, and evaluated at the
+        feature's values in the validation documents.
+        Without these, the training documents are both.
         """
         density = self.checked("density")
         kde = self.checked("kde")
@@ -214,17 +216,18 @@ class ExpectedDivergence(ScoredSelector):
         importance, _ = yield from measuring_features(
             data, "NDCG@10", convention, both_directions=False
         )
-        normalised = density == "normalised"
-        exact = kde == "exact"
-        divergence = yield from _diverging(data, normalised=normalised, exact=exact)
+        normalised = density == "normalised"  # each density sums to 1
+        exact = kde == "exact"  # sums kernel by kernel, without a fast transform
+        divergence = yield from _divergences(data, normalised=normalised, exact=exact)
         scores = importance + divergence
         attributes = {
             "scores_": scores,
             "importance_": importance,
             "divergence_": divergence,
         }
-        # A constant feature leaves the documents in the order of the file,
-        # which may put relevant ones first.
+        # A feature that is constant in every query leaves the
+        # documents in the order of the file, which may put
+        # relevant ones first: its importance says nothing.
         varies = yield from informative_columns(data)
         return Ordering(
             features=best_first(np.where(varies, scores, -np.inf), k),
@@ -233,15 +236,19 @@ class ExpectedDivergence(ScoredSelector):
         )
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
-        """Return an iterator over the first ``n_features`` steps: all scores, and each query's part in them.
+        """Return an iterator over the first ``n_features`` steps, or None with groups or costs.
 
-        A score is importance plus divergence. None with groups or costs,
-        because the scores of groups, or per cost, have no such parts.
+        Its items have the scores of all features, importance
+        plus divergence, and each query's part in them. With
+        groups or costs there are none, because the scores of
+        groups, or per cost, have no such parts.
         """
         if len(self.groups) > 0 or self.costs is not None:
             return None
         from rankstudio.engine.methods.selection.query_parts import compared_means  # noqa: PLC0415 - numba
 
+        # The importance of a feature is the
+        # mean of its NDCG@10 over queries.
         values = measured_alone(
             data, "NDCG@10", objective(self.convention), both_directions=False
         )
@@ -265,6 +272,7 @@ class ExpectedDivergence(ScoredSelector):
         groups = np.array_split(np.random.default_rng(0).permutation(Q), n_groups)
         for number, queries in enumerate(groups):
             yield WorkProgress("comparing queries", number / n_groups)
+            # The data without the queries of this group.
             other_queries = data.taken(np.setdiff1d(np.arange(Q), queries))
             ordering = yield from self.order_features(other_queries, 1)
             decrease = divergence - ordering.found["divergence_"]
@@ -301,16 +309,20 @@ def divergences(
         For more than 64 distinct labels.
     """
     data = QueryData(X, y, np.array([0, y.size]), validation=validation)
-    return finish(_diverging(training_data(data), normalised=normalised, exact=exact))
+    return finish(_divergences(training_data(data), normalised=normalised, exact=exact))
 
 
-def _diverging(data: TrainingData, *, normalised: bool, exact: bool) -> Waiting[Floats]:
+def _divergences(
+    data: TrainingData, *, normalised: bool, exact: bool
+) -> Waiting[Floats]:
     """Return the expected divergence of each feature, shape (n,), with progress events.
 
-    Two grades diverge by the Jensen-Shannon divergence of the feature's
-    densities in them, times the distance of the grades. This is summed over all
-    pairs of grades. ``normalised`` densities sum to 1; ``exact`` ones are
-    summed kernel by kernel. Features are read in parts.
+    Two grades of labels diverge by the Jensen-Shannon
+    divergence of the feature's densities in them, times
+    the distance of the grades. This is summed over all
+    pairs of grades. ``normalised`` densities sum to 1;
+    ``exact`` ones are summed kernel by kernel, others by
+    a fast transform. Some features are read at a time.
     """
     grades = labels_of(data)
     m, n = data.X.shape
@@ -323,11 +335,18 @@ def _diverging(data: TrainingData, *, normalised: bool, exact: bool) -> Waiting[
 
         Uses ``data``, ``grade`` and the settings of the enclosing function.
         """
+        # The values at which the densities are compared.
         points = values if data.validation is None else data.validation[:, j]
-        return _compared(values, grade, grades, points, normalised, exact).divergence
+        return _grade_densities(
+            values, grade, grades, points, normalised, exact
+        ).divergence
 
-    # As many features at a time as fit into a share of the memory, and at least
-    # one per thread.
+    # As many features at a time as fit into a share of
+    # the memory, and at least one per thread. NUMBER
+    # is the bytes of a number. Several shards are all
+    # read once for each part of the features, so that
+    # the parts are larger. There are threads only if
+    # the work takes longer than to start them.
     with pool(worthwhile(_DENSITY * data.X.size)) as (executor, workers):
         max_numbers = _SHARE * budget() / NUMBER if data.several else _VALUES
         step = max(workers, int(max_numbers / m))
@@ -346,14 +365,17 @@ def _diverging(data: TrainingData, *, normalised: bool, exact: bool) -> Waiting[
 
 
 def _feature_rows(data: TrainingData, columns: range) -> Waiting[Floats]:
-    """Return the values of c features in all m documents, shape (c, m), read shard by shard."""
+    """Return the values of c features in all m documents, shape (c, m), read shard by shard.
+
+    A shard is a part of the documents, with whole queries.
+    """
     feature_rows = np.empty((len(columns), data.X.shape[0]))
 
     def read(_: int, shard: Shard, shard_data: QueryData) -> None:
         """Copy the columns of a shard's documents to ``feature_rows``; the shard's number is not used."""
         feature_rows[:, shard.rows] = shard_data.X[:, columns.start : columns.stop].T
 
-    yield from data.visited(read, _PROGRESS_TEXT)
+    yield from data.visited(read, _PROGRESS_TEXT)  # calls `read` for each shard
     return feature_rows
 
 
@@ -386,10 +408,10 @@ def grade_densities(
         summed kernel by kernel instead of by a fast transform.
     """
     grades, grade = np.unique(y, return_inverse=True)
-    return _compared(values, grade, grades, validation_values, normalised, exact)
+    return _grade_densities(values, grade, grades, validation_values, normalised, exact)
 
 
-def _compared(
+def _grade_densities(
     values: Floats,
     grade: Ints,
     grades: Floats,
@@ -411,7 +433,8 @@ def _compared(
     order = np.argsort(values)
     values = values[order]
     grade = grade[order]
-    # The values at which the densities are compared, and how often each occurs.
+    # The D values at which the densities are
+    # compared, and how often each occurs.
     places, counts = _distinct(np.sort(validation_values))
     densities = np.zeros((grades.size, places.size))
     has_density = np.ones(grades.size, dtype=np.bool_)
@@ -426,7 +449,8 @@ def _compared(
         if 0.0 < h < np.inf:
             sums = densities[r]
             sum_kernels(points, weights, h, places, sums)
-            # Fast sums are too inexact where hardly any kernel reaches.
+            # Normalisation magnifies the errors of fast
+            # sums where hardly any kernel reaches.
             needs_exact_sums = (
                 normalised
                 and not exact
@@ -463,8 +487,10 @@ def _compared(
 def _bandwidth(values: Floats, normalised: bool) -> float:
     """Return the bandwidth for the ascending values of one grade, by Silverman's rule 1.06 sd M^(-1/5).
 
-    Without ``normalised``, the factor M^(-1/5) for M values is 1, as in the
-    authors' program. The bandwidth is 0 if there is only one distinct value.
+    sd is the standard deviation of the M values. If
+    densities are not ``normalised``, the factor
+    M^(-1/5) is 1, as in the authors' program. The
+    bandwidth is 0 if there is only one distinct value.
     """
     if values.size < 2 or values[0] == values[-1]:
         return 0.0
@@ -482,7 +508,7 @@ def _distinct(values: Floats) -> tuple[Floats, Floats]:
 
 
 def _total(density: Floats, counts: Floats) -> float:
-    """Return the sum of a density over all values."""
+    """Return the sum of a density (D,) over all values, each of which occurs ``counts`` (D,) times."""
     # Without BLAS, whose threads would compete with those of this module.
     return float((density * counts).sum())
 
@@ -509,7 +535,7 @@ def _move_to_nearest(points: Floats, weights: Floats, places: Floats) -> Floats:
 
 
 def _with_validation(data: QueryData, X_validation: ArrayLike | None) -> QueryData:
-    """Return the data with checked validation documents, or unchanged without any."""
+    """Return the data with checked validation documents (V, n), or unchanged for None."""
     if X_validation is None:
         return data
     return replace(data, validation=_check_validation(X_validation, data.X.shape[1]))

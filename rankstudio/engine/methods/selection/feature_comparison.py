@@ -69,6 +69,8 @@ def single_feature_gains(
     array([1.  , 0.75])
     """
     name = find_measure(measure).name  # as the measure is spelt in the cache's keys
+    # The gains are cached with the data, and
+    # computed if they are not there yet.
     gains = data.shared.of(_Comparisons).gains
     return (
         yield from once(
@@ -80,6 +82,7 @@ def single_feature_gains(
 def _gains_of_features(
     data: TrainingData, measure: str, convention: str
 ) -> Waiting[Floats]:
+    """Return the measure of each feature alone, 0 without a value; an error is subtracted from 1."""
     values, _ = yield from measuring_features(data, measure, objective(convention))
     gains = values if find_measure(measure).higher_is_better else 1.0 - values
     return np.nan_to_num(gains, nan=0.0)

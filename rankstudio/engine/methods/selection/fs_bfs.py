@@ -142,13 +142,15 @@ class FSBFS(PathSelector):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step per subset: RankRLS with the new features so far, and progress events in between.
 
-        Each subset of features is combined into one new feature.
+        Each subset of features is combined into one new
+        feature. Also sets the attributes of the fitted
+        selector that describe the subsets so far.
         """
         data = training_data(data)
-        max_features = self._n_to_select(data.X.shape[1])
+        max_nodes = self._n_to_select(data.X.shape[1])
         regularization = self.checked("regularization")
         nodes: list[Node] = []
-        for node in self.nodes(data, max_features):
+        for node in self.nodes(data, max_nodes):
             if isinstance(node, WorkProgress):
                 yield node
                 continue
@@ -164,9 +166,10 @@ class FSBFS(PathSelector):
                 data, combinations, regularization
             )
             features = tuple(f for node in nodes for f in node.features)
-            self._keep(nodes)
-            # The best measure of the subsets with each feature, in the search
-            # for this subset.
+            self._set_subsets(nodes)
+            # `reached` has, for each feature that this
+            # search could select, the best measure of
+            # the subsets that it tried with the feature.
             candidate_scores = np.full(data.X.shape[1], np.nan)
             candidate_scores[list(node.reached)] = list(node.reached.values())
             # The model weighs new features. Multiplied by the combinations, its
@@ -191,8 +194,9 @@ class FSBFS(PathSelector):
         so it first repeats the cached subsets, which are not yielded a second
         time.
         """
-        # The cached subsets come first. If these are all, no search is needed.
-        key = type(self), self._without_lambda()
+        # The cached subsets come first. If these are all, no
+        # search is needed. They are the same for every λ.
+        key = type(self), self._order_parameters()
         partition = data.shared.of(_Partitions).found.setdefault(key, _Partition())
         n_known = len(partition.nodes)
         yield from tuple(partition.nodes)
@@ -210,9 +214,10 @@ class FSBFS(PathSelector):
                 yield node
             if n_found == max_nodes:
                 break
-        # All subsets that this cache ever needs, also after the break: its key
-        # has the parameters from which ``max_nodes`` follows. If the caller
-        # stops early, this line is not reached.
+        # The cache is whole also after the break. Its key
+        # has the number of features to select, from which
+        # ``max_nodes`` follows, so that it needs no more. If
+        # the caller stops early, this line is not reached.
         partition.is_whole = True
 
     def _partition(self, data: TrainingData) -> Iterator[Node | WorkProgress]:
@@ -228,6 +233,8 @@ class FSBFS(PathSelector):
         tolerance = self.checked("tolerance")
         rng = np.random.default_rng(between("seed", self.seed, 0, MOST_SEED))
         with ascent_search(data, self.measure, objective(self.convention)) as opening:
+            # Measures models, and searches along
+            # weights; opened with progress.
             ascent = yield from opening
             # Only features that vary within a query can change a ranking.
             remaining: list[int] = ascent.informative.tolist()
@@ -260,8 +267,8 @@ class FSBFS(PathSelector):
                 ]
                 yield node
 
-    def _keep(self, nodes: list[Node]) -> None:
-        """Set the attributes that describe the subsets."""
+    def _set_subsets(self, nodes: list[Node]) -> None:
+        """Set the attributes that describe the subsets: their features, combinations and measures."""
         self.subsets_ = tuple(node.features for node in nodes)
         self.combinations_ = np.array([node.coef for node in nodes])
         self.subset_scores_ = np.array([node.value for node in nodes])
@@ -269,10 +276,14 @@ class FSBFS(PathSelector):
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
         """Yield for each subset the measure of every feature and each query's part in it.
 
-        The subsets end with ``n_features`` features. Without some queries the
-        same combinations are compared; they are not searched for again. The
-        measure of a feature in the subset is that of the subset's combination.
-        That of another one is the best among the combinations with the feature.
+        The subsets end with the one that brings their
+        number of features to ``n_features``. The measure
+        of a feature in the subset is that of the subset's
+        combination. That of another feature is the best
+        measure among the combinations that the search
+        tried with the feature. A query's part is its
+        summand in this mean over queries: the combinations
+        are not searched for again without the query.
         """
         from rankstudio.engine.methods.selection.query_parts import measured_by_query  # noqa: PLC0415 - numba
 
@@ -282,14 +293,18 @@ class FSBFS(PathSelector):
             if isinstance(node, WorkProgress):
                 yield node
                 continue
-            # The first combination is that of the subset; then the best one of
-            # each feature outside the subset.
+            # The first combination is that of the subset;
+            # then the best one of each feature outside the
+            # subset. `node.reached` has the measure of
+            # each feature that the search could select.
             other_columns = [
                 column for column in node.reached if column not in node.features
             ]
             combinations = np.array(
                 [node.coef, *(node.combinations[column] for column in other_columns)]
             )
+            # Shape (combinations, Q), NaN
+            # for queries without a value.
             values = yield from measured_by_query(
                 data, combinations, self.measure, objective(self.convention)
             )
@@ -315,7 +330,7 @@ class FSBFS(PathSelector):
                 return
 
     def transform(self, X: ArrayLike) -> Any:
-        """Return the new features of X, shape (m, t), in order."""
+        """Return the new features of documents X (m, n), the weighted sums of t subsets, shape (m, t)."""
         check_is_fitted(self)
         validate_data(self, X, reset=False, dtype=np.float64)
         return super().transform(X)
@@ -423,8 +438,10 @@ class BestFirstSearch:
     def single(self, feature: int) -> Waiting[Node]:
         """Return the subset of one feature, in its better direction, and its measure.
 
-        The weight is in units of the feature's standard deviation.
+        The weight is 1 or -1 for the feature
+        divided by its standard deviation.
         """
+        # `scale` (n,) has the features' standard deviations.
         coef = np.zeros(self._ascent.scale.size)
         coef[feature] = 1.0 / self._ascent.scale[feature]
         up = yield from self._ascent.measured(coef)
@@ -494,9 +511,12 @@ class BestFirstSearch:
     ) -> Generator[WorkProgress | None, None, Node]:
         """Return the node with a feature added, whose combination starts from that of the smaller node.
 
-        The new weight is searched for first. Sweeps over all weights in random
-        order follow, until one improves the measure by no more than the
-        tolerance.
+        A node is a subset of features with the
+        weights of their combination. The new weight
+        is searched for first. Sweeps over all weights
+        in random order follow, until one improves the
+        measure by no more than the tolerance. Yields
+        None or progress, so that the caller can stop.
         """
         features = (*node.features, feature)
         coef, value = yield from self._ascent.searching(node.coef, node.value, feature)
@@ -504,11 +524,13 @@ class BestFirstSearch:
             # The new weight stays 0, and the other weights are those at which
             # ascent stopped before.
             return Node(features=features, coef=node.coef, value=node.value)
-        before = node.value
+        previous_value = node.value
+        # The search for the new weight
+        # was the first iteration.
         for _ in range(self._max_iter - 1):
-            if not value > before + self._tolerance:
+            if not value > previous_value + self._tolerance:
                 break
-            before = value
+            previous_value = value
             order = self._rng.permutation(features).tolist()
             coef, value = yield from self._ascent.sweeping(coef, value, order)
         return Node(features=features, coef=coef, value=value)

@@ -110,9 +110,10 @@ class _Weighing(Selector):
     n_iter_: int = field(init=False)
 
     def _keep_weighing(self, similarity: Floats, importance: Floats) -> None:
-        """Set the attributes ``similarity_`` A (n, n), ``importance_`` and ``importance_of_negative_`` (n,).
+        """Set the attributes ``similarity_`` (n, n), ``importance_`` and ``importance_of_negative_`` (n,).
 
-        The second half of ``importance`` s (2n,) is that of the features' negatives.
+        The first half of ``importance`` (2n,) is that of the
+        n features, the second half that of their negatives.
         """
         n = similarity.shape[0]
         self.importance_ = importance[:n]
@@ -136,16 +137,19 @@ class _Weighing(Selector):
         fsmrank, last = yield from last_step(self.get_params(), data)
         # The features with weight, largest weight first.
         order = by_weight(last.coef)
-        # The run has already shown the notes on similarities.
+        # Only the term of the similarities, with λ1,
+        # enters the second derivatives. The run has
+        # already shown the notes on similarities.
         similarity, _, lambda1, _ = yield from without_notes(fsmrank.penalties(data))
         n = data.X.shape[1]
         Q = data.ptr.size - 1
         parts = np.zeros((n, Q))
         scores = np.full(n, np.nan)
         if order.size:
-            # For the k features with weights: the gradient of each query's loss
-            # (k, Q), the second derivatives of the whole loss (k, k), and the
-            # pairs per query.
+            # For the k features with weights: the
+            # gradient of each query's loss (k, Q), the
+            # second derivatives of the whole loss (k, k),
+            # and the number of pairs of each query (Q,).
             weights = last.coef[order]
             slopes, curvature, pairs = yield from pair_slopes(
                 data, order, weights, fsmrank.loss
@@ -183,9 +187,9 @@ class _Weighing(Selector):
     ) -> Waiting[FeaturePenalties]:
         """Return the importances of ``columns`` (c,) and of their negatives, and the similarities to others.
 
-        The similarities have shape (c, o) for the o columns in
-        ``other_columns``. They and the importances are those of FSMRank's
-        objective.
+        The similarities have shape (c, o) for the o columns
+        in ``other_columns``. They and the importances are
+        those of FSMRank's objective. With progress events.
         """
         # Only the parameters that FSMRank has; this selector may have more.
         names = FSMRank().get_params()
@@ -332,10 +336,12 @@ class FSMRank(_Weighing):
         max_iter = self.checked("max_iter")
         solver = self.checked("solver")
         loss = self.checked("loss")
-        # Similarities, importances, λ1 and λ2, in the order of the objective's parameters.
+        # Similarities (n, n), importances (2n,), λ1
+        # and λ2, in the order of the objective's
+        # parameters. The first two become attributes.
         penalties = yield from self.penalties(data)
-        similarity, s, *_ = penalties
-        self._keep_weighing(similarity, s)
+        similarity, importance_values, *_ = penalties
+        self._keep_weighing(similarity, importance_values)
         # numba is imported where it is needed: reading the catalog must not
         # wait for it.
         from rankstudio.engine.arithmetic.optimisers.nesterov import (  # noqa: PLC0415
@@ -374,13 +380,15 @@ class FSMRank(_Weighing):
     def objectives(
         self, data: TrainingData, coefs: Sequence[Floats]
     ) -> Waiting[list[float]]:
-        """Return the objective of each model, whose weights have shape (n,).
+        """Return the objective of each model of ``coefs``, whose weights have shape (n,).
 
-        Notes are suppressed, because :meth:`work` has already warned about the
-        same similarities.
+        Notes to the user are suppressed, because :meth:`work`
+        has already warned about the same similarities.
         """
         data = training_data(data)
         loss = self.checked("loss")
+        # Similarities, importances, λ1 and
+        # λ2, as the objective takes them.
         penalties = yield from without_notes(self.penalties(data))
         from rankstudio.engine.arithmetic.optimisers.nesterov import FSMObjective  # noqa: PLC0415 - numba
         from rankstudio.engine.methods.shards.pair_losses import pairs_of  # noqa: PLC0415 - numba
@@ -398,17 +406,18 @@ class FSMRank(_Weighing):
     def penalties(
         self, data: TrainingData
     ) -> Waiting[tuple[Floats, Floats, float, float]]:
-        """Return similarity, importance, λ1 and λ2."""
+        """Return similarities (n, n), importances of the features and their negatives (2n,), λ1 and λ2."""
         lambda1 = self.checked("lambda1")
         lambda2 = self.checked("lambda2")
-        s = yield from weighing_features(data, self.checked("importance"))
-        return (yield from self.similarities(data)), s, lambda1, lambda2
+        importances = yield from weighing_features(data, self.checked("importance"))
+        return (yield from self.similarities(data)), importances, lambda1, lambda2
 
     def similarities(self, data: TrainingData) -> Waiting[Floats]:
         """Return the similarities of the n features, shape (n, n), with a note to the user if they are indefinite.
 
-        With ``project``, the nearest positive semidefinite matrix replaces an
-        indefinite one.
+        With the parameter ``project``, the nearest
+        positive semidefinite matrix replaces an
+        indefinite one, and there is no note.
         """
         kind = self.checked("similarity")
         project = self.checked("project")
@@ -445,10 +454,11 @@ class FSMRank(_Weighing):
         return matrix
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
-        """Set the attributes from the last iteration.
+        """Set the attributes from the last of the ``steps``, which are iterations.
 
-        ``coef_path_`` (k, n) has its model cut to the best feature, the best
-        two, and so on, for the k features with weights.
+        ``coef_path_`` (k, n) has its model cut to the
+        feature with the largest |weight|, to two, and
+        so on up to the k features with weights.
         """
         super()._finish(data, steps)
         last = steps[-1]
@@ -463,9 +473,11 @@ class FSMRank(_Weighing):
 def top_features(last: Step, all_features: bool = False) -> Iterator[Step]:
     """Yield the model of FSMRank's last step truncated to 1, 2, … features, the largest |weight| first.
 
-    The weights are unchanged (section IV.D). The criterion is NaN, because the
-    objective does not apply to truncated models. With ``all_features`` the
-    features without weight follow; they do not change the model.
+    The weights are unchanged. The criterion is NaN, because
+    FSMRank did not minimise its objective for so few
+    features. Without ``all_features`` the steps end with
+    the last feature that has a weight. With it the features
+    without weight follow, which do not change the model.
     """
     coef = np.zeros_like(last.coef)
     order = by_weight(last.coef, all_features)
@@ -510,9 +522,11 @@ class _OfFSMRank(GrowingSelector, _Weighing):
         max_features = self._n_to_select(data.X.shape[1])
         fsmrank, last = yield from last_step(self.get_params(), data)
         self.n_iter_ = last.number
-        # Notes on the similarities were already shown by the run of FSMRank.
-        similarity, s, *_ = yield from without_notes(fsmrank.penalties(data))
-        self._keep_weighing(similarity, s)
+        # Notes on the similarities were already
+        # shown by the run of FSMRank. λ1 and λ2
+        # follow the similarities and importances.
+        similarity, importances, *_ = yield from without_notes(fsmrank.penalties(data))
+        self._keep_weighing(similarity, importances)
         return fsmrank, last, max_features
 
 
@@ -588,8 +602,10 @@ class FSMRankTop(_OfFSMRank):
         wanted, the only step is the model without features.
         """
         data = training_data(data)
+        # FSMRank, its last step, and
+        # how many features to select.
         fsmrank, last, max_features = yield from self._weighed(data)
-        # The weights of FSMRank, cut to the first 1, 2, … features.
+        # FSMRank's model, cut to the first 1, 2, … features.
         scores = np.abs(last.coef)
         zeros = np.zeros_like(last.coef)
         truncated = list(top_features(last, self.checked("all_features")))[
@@ -599,8 +615,10 @@ class FSMRankTop(_OfFSMRank):
             truncated = [
                 Step(1, (), coef=zeros, criterion=float("nan"), candidates=np.empty(0))
             ]
-        # The objective of each cut model; and as candidates, the weights of the
-        # features that were not selected before its last one.
+        # The criterion of a step is FSMRank's objective
+        # of the cut model. Its candidates have the
+        # |weights| of all features but those of earlier
+        # steps: only the last selected feature is new.
         objectives = yield from fsmrank.objectives(
             data, [step.coef for step in truncated]
         )
@@ -629,6 +647,7 @@ def last_step(
         **{name: value for name, value in parameters.items() if name in names}
     )
     last_steps = data.shared.of(_LastSteps).by_parameters
+    # `as_key` makes the user's own arrays hashable.
     key = tuple((name, as_key(value)) for name, value in fsmrank.get_params().items())
     if key in last_steps:
         return fsmrank, last_steps[key]
@@ -718,6 +737,8 @@ class FSMSVM(_OfFSMRank):
         data = training_data(data)
         n = data.X.shape[1]
         C = self.checked("C")
+        # FSMRank's last step, and how
+        # many features to select.
         _, last, max_features = yield from self._weighed(data)
         order = by_weight(last.coef, self.checked("all_features"))[
             :max_features
@@ -738,12 +759,14 @@ class FSMSVM(_OfFSMRank):
                 )
             for k in range(1, len(order) + 1):
                 chosen = order[:k]
-                problem = pairs.narrowed(chosen)
+                problem = pairs.narrowed(chosen)  # to the columns of these features
                 optimum = yield from solution(
                     minimise_squared_hinge(problem, C, _TOL, _MAX_ITER)
                 )
                 coef = np.zeros(n)
                 coef[chosen] = optimum.w
+                # All features but those of earlier
+                # steps; the last one is new.
                 candidate_scores = without(scores, chosen[:-1])
                 yield Step(
                     number=k,
@@ -790,6 +813,9 @@ def weighing_features(data: TrainingData, kind: str | OwnValues) -> Waiting[Floa
     elif kind == "none":
         importances = np.ones(2 * data.X.shape[1])
     elif kind != "pearson":
+        # The measures (n,) of the rankings by each
+        # feature alone, with its largest values
+        # first, and with its smallest values first.
         downwards, upwards = yield from directed_measures(
             data, _MEASURES[kind], convention(_CONVENTION).objective
         )
@@ -798,11 +824,11 @@ def weighing_features(data: TrainingData, kind: str | OwnValues) -> Waiting[Floa
         assert upwards is not None
         importances = np.concatenate((downwards, upwards))
     else:
-        correlations = (yield from correlating(data))[0]
+        correlations, _ = yield from correlating(data)
         # The last column is that of the labels. A feature and its negative have
         # the same |correlation|.
         importances = np.tile(np.abs(correlations[:-1, -1]), 2)
-    varies = (yield from correlating(data))[1]
+    _, varies = yield from correlating(data)
     return np.where(np.tile(varies, 2), importances, 0.0)
 
 
@@ -832,14 +858,19 @@ def comparing_features(data: TrainingData, kind: str) -> Waiting[Floats]:
     if kind == "kendall":
         matrix = yield from comparing_rankings(data)
     else:
-        correlations = (yield from correlating(data))[0]
+        correlations, _ = yield from correlating(data)
+        # Without the last row and column, those of
+        # the labels. Rounding could give more than 1.
         matrix = np.minimum(np.abs(correlations[:-1, :-1]), 1.0)
     np.fill_diagonal(matrix, 1.0)
     return matrix
 
 
 def all_similarities(data: TrainingData, kind: str) -> Waiting[Floats]:
-    """Return the similarity of each pair of features, shape (n, n), computed once for some data."""
+    """Return the similarity of each pair of features, shape (n, n), which is cached with the data.
+
+    ``kind`` is "pearson", "kendall" or "none".
+    """
     by_kind = data.shared.of(_Similarities).by_kind
     return (yield from once(by_kind, kind, comparing_features(data, kind)))
 
@@ -847,9 +878,11 @@ def all_similarities(data: TrainingData, kind: str) -> Waiting[Floats]:
 def comparing_some_features(
     data: TrainingData, kind: str, columns: Ints, other_columns: Ints
 ) -> Waiting[Floats]:
-    """Return the similarities of :func:`comparing_features` of ``columns`` to ``other_columns``.
+    """Return the similarities of ``columns`` (c,) to ``other_columns`` (o,), shape (c, o).
 
-    Kendall's τ is only computed for these pairs, unless it is known for all pairs.
+    ``kind`` is "pearson", "kendall" or "none".
+    Kendall's τ is only computed for these
+    pairs, unless it is cached for all pairs.
     """
     if kind == "kendall" and kind not in data.shared.of(_Similarities).by_kind:
         similarity = yield from kendall_between(data, columns, other_columns)
@@ -882,9 +915,11 @@ def correlating(data: TrainingData) -> Waiting[tuple[Floats, Bools]]:
     cache = data.shared.of(_Correlations)
     if cache.found is None:
         activity = "correlating features"
-        # First pass: means, from sums relative to the first document, and how
-        # many values differ from the first one. Second pass: products of
-        # centred columns.
+        # First pass: sums of the differences from the
+        # first document, which are small where a column
+        # is nearly constant, and how many values
+        # differ. Second pass: products of the centred
+        # columns, which need the mean difference.
         origin = np.append(data.X[0], data.y[0])
         total, different = yield from summed(
             data, activity, _shifted_sums, origin, by_blocks=True
@@ -909,7 +944,11 @@ def _shifted_sums(data: QueryData, origin: Floats) -> tuple[Floats, Floats]:
 
 
 def _centred_products(data: QueryData, origin: Floats, mean: Floats) -> tuple[Floats]:
-    """Return the products of features and labels, each minus its mean."""
+    """Return the products of features and labels, each minus its mean, shape (n + 1, n + 1).
+
+    ``origin`` (n + 1,) is a document with its label,
+    and ``mean`` (n + 1,) the mean difference from it.
+    """
     # The origin is subtracted before the mean, so that a constant column
     # becomes exactly 0.
     shifted = np.column_stack((data.X, data.y))

@@ -137,10 +137,12 @@ class GAS(PathSelector):
     similarity: Literal["kendall", "pearson"] | OwnValues = "kendall"
 
     def weights(self, data: TrainingData) -> Waiting[tuple[Floats, Floats]]:
-        """Return the importance of each feature, w, and its better direction, each of shape (n,).
+        """Return the importance of each feature and its better direction, each of shape (n,).
 
-        The direction is 1 if larger values of the feature rank first, else -1.
-        Larger importance is better.
+        The importance is a measure of the ranking by the
+        feature alone in this direction, or the user's own
+        number. Larger importance is better. The direction is
+        1 if larger values of the feature rank first, else -1.
         """
         kind = self.checked("importance")
         # A user's own numbers have no direction: it is that of the better MAP.
@@ -150,12 +152,14 @@ class GAS(PathSelector):
         )
         if not isinstance(kind, str):
             return own_importance(kind, data, with_negatives=False), directions
+        # An error, of which less is
+        # better, is subtracted from 1.
         return (
             importance if find_measure(measure).higher_is_better else 1.0 - importance
         ), directions
 
     def similarities(self, data: TrainingData) -> Waiting[Floats]:
-        """Return the similarity of each pair of features, e, shape (n, n)."""
+        """Return the similarity of each pair of features, shape (n, n), with progress events."""
         kind = self.checked("similarity")
         if not isinstance(kind, str):
             return own_similarity(kind, data)
@@ -172,8 +176,9 @@ class GAS(PathSelector):
         c = self.checked("c")
         kind = self.checked("similarity")
         importance, directions = yield from self.weights(data)
-        # Kendall's τ is only computed for pairs with a selected feature: all
-        # pairs would take long.
+        # The similarities of all features (n, n). Kendall's
+        # τ is only computed for pairs with a selected
+        # feature, because all pairs would take long.
         matrix = (
             None
             if isinstance(kind, str) and kind == "kendall"
@@ -226,9 +231,10 @@ class GAS(PathSelector):
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
         """Yield, for the first ``n_features`` steps, the scores of all features and each query's part in them.
 
-        A score is a mean over queries of the measure of a feature alone, minus
-        the similarities to selected features, which stay the same without a
-        query.
+        A score is the mean over queries of a measure of the
+        feature alone, minus its similarities to selected
+        features. A query's part is its part of the mean.
+        The similarities count as the same without a query.
         """
         from rankstudio.engine.methods.selection.query_parts import compared_means  # noqa: PLC0415 - numba
 
@@ -245,7 +251,9 @@ class GAS(PathSelector):
     ) -> Waiting[FeaturePenalties]:
         """Return the importances of ``columns`` (c,) and their similarities (c, o) to ``other_columns``.
 
-        GAS has one importance for a feature and its negative.
+        A feature and its negative have the same
+        importance in GAS. The similarities may be
+        the user's own matrix. With progress events.
         """
         importance, _ = yield from self.weights(data)
         if isinstance(self.similarity, str):
@@ -285,12 +293,15 @@ def _unknown(n: int) -> Floats | None:
 def _recorded_kendall(data: TrainingData, computed: Floats | None) -> Iterator[Between]:
     """Provide a function that returns |Kendall's τ| of a feature and some others, shape (others,).
 
-    It also writes the values to ``computed`` (n, n), unless that is None.
+    τ is Kendall's correlation of the rankings by
+    two features, a mean over the queries of
+    ``data``. The function also writes the values
+    to ``computed`` (n, n), unless that is None.
     """
     with kendall_similarity(data) as compare:
 
         def between(feature: int, other_features: Ints) -> Waiting[Floats]:
-            """Return the similarities, and write them to rows and columns of ``computed``."""
+            """Return the similarities of a feature to others (others,), and write them to ``computed``."""
             similarities = yield from compare(feature, other_features)
             if computed is not None:
                 computed[feature, other_features] = similarities
@@ -302,9 +313,11 @@ def _recorded_kendall(data: TrainingData, computed: Floats | None) -> Iterator[B
 
 @contextmanager
 def _lookup_in(matrix: Floats) -> Iterator[Between]:
-    """Provide a function that reads the similarities of a feature from a matrix (n, n)."""
+    """Provide a function that reads the similarities of a feature and some others from a matrix (n, n)."""
 
     def between(feature: int, other_features: Ints) -> Waiting[Floats]:
+        """Return the similarities of a feature to others (others,), from ``matrix``."""
+        # A generator without events, as other functions yield progress.
         yield from ()
         return np.asarray(matrix[feature, other_features])
 

@@ -39,7 +39,10 @@ class KendallSimilarity:
     """
 
     def __init__(self, data: QueryData, scratch: Scratch | None = None) -> None:
-        """Rank the documents of each query by each feature, with arrays from ``scratch``, or in memory."""
+        """Rank the documents of each query by each feature, with arrays from ``scratch``, or in memory.
+
+        ``scratch`` allocates arrays in memory or in a file.
+        """
         from rankstudio.engine.methods.selection import _kendall_kernel as kernels  # noqa: PLC0415 - numba
 
         self._kernels = kernels
@@ -71,7 +74,9 @@ class KendallSimilarity:
         columns.
         """
         out = np.empty((2, other_features.size))
-        # Each thread compares the feature with a part of the others.
+        # Each thread compares the feature with a part
+        # of the others. A document takes about 36 ns;
+        # threads are only used if all take long enough.
         with pool(worthwhile(36.0 * other_features.size * self._ranks.shape[1])) as (
             executor,
             workers,
@@ -79,7 +84,11 @@ class KendallSimilarity:
             cuts = np.array_split(np.arange(other_features.size), workers)
 
             def work(part: Ints) -> None:
-                """Write the sums of the other features at some positions to ``out``."""
+                """Write the sums of the other features at the positions ``part`` to ``out``.
+
+                Uses ``feature``, ``other_features``
+                and ``out`` of the method.
+                """
                 if part.size:
                     sums = np.empty((2, part.size))
                     self._kernels.similarities(
@@ -99,12 +108,17 @@ class KendallSimilarity:
         return out
 
     def step(self, data: QueryData, message: tuple[int, Ints]) -> tuple[Floats]:
-        """Return the :meth:`sums` of a feature and some others."""
+        """Return the sums over a shard's queries of |τ-b| of a feature and some others.
+
+        The ``message`` has their columns.
+        The result (2, others) also has the
+        number of queries that define τ-b.
+        """
         return (self.sums(*message),)
 
 
 def _means(sums: Floats) -> Floats:
-    """Return the means for :meth:`KendallSimilarity.sums`, 0 where no query defines τ-b."""
+    """Return the means (others,) of sums and numbers of queries (2, others), 0 where no query defines τ-b."""
     total, n_defined = sums
     return np.asarray(
         np.divide(total, n_defined, out=np.zeros_like(total), where=n_defined > 0)
@@ -119,12 +133,19 @@ Between = Callable[[int, Ints], Waiting[Floats]]
 def kendall_similarity(data: TrainingData) -> Iterator[Between]:
     """Provide the function that returns |Kendall's τ-b| of a feature and some others, with progress events.
 
-    The result of the function has shape (others,), and is a mean over queries.
-    It works on all shards of the data.
+    The function takes the columns of the feature and of
+    the others. Its result has shape (others,), and is a
+    mean over queries. It works on all shards of the data.
     """
+    # The documents of each shard are ranked once,
+    # for all calls. The session sends columns to
+    # the shards, and adds up their sums.
     with data.session(StateWork(KendallSimilarity)) as session:
 
         def between(feature: int, other_features: Ints) -> Waiting[Floats]:
+            """Return the mean |τ-b| of a feature and others (others,), from ``session``."""
+            # Sums over queries of |τ-b|, and the
+            # number of queries that define it.
             (sums,) = yield from session.sum(
                 (feature, other_features), "comparing features"
             )
@@ -141,6 +162,8 @@ def comparing_rankings(data: TrainingData) -> Waiting[Floats]:
     with kendall_similarity(data) as between:
         for j in range(n):
             yield WorkProgress("comparing features", j / n)
+            # With itself and all later
+            # features; the matrix is symmetric.
             matrix[j, j:] = yield from between(j, np.arange(j, n))
             matrix[j:, j] = matrix[j, j:]
     return matrix
@@ -149,7 +172,10 @@ def comparing_rankings(data: TrainingData) -> Waiting[Floats]:
 def kendall_between(
     data: TrainingData, columns: Ints, other_columns: Ints
 ) -> Waiting[Floats]:
-    """Return the similarity of each of ``columns`` to each of ``other_columns``, O(m log |q|) for a pair."""
+    """Return |Kendall's τ-b| of each of ``columns`` (c,) and each of ``other_columns`` (o,), shape (c, o).
+
+    It is a mean over queries; O(m log |q|) for a pair.
+    """
     similarity = np.empty((columns.size, other_columns.size))
     with kendall_similarity(data) as between:
         for row, feature in zip(similarity, columns.tolist(), strict=True):

@@ -89,16 +89,22 @@ class L1Path(PathSelector):
         """
         scaling = self.checked("scaling")
         yield WorkProgress("following the lasso", 0.0)
+        # Products of centred features with each
+        # other (n, n) and with the labels (n,).
         gram, products_with_y = yield from sums_of_products(data)
         # Constant features never enter, and cannot be scaled.
         column_norms = np.sqrt(np.diag(gram))
         varying = np.flatnonzero(column_norms > 0)
         scale = column_norms[varying] if scaling == "unit" else np.ones(varying.size)
         scaled_gram = gram[np.ix_(varying, varying)] / np.outer(scale, scale)
+        # The α of the t knots (t,), at which a feature
+        # enters or leaves; the weights there; and the
+        # α at which each feature first enters.
         alphas, coefs, varying_entry_alphas = lasso_path(
             scaled_gram, products_with_y[varying] / scale, k
         )
-        # Weights of the original features, at each knot.
+        # Weights of the original,
+        # unscaled features, at each knot.
         weights = np.zeros((alphas.size, column_norms.size))
         weights[:, varying] = coefs / scale
         entry_alphas = np.full(column_norms.size, np.nan)
@@ -220,10 +226,13 @@ class _Entry:
     ) -> tuple[Floats, Floats]:
         """Return the greatest α up to ``max_alpha`` at which each candidate enters, and its sign σ there, 1 or -1.
 
-        ``gram`` (1, n + 1, n + 1) are the products of features and labels,
-        ``inside`` (a,) the columns of the features in the lasso, and
-        ``candidates`` (c,) those of the others; results have shape (c,). α is
-        NaN for a candidate that does not enter.
+        α is the penalty of the lasso, which decreases;
+        a feature enters when it gets a weight. ``gram``
+        (1, n + 1, n + 1) are the products of features
+        and labels, ``inside`` (a,) the columns of the
+        features in the lasso, and ``candidates`` (c,)
+        those of the others. Results have shape (c,). α
+        is NaN for a candidate that does not enter.
         """
         valid_alphas = []
         for sigma in (1.0, -1.0):
@@ -244,11 +253,15 @@ class _Entry:
     ) -> Floats:
         """Return the α of each candidate with sign ``sigma`` (c,), from B sums [X y]'[X y], shape (B, c).
 
-        The sums ``gram`` have shape (B, n + 1, n + 1), labels last. ``inside``
-        (a,) and ``candidates`` (c,) are columns. A candidate enters when its
-        correlation with the residual, which is linear in α, equals σα: at α =
-        (x_j'y - N) / (σ - M). N and M are its products with two models of the
-        features inside, fitted to the labels and to their own signs.
+        α is the penalty of the lasso at which a candidate
+        gets a weight. The sums ``gram`` have shape (B, n +
+        1, n + 1), labels last: for example, each without
+        another query. ``inside`` (a,) and ``candidates``
+        (c,) are columns. A candidate j enters when its
+        correlation with the residual, which is linear in α,
+        equals σα: at α = (x_j'y - N) / (σ - M). N and M are
+        its products with two models of the features inside,
+        fitted to the labels and to their own signs.
         """
         # The sums of the scaled features; labels are not scaled.
         squares = np.diagonal(gram, axis1=1, axis2=2)
@@ -280,11 +293,15 @@ def _residual_correlations(
 ) -> Floats:
     """Return the residual correlations of the candidates when each feature of the order enters, shape (k, n).
 
-    These are |x_j' (y - X w)| with the weights w at this α, divided by the
-    length of x_j if the lasso scales features. NaN for features that have
-    entered before, for linear combinations of features with a weight, and for
-    features of the order that never enter. ``gram`` (n, n) and ``right`` (n,)
-    are X'X and X'y, and ``attributes`` those of the lasso path.
+    These are |x_j' (y - X w)| with the weights w at this α,
+    the penalty of the lasso. They are divided by the length
+    of x_j if the lasso scales features. NaN for features
+    that have entered before, for linear combinations of
+    features with a weight, and for features of the order
+    that never enter. ``gram`` (n, n) and ``right`` (n,) are
+    X'X and X'y. ``attributes`` have the α of each feature's
+    entry (n,), those of the t knots of the lasso path (t,),
+    and the weights at the knots (t, n).
     """
     column_norms = np.sqrt(np.diag(gram))
     scale = column_norms if scaling == "unit" else np.ones(column_norms.size)
@@ -305,6 +322,7 @@ def _residual_correlations(
         # A combination of the features in the model may have the same
         # correlation, but cannot enter.
         inside = np.flatnonzero(weights).tolist()
+        # The feature that enters has the correlation α.
         is_tied = candidates & (
             candidate_correlations[index] >= alpha * (1.0 - _AS_HIGH)
         )
@@ -450,6 +468,9 @@ def _lengths_to_join(
     it may only join with the opposite sign.
     """
     lengths = np.full(correlation.size, np.inf)
+    # A correlation meets α with the sign 1, or -α
+    # with the sign -1. What it lacks decreases by
+    # the closing rate times the length.
     for sign in (1.0, -1.0):
         closing_rate = 1.0 - sign * rates
         meets = (closing_rate > _PARALLEL) & (signs != 2.0 * sign)
@@ -461,9 +482,12 @@ def _lengths_to_join(
 
 
 def _lengths_to_leave(w: Floats, direction: Floats, signs: Floats) -> Floats:
-    """Return the step length after which the weight of each active feature is 0.
+    """Return the step length after which the weight of each active feature is 0, (a,).
 
-    The length is infinite for a weight that grows.
+    In a step of length s, the weights ``w`` (a,)
+    change by s times ``direction`` (a,). The
+    length is infinite for a weight that grows.
+    ``signs`` (a,) are those of the weights.
     """
     shrinks = direction * signs < 0
     lengths = np.full(w.size, np.inf)

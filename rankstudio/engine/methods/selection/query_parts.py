@@ -40,7 +40,7 @@ COMPARING = "comparing queries"
 def sized_steps(
     estimator: Selector, data: TrainingData, n_features: int
 ) -> Waiting[list[Step]]:
-    """Return the steps that select ``n_features`` features."""
+    """Run a selector with ``n_features`` features to select, and return its steps, with progress events."""
     sized = type(estimator)(
         **{**estimator.get_params(deep=False), "n_features_to_select": n_features}
     )
@@ -65,17 +65,27 @@ def compared_means(
     estimator : Selector
         The filter.
     data : TrainingData
+        Documents from which the filter learns.
     n_features : int
         Number of steps, each of which selects a feature.
     values : generator of ndarray of shape (n, Q)
         Value of each feature in each query, NaN for queries without one.
     other_values : generator of ndarray of shape (n, Q), optional
-        Parts of the queries to be added to those of ``values``.
+        Parts of the queries to be added to those of
+        ``values``, for scores that have another term.
+
+    Yields
+    ------
+    ComparedByQuery or WorkProgress
+        Progress, then the scores (n,)
+        and parts (n, Q) of each step.
     """
     steps = yield from sized_steps(estimator, data, n_features)
     measured = yield from values
-    is_counted = ~np.isnan(measured[0])
     # A query has a value for all features or for none.
+    is_counted = ~np.isnan(measured[0])
+    # A score is the mean over these
+    # queries, so a part is a summand of it.
     parts = np.where(is_counted, measured, 0.0) / max(1, is_counted.sum())
     if other_values is not None:
         parts = parts + (yield from other_values)
@@ -113,7 +123,12 @@ def measured_by_query(
 def _values_by_query(
     data: QueryData, weights: Floats, name: str, convention: Convention
 ) -> tuple[Joined]:
-    """Return a measure of each query of some data by c models with weights (c, n), shape (c, Q)."""
+    """Return a measure of each query of some data by c models with weights (c, n), shape (c, Q).
+
+    ``name`` is that of the measure. The result
+    is marked as joined: the queries of other
+    shards are appended to it, not added.
+    """
     evaluator = Evaluator(data.y, data.ptr, convention, [name], grading=data.grading)
     has_one_feature = np.count_nonzero(weights, axis=1) == 1
     # A model of one feature ranks by the feature's values. They are not summed
@@ -154,12 +169,16 @@ def _slopes_by_query(
 ) -> tuple[Any, ...]:
     """Return derivatives of a pairwise loss with respect to the weights (c,) of some columns, for a block of queries.
 
-    They are the gradient of the loss of each query (c, Q), the second
-    derivatives of the sum (c, c), and the number of pairs with different labels
-    of each query (1, Q).
+    They are the gradient of the loss of each query (c, Q),
+    the second derivatives of the sum (c, c), and the number
+    of pairs with different labels of each query (1, Q). What
+    is by query is marked as joined: further queries are
+    appended to it, while the second derivatives are added.
     """
     X = np.ascontiguousarray(data.X[:, columns])
     problem = LinearPairs(X, Pairs(data.y, data.ptr))
+    # The loss at these weights, with its
+    # derivatives with respect to scores.
     at_weights = pair_loss(loss)(problem.pairs, problem.scores(weights))
     slopes = np.add.reduceat(X * at_weights.slopes[:, None], data.ptr[:-1])
     # The matrix of second derivatives, row by row: its products with unit vectors.
@@ -180,7 +199,11 @@ def _slopes_by_query(
 
 
 def grams_by_query(data: TrainingData, columns: Sequence[int]) -> Waiting[Floats]:
-    """Return [X^ y^]'[X^ y^] of each query for some columns, shape (Q, c + 1, c + 1)."""
+    """Return the Gram matrix of each query for c columns and the labels, shape (Q, c + 1, c + 1).
+
+    Columns and labels are centred
+    within queries; labels last.
+    """
     (grams,) = yield from summed(
         data, COMPARING, _grams_by_query, tuple(columns), by_blocks=True
     )

@@ -109,6 +109,8 @@ class RecursiveElimination(PathSelector):
         ranker = self.checked("ranker")
         regularization = self.checked("regularization")
         C = self.checked("C")
+        # Products of centred features with
+        # each other and with the labels.
         gram, right = yield from sums_of_products(data)
         # Scaled weights are those of features with a standard deviation of 1.
         squares = np.diag(gram)
@@ -142,8 +144,9 @@ class RecursiveElimination(PathSelector):
         remaining, the one with the smallest |weight| is eliminated, and becomes
         the t-th of the path. So the scores are negative |weights|. The first
         feature of the path is the one that remains of two, so its scores are
-        |weights|. RankRLS's weights without a query are exact; RankSVM's follow
-        from its gradient and second derivatives.
+        |weights|. A comparison also has each query's part in the scores: their
+        change if the query is left out. RankRLS's weights without a query are
+        exact; RankSVM's follow from its gradient and second derivatives.
         """
         from rankstudio.engine.methods.selection.query_parts import (  # noqa: PLC0415 - numba
             grams_by_query,
@@ -158,7 +161,8 @@ class RecursiveElimination(PathSelector):
         importance = self.checked("importance")
         regularization = self.checked("regularization")
         # A feature that is constant within all queries has no weight to compare.
-        varies = np.diag((yield from sums_of_products(data))[0]) > 0
+        gram, _ = yield from sums_of_products(data)
+        varies = np.diag(gram) > 0  # the squares of the centred features
         n = data.X.shape[1]
         Q = data.ptr.size - 1
         for position in range(min(n_features, len(steps))):
@@ -201,7 +205,10 @@ class RecursiveElimination(PathSelector):
 
 
 def _ridge_weights(grams: Floats, regularization: float) -> Floats:
-    """Return RankRLS's weights from each of B sums [X y]'[X y] (B, c + 1, c + 1), shape (B, c)."""
+    """Return RankRLS's weights (B, c) from each of B sums of Gram matrices of queries, (B, c + 1, c + 1).
+
+    The labels are the last row and column.
+    """
     regularized = grams[:, :-1, :-1] + regularization * np.eye(grams.shape[1] - 1)
     return np.asarray(np.linalg.solve(regularized, grams[:, :-1, -1:])[:, :, 0])
 
@@ -211,14 +218,19 @@ def _svm_weights(
 ) -> Waiting[tuple[Floats, Floats]]:
     """Return RankSVM's weights with some columns (c,), and the weights without each query (Q, c).
 
-    The weights without a query are estimated: by one Newton step from the
-    weights of all queries, on the loss of the other queries, with the second
-    derivatives of all queries. C weighs the loss.
+    The weights without a query are estimated: by one Newton
+    step from the weights of all queries, on the loss of the
+    other queries, with the second derivatives of all queries.
+    ``C`` weighs the loss against half of the squared weights.
     """
     from rankstudio.engine.methods.selection.query_parts import pair_slopes  # noqa: PLC0415 - numba
 
     with ranksvm_weights(data, C) as learned:
         weights = yield from learned(columns)
+    # The gradient of each query's loss (c, Q), and the
+    # second derivatives of the whole loss (c, c). At the
+    # minimum, w + C times the sum of the gradients is 0, so
+    # that without a query, C times its gradient is missing.
     slopes, curvature, _ = yield from pair_slopes(data, columns, weights)
     change = np.linalg.solve(np.eye(columns.size) + C * curvature, C * slopes)
     return weights, weights + change.T
@@ -227,11 +239,13 @@ def _svm_weights(
 def _rankrls_weights(gram: Floats, right: Floats, regularization: float) -> Weights:
     """Return the function from columns (c,) to the weights (c,) of RankRLS with these columns.
 
-    ``gram`` (n, n) and ``right`` (n,) are the products of the features with
-    each other and with the labels.
+    ``gram`` (n, n) and ``right`` (n,) are the
+    products of the features with each other and
+    with the labels, and ``regularization`` is λ.
     """
 
     def weights(columns: Ints) -> Waiting[Floats]:
+        """Return RankRLS's weights (c,) with some columns (c,), from the products."""
         # A generator without events: other rankers show progress here.
         yield from ()
         matrix = gram[np.ix_(columns, columns)]
@@ -245,7 +259,8 @@ def _rankrls_weights(gram: Floats, right: Floats, regularization: float) -> Weig
 def ranksvm_weights(data: TrainingData, C: float) -> Iterator[Weights]:
     """Provide the function from columns (c,) to the weights (c,) of RankSVM with these columns.
 
-    C weighs the loss of the pairs.
+    ``C`` weighs the loss of the pairs. The function
+    yields progress before it returns the weights.
     """
     from rankstudio.engine.arithmetic.optimisers.pair_problem import solution  # noqa: PLC0415 - numba
     from rankstudio.engine.arithmetic.optimisers.truncated_newton import (  # noqa: PLC0415 - numba
@@ -256,6 +271,7 @@ def ranksvm_weights(data: TrainingData, C: float) -> Iterator[Weights]:
     with pairs_of(data) as pairs:
 
         def weights(columns: Ints) -> Waiting[Floats]:
+            """Return the weights (c,) of RankSVM with some columns (c,); uses ``pairs`` and ``C``."""
             descent = minimise_squared_hinge(
                 pairs.narrowed(columns.tolist()), C, _TOL, _MAX_ITER
             )
@@ -269,14 +285,20 @@ def _order_and_importances(
 ) -> Waiting[tuple[Ints, Floats]]:
     """Eliminate the least important column again and again, and return the columns, the last remaining one first.
 
-    The second result are the importances (k, n) at the first k positions.
+    The second result has for each of the first k
+    positions the importances (k, n) that were compared
+    when the column at this position was eliminated.
 
-    The importance of a column is its |weight| times ``scale`` (n,); importances
-    that differ by less than the share ``tie`` of the greatest one are equal.
-    Constant columns are eliminated first, so they are at the end.
+    The importance of a column is its |weight| times
+    ``scale`` (n,), where ``weights`` trains on some
+    columns. Importances that differ by less than
+    the share ``tie`` of the greatest one are equal.
+    Columns of the mask ``constant`` (n,) are
+    eliminated first, so they are at the end.
     """
 
     def importances(columns: Ints) -> Waiting[Floats]:
+        """Return the importances (c,) of ``columns`` (c,); uses ``weights`` and ``scale``."""
         return np.abs((yield from weights(columns))) * scale[columns]
 
     order, candidate_importances = yield from eliminate(

@@ -97,7 +97,8 @@ class SingleFeatureRanking(ScoredSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Rank by each feature alone, and return the first k features by the measure of these rankings.
 
-        Features that are constant within all queries come last.
+        Features that are constant within all queries
+        come last. Progress events come first.
         """
         tries_both = self.checked("direction") == "best"
         scores, directions = yield from measuring_features(
@@ -122,10 +123,12 @@ class SingleFeatureRanking(ScoredSelector):
         )
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
-        """Return an iterator over the first ``n_features`` steps: all measures, and each query's part in them.
+        """Return an iterator over the first ``n_features`` steps, or None with groups or costs.
 
-        A measure is that of the ranking by one feature. None with groups or
-        costs, because the scores of groups, or per cost, have no such parts.
+        Its items have the measures of the rankings by
+        each feature alone, and each query's part in them.
+        With groups or costs there are none, because the
+        scores of groups, or per cost, have no such parts.
         """
         if len(self.groups) > 0 or self.costs is not None:
             return None
@@ -208,14 +211,18 @@ def directed_measures(
 ) -> Waiting[tuple[Floats, Floats | None]]:
     """Return the mean measure (n,) of ranking by each feature in descending order, and in ascending order.
 
-    The second is None without ``both_directions``. Progress events come first.
+    The second is None without ``both_directions``.
+    The mean is over queries, NaN if no query has a
+    value. Progress events come first.
     """
     activity = "measuring features"
-    name = find_measure(measure).name
+    name = find_measure(measure).name  # in its usual spelling
     signs = (1.0, -1.0) if both_directions else (1.0,)
     n = data.X.shape[1]
     # Sums over queries of each shard, and in how many queries the measure is defined.
     total, count = np.empty((2, len(signs), n))
+    # Some columns at a time; `summed`
+    # adds up the results of all shards.
     for columns in data.portions():
         yield WorkProgress(activity, columns.start / n)
         total[:, columns], count[:, columns] = yield from summed(
@@ -235,8 +242,10 @@ def _measure_sums(
 ) -> tuple[Floats, Floats]:
     """Return the sums over queries of some features' measure, and for how many queries it is defined, (signs, c).
 
-    The c features are those of the slice ``columns``; each is ranked by its
-    values times each of the signs, 1 for descending and -1 for ascending order.
+    The c features are those of the slice ``columns``.
+    Documents are ranked by the values of one feature
+    times each of the ``signs``: 1 for descending and
+    -1 for ascending order.
     """
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
@@ -310,7 +319,11 @@ class MutualInformation(ScoredSelector):
     n_bins: int = 10
 
     def statistic(self, counts: Floats) -> float:
-        """Return the statistic of a feature from the documents of each bin and label (bins, labels)."""
+        """Return the mutual information of a feature's bins and the labels.
+
+        ``counts`` (bins, labels) are the numbers
+        of documents of each bin and label.
+        """
         return _mutual_information(counts)
 
     def gains(self, counts: Floats) -> Floats:
@@ -324,6 +337,9 @@ class MutualInformation(ScoredSelector):
         p = counts / counts.sum()
         independent = p.sum(axis=1, keepdims=True) * p.sum(axis=0, keepdims=True)
         is_positive = counts > 0
+        # The logarithm of p over what it would
+        # be if bins and labels were independent;
+        # 0 where there are no documents.
         ratios: Floats = (
             np.log(
                 np.where(is_positive, p, 1.0) / np.where(is_positive, independent, 1.0)
@@ -339,22 +355,29 @@ class MutualInformation(ScoredSelector):
         Progress events come first.
         """
         scores = np.empty(data.X.shape[1])
+        # The edges of each feature's bins (n,
+        # bins - 1), and the distinct labels.
         edges, labels = yield from _bin_edges(data, self.checked("n_bins"))
         for columns in data.portions():
             yield WorkProgress(_PROGRESS_TEXT, columns.start / scores.size)
             (counts,) = yield from summed(
                 data, _PROGRESS_TEXT, _joint_counts, columns, edges[columns], labels
             )
+            # A table (bins, labels) of numbers
+            # of documents for each feature.
             scores[columns] = [self.statistic(joint) for joint in counts]
         return Ordering(
             features=best_first(scores, k), candidates=scores, found={"scores_": scores}
         )
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
-        """Return each query's part in the statistic of each feature: the sum of its documents' :meth:`gains`.
+        """Return an iterator over the first ``n_features`` steps, or None with groups or costs.
 
-        None with groups or costs, because the scores of groups, or per cost,
-        have no such parts. The bins are assumed to be the same for all queries.
+        Its items have the statistic of each feature, and
+        each query's part in it, to first order. With
+        groups or costs there are none, because the scores
+        of groups, or per cost, have no such parts. The
+        bins are assumed to be the same for all queries.
         """
         if len(self.groups) > 0 or self.costs is not None:
             return None
@@ -413,8 +436,11 @@ class ChiSquared(MutualInformation):
     def gains(self, counts: Floats) -> Floats:
         """Return the effect of one document of each bin and label on χ², to first order, (bins, labels).
 
-        ``counts`` (bins, labels) are the numbers of documents. A constant that
-        is the same for all documents is left out.
+        ``counts`` (bins, labels) are the numbers of
+        documents with a feature's value in each bin,
+        and with each label. The result is the
+        derivative of χ² with respect to them, up to a
+        constant that is the same for all documents.
         """
         p = counts / counts.sum()
         bins = p.sum(axis=1, keepdims=True)
@@ -423,6 +449,8 @@ class ChiSquared(MutualInformation):
         # documents.
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = np.nan_to_num(p / (bins * labels))
+        # The shares of bins and labels are
+        # sums of p, so p also changes these.
         of_bins = ratios**2 * labels
         of_labels = ratios**2 * bins
         derivatives: Floats = (
@@ -439,8 +467,10 @@ def statistic_by_query(
 ) -> Waiting[Floats]:
     """Return the part of each query in the statistic of each feature, shape (n, Q).
 
-    It is the sum over the query's documents of what each contributes to the
-    statistic to first order.
+    The statistic says how much the values of a feature, in
+    bins, and the labels depend on each other. A query's part
+    is the sum over its documents of what each contributes to
+    the statistic to first order. Progress events come first.
     """
     edges, labels = yield from _bin_edges(data, estimator.checked("n_bins"))
     n = edges.shape[0]
@@ -461,7 +491,11 @@ def statistic_by_query(
 
 
 def _bin_edges(data: TrainingData, n_bins: int) -> Waiting[tuple[Floats, Floats]]:
-    """Return the upper edges of each feature's bins, except the last bin, and the distinct labels."""
+    """Return the upper edges of each feature's bins, except the last bin, and the distinct labels.
+
+    Shapes are (n, bins - 1) and
+    (labels,). Progress events come first.
+    """
     ranks = np.ceil((data.y.size - 1) * _quantiles(n_bins)).astype(np.int64)
     return (yield from order_statistics(data, ranks, _PROGRESS_TEXT)), labels_of(data)
 
@@ -481,6 +515,8 @@ def _gains_by_query(
     for row, gain, feature_edges, values in zip(
         out, gains, edges, data.X[:, columns].T, strict=True
     ):
+        # Repeated edges begin no further
+        # bin; a bin includes its upper edge.
         bins = np.searchsorted(np.unique(feature_edges), values, side="left")
         row[:] = np.add.reduceat(gain[bins, number], data.ptr[:-1])
     return (Joined(out),)
@@ -491,9 +527,10 @@ def _joint_counts(
 ) -> tuple[Floats]:
     """Return the number of documents of each bin and label for some features, shape (c, bins, labels).
 
-    ``columns`` are the c features, ``edges`` (c, bins - 1) the upper edges of
-    their bins, except the last bin, and ``labels`` the distinct labels. A bin
-    includes its upper edge.
+    ``columns`` are the c features, ``edges`` (c, bins -
+    1) the upper edges of their bins, except the last bin,
+    and ``labels`` the distinct labels. A bin includes its
+    upper edge. Repeated edges begin no further bin.
     """
     # The position of each document's label among the distinct ones.
     number = np.searchsorted(labels, data.y)

@@ -46,6 +46,7 @@ def joint_counts(
     Parameters
     ----------
     data : SparseQueryData
+        Documents with sparse columns.
     columns : slice
         The c features.
     edges : ndarray of shape (c, bins - 1)
@@ -55,7 +56,9 @@ def joint_counts(
     n_labels : int
         Number of different labels.
     """
-    # The bin of an entry is the number of different edges below its value.
+    # The entries of the columns, values other
+    # than 0. The bin of an entry is the number
+    # of different edges below its value.
     nonzeros = _Entries.of(data, columns)
     n_bins = edges.shape[1] + 1
     bins = np.zeros(nonzeros.value.size, dtype=np.int64)
@@ -69,6 +72,8 @@ def joint_counts(
         bins += begins_bin[nonzeros.column] & (edge[nonzeros.column] < nonzeros.value)
         zero_bins += begins_bin & (edge < 0.0)
     out = np.zeros((edges.shape[0], n_bins, n_labels))
+    # Feature, bin and label as one
+    # number, in the order of `out`.
     counts = np.bincount(
         (nonzeros.column * n_bins + bins) * n_labels + number[nonzeros.row],
         minlength=out.size,
@@ -236,12 +241,14 @@ def _merged_runs(cells: _Entries, begins: Bools, n_ways: int) -> tuple[Ints, Boo
 
 
 def _passes_over_features(sizes: Ints, count: Ints) -> Iterator[tuple[int, int, Ints]]:
-    """Yield ranges of places, as first and last + 1, and the queries that have runs there.
+    """Yield the passes by which a measure is computed: first place, last place + 1, and queries with runs there.
 
-    A run is the nonzero entries of one feature in a query; its place is its
-    position among the runs of the query. A pass measures the runs of a range of
-    places at once. It ends where few documents are left in queries with further
-    runs, so that later passes need not include the others.
+    A run is the nonzero entries of one feature in a
+    query; its place is its position among the runs of the
+    query. A pass measures the runs of a range of places
+    at once, in all queries that have such runs. It ends
+    where few documents are left in queries with further
+    runs. Later passes then include only these queries.
 
     Parameters
     ----------

@@ -145,7 +145,9 @@ class SparseRankSVM(PathSelector):
         penalty = self._penalty()
         tol = self.checked("tol")
         max_iter = self.checked("max_iter")
-        # Constant features never get a weight, and cannot be scaled.
+        # Constant features never get a weight,
+        # and cannot be scaled. The diagonal has
+        # the squares of the centred features.
         gram, _ = yield from sums_of_products(data)
         deviation = np.sqrt(np.diag(gram) / data.y.size)
         varying = np.flatnonzero(deviation > 0)
@@ -154,7 +156,9 @@ class SparseRankSVM(PathSelector):
             scaled = ScaledPairs(pairs.narrowed(varying.tolist()), scale)
             problem = SparseProblem(scaled, tol, max_iter)
             penalties, scaled_coefs = yield from self._path(problem, penalty, k)
-        # The weights of all features, as they would be with a standard deviation of 1.
+        # The weights of all features, as they would be with
+        # a standard deviation of 1. By these, features are
+        # ordered; then weights are scaled back.
         coefs = np.zeros((penalties.size, deviation.size))
         coefs[:, varying] = scaled_coefs
         order, entry_penalties = _by_entry(penalties, coefs)
@@ -171,7 +175,10 @@ class SparseRankSVM(PathSelector):
         return Ordering(features=order[:k], candidates=candidates, found=attributes)
 
     def _penalty(self) -> ConcavePenalty:
-        """Return the penalty on the weights; ParameterError for parameters out of range."""
+        """Return the penalty on the weights, of the kind and shape that the parameters name.
+
+        Raises a ParameterError for parameters out of range.
+        """
         return ConcavePenalty(
             self.checked("penalty"),
             self.checked("gamma"),
@@ -184,8 +191,12 @@ class SparseRankSVM(PathSelector):
     ) -> Waiting[tuple[Floats, Floats]]:
         """Minimise the loss for decreasing λ, and return the t values of λ, and the weights for each (t, n).
 
-        The path ends when k features have had a weight. Both are empty if no
-        feature can have one.
+        λ is the factor of ``penalty``, and ``problem``
+        has the loss of the n features. The path ends
+        when k features have had a weight. Both results
+        are empty if no feature can have one. Yields
+        progress, and a note to the user for each λ for
+        which the minimum was not reached.
         """
         number = self.checked("n_penalties")
         smallest = self.checked("smallest_penalty")
@@ -204,6 +215,8 @@ class SparseRankSVM(PathSelector):
             state = yield from part_of(
                 problem.minimise(penalty, lam, start), index / number, index / number
             )
+            # How far the weights are from
+            # the conditions of a minimum.
             if state.violation > self.tol * lam:
                 yield Note(
                     _unconverged(lam, self.max_iter), kind=UnconvergedPenaltyWarning

@@ -40,6 +40,7 @@ def ascent_search(
     Parameters
     ----------
     data : TrainingData
+        Documents that are ranked and measured.
     measure : str
         Measure to maximise; errors are minimised.
     convention : Convention
@@ -53,7 +54,10 @@ def ascent_search(
 def _start_ascent(
     session: ShardSession, data: TrainingData, sign: float
 ) -> Waiting[AscentSearch]:
-    """Return the search, with the features' standard deviations within queries as its scale."""
+    """Prepare and return the search, whose scale are the features' standard deviations within queries.
+
+    ``sign`` is 1, or -1 for a measure that is minimised.
+    """
     (squares,) = yield from summed(
         data, "measuring models", _sums_of_squares, by_blocks=True
     )
@@ -85,7 +89,7 @@ class Ascent(AscentSearch):
         self._sign = sign
 
     def measured(self, coef: Floats) -> Waiting[float]:
-        """Return the value of one model (n,)."""
+        """Return the value of a model with weights (n,): the mean measure, larger for better models."""
         values = yield from self.changed(coef, feature=0, changes=np.zeros(0))
         return float(values[0])
 
@@ -97,6 +101,8 @@ class Ascent(AscentSearch):
         queries. If ``changes`` is empty, the result (1,) is the value of the
         unchanged model.
         """
+        # The sum of the measure over the queries of all
+        # shards, and how many of these have a value.
         total, count = yield from self._session.sum(
             (coef, feature, changes), "measuring models"
         )

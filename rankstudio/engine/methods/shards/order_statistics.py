@@ -52,6 +52,7 @@ def order_statistics(
     # the front. A digit has 8 bits, or fewer if the counts of all digits would
     # take too much memory.
     keys = np.zeros((features.size, ranks.size), dtype=np.uint64)
+    # A digit of b bits has 2^b counts for each key.
     bits = next(b for b in (8, 4, 2, 1) if keys.size << b <= _MOST_COUNTS or b == 1)
     for shift in range(64 - bits, -1, -bits):
         (counts,) = yield from summed(
@@ -66,7 +67,7 @@ def order_statistics(
 
 
 def _partitioned(data: QueryData, features: Ints, ranks: Ints) -> tuple[Floats]:
-    """Return the values at some ranks of each feature, from all documents at once."""
+    """Return the values at some ranks of each of ``features``, from all documents at once, (n, ranks)."""
     if data.sparse:
         return (_sparse_values_at_ranks(data.X.kept(features), ranks),)
     columns = (np.ascontiguousarray(data.X[:, j]) for j in features)
@@ -133,7 +134,7 @@ def _keys(values: Floats) -> Keys:
 
 
 def _values(keys: Keys) -> Floats:
-    """Return the values that have these :func:`_keys`."""
+    """Return the values whose keys, unsigned integers with the same order, these are."""
     return np.where(keys & _SIGN_BIT, keys ^ _SIGN_BIT, ~keys).view(np.float64)
 
 
@@ -159,11 +160,11 @@ class Thresholds:
     fewer: Bools
 
     def of(self, feature: int) -> Floats:
-        """Return the thresholds of one feature."""
+        """Return the thresholds of one feature, a column, ascending."""
         return self.values[self.starts[feature] : self.starts[feature + 1]]
 
     def narrowed(self, columns: tuple[int, ...]) -> Thresholds:
-        """Return the thresholds of some features."""
+        """Return the thresholds of some features, in the order of ``columns``."""
         return _joined_thresholds(
             [self.of(column) for column in columns], self.fewer[list(columns)]
         )
@@ -192,6 +193,8 @@ class FewValues:
         )
 
     def _union(self, left: Floats, right: Floats) -> Floats:
+        """Return the distinct values of a feature in both parts; empty if there are too many."""
+        # One part has too many by itself.
         if not (left.size and right.size):
             return np.empty(0)
         return _values_if_few(np.union1d(left, right), self.most)
@@ -200,10 +203,12 @@ class FewValues:
 def thresholds(data: TrainingData, max_values: int, ranks: int) -> Waiting[Thresholds]:
     """Return the thresholds of each feature, at which weak rankers or trees may divide the documents.
 
-    Thresholds are values of documents. A feature with up to ``max_values``
-    distinct values has all of these except the largest. For other features,
-    they are the values at ``ranks`` evenly spaced ranks. The thresholds of all
-    features are cached, also for data with some of the features.
+    Progress events come first. Thresholds are values of
+    documents. A feature with up to ``max_values``
+    distinct values has all of these except the largest.
+    For other features, they are the values at ``ranks``
+    evenly spaced ranks. The thresholds of all features
+    are cached, also for data with some of the features.
 
     Notes
     -----
@@ -268,11 +273,13 @@ def _find_thresholds(
 ) -> Waiting[Thresholds]:
     """Return the thresholds of all features, with progress events.
 
-    They are all distinct values but the largest, or if there are more than
-    ``max_values``, the values at ``ranks`` evenly spaced ranks.
+    They are all distinct values but the largest, or if
+    there are more than ``max_values``, the values at
+    ``ranks`` evenly spaced ranks of the sorted documents.
     """
-    # The distinct values of each feature with few; above the largest, there is
-    # nothing to divide.
+    # The distinct values of each feature with
+    # few, united over the shards; above the
+    # largest, there is nothing to divide.
     (distinct,) = yield from summed(data, _PROGRESS_TEXT, _few_values, max_values)
     feature_thresholds = [values[:-1] for values in distinct.values]
     # Features with many values, for which the distinct values are empty.
@@ -285,7 +292,8 @@ def _find_thresholds(
         for feature, values in zip(many.tolist(), at_ranks, strict=True):
             # + 0.0 turns -0 into 0.
             feature_thresholds[feature] = np.unique(values + 0.0)
-    # Features with fewer thresholds than different values.
+    # The mask of the features with fewer
+    # thresholds than different values.
     fewer = np.zeros(len(feature_thresholds), dtype=np.bool_)
     fewer[many] = True
     return _joined_thresholds(feature_thresholds, fewer)
@@ -293,7 +301,7 @@ def _find_thresholds(
 
 def _find_even_thresholds(data: TrainingData, intervals: int) -> Waiting[Thresholds]:
     """Return the thresholds between intervals of equal width of each feature; none where a feature is constant."""
-    ranks_of_extremes = np.array([0, data.y.size - 1])
+    ranks_of_extremes = np.array([0, data.y.size - 1])  # least and greatest value
     extremes = yield from order_statistics(data, ranks_of_extremes, _PROGRESS_TEXT)
     shares = np.arange(1, intervals) / intervals
     # Between the smallest and the largest value; rounding may make thresholds equal.
@@ -310,7 +318,9 @@ def _find_even_thresholds(data: TrainingData, intervals: int) -> Waiting[Thresho
 def _joined_thresholds(feature_thresholds: list[Floats], fewer: Bools) -> Thresholds:
     """Return the thresholds of n features, an array for each, as one object.
 
-    ``fewer`` (n,) is True for features with more values than the thresholds separate.
+    ``fewer`` (n,) is True for features with more
+    values than the thresholds separate. In the object,
+    the thresholds of all features follow one another.
     """
     starts = np.cumsum([0, *(values.size for values in feature_thresholds)]).astype(
         np.int64

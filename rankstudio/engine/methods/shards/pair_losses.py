@@ -45,7 +45,11 @@ class _Message(Protocol):
     """Message to all shards that requests sums over their pairs."""
 
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
-        """Return the summands of a shard."""
+        """Return the summands of a shard that the message requests.
+
+        ``state`` is that of the shard, and
+        ``problem`` has its pairs and features.
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,12 +63,15 @@ class _LossAt:
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
         """Return the numbers of the shard's loss in one array, its gradient (n,), and the largest score.
 
-        The numbers are the loss, the number of pairs with curvature, and the
-        two hinge losses. The gradient is 0 if it is not requested. Of the
-        largest absolute scores of the shards, the greatest counts, and not
-        their sum.
+        The numbers are the loss, the number of pairs with
+        curvature, and the two hinge losses from which a
+        smoothed hinge is computed. The gradient is 0 if it
+        is not requested. Of the largest absolute scores of
+        the shards, the greatest counts, and not their sum.
         """
         smooth = state.smooth(problem, self.loss, self.w)
+        # From derivatives by scores
+        # (m,) to those by weights (n,).
         gradient = (
             problem.weigh(smooth.slopes) if self.slopes else np.zeros_like(self.w)
         )
@@ -94,6 +101,7 @@ class _HingeAt:
     w: Floats
 
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
+        """Return the shard's loss and offset as one array, and the slopes (n,)."""
         hinge = problem.pairs.hinge(problem.scores(self.w))
         return np.array([hinge.loss, hinge.offset]), problem.weigh(hinge.slopes)
 
@@ -127,8 +135,10 @@ class _HingeOnLine:
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
         """Return the shard's hinge, offset and derivative in t as one array, and the plane's slopes (n,).
 
-        The plane is the tangent of the hinge loss at these weights; its slopes
-        are 0 if it is not requested.
+        ``state`` caches what all t have in common, and
+        ``problem`` has the pairs. The plane is the
+        tangent of the hinge loss at these weights; its
+        slopes are 0 if it is not requested.
         """
         # Scores at t = 0 and their changes with t, from which all t follow.
         line = state.line(problem, self.w, self.p)
@@ -140,7 +150,10 @@ class _HingeOnLine:
 
 
 def _line_numbers(hinge: Hinge, d: Floats) -> Floats:
-    """Return the hinge's loss and offset, and its derivative along a direction with scores d."""
+    """Return the hinge's loss and offset, and its derivative along a direction, as an array (3,).
+
+    Along the direction, the scores change by ``d`` (m,).
+    """
     return np.array([hinge.loss, hinge.offset, dot(hinge.slopes, d)])
 
 
@@ -157,6 +170,7 @@ class _DegreeGram:
     """Requests :meth:`PairProblem.degree_gram`, estimated from evenly spaced documents."""
 
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
+        # Each document of the sample counts for `step` documents.
         step = -(-problem.X.shape[0] // _MAX_SAMPLE)  # rounded up
         rows: Ints = np.arange(0, problem.X.shape[0], step)
         degrees = step * problem.pairs.degrees[rows]
@@ -174,7 +188,7 @@ class _Pairs(Pairs):
         self._initial_order = self._order
 
     def hinge_and_order(self, scores: Floats) -> tuple[Hinge, Ints]:
-        """Return the hinge, and the documents of each query in the order of their scores, shape (m,)."""
+        """Return the hinge loss at scores (m,), and the documents of each query in the order of these, (m,)."""
         hinge = self.hinge(scores)
         return hinge, self._order
 
@@ -185,6 +199,8 @@ class _Pairs(Pairs):
         Afterwards, the order from which other calls start is the same as
         before, so that their results do not depend on this call.
         """
+        # `hinge` sorts from this order,
+        # and replaces it by the new one.
         initial_order = self._initial_order
         self._initial_order = order
         try:
@@ -193,6 +209,7 @@ class _Pairs(Pairs):
             self._initial_order = initial_order
 
     def _next_order(self, scores: Floats) -> Ints:
+        # Not from the order of the last call.
         self._order = self._initial_order
         return super()._next_order(scores)
 
@@ -225,7 +242,7 @@ class _PairState:
         self._pairs: _Pairs | None = None
         # The last results, each with the key of the request.
         self._last_loss: tuple[Any, LossAtScores] | None = None
-        self._line_arrays: Floats | None = None
+        self._line_arrays: Floats | None = None  # memory of the last line's scores
         self._last_line: tuple[Any, _LineScores] | None = None
 
     def step(self, data: QueryData, message: _Message) -> tuple[Any, ...]:
@@ -234,6 +251,7 @@ class _PairState:
         The pairs are made anew for each message if memory does not allow to store them.
         """
         pairs = self._pairs or _Pairs(data.y, data.ptr, self._weighting)
+        # The message itself says what to compute.
         answer = message.of(self, _LinearPairs(data.X, pairs))
         if self._keeps_pairs:
             self._pairs = pairs
@@ -243,7 +261,11 @@ class _PairState:
         return answer
 
     def smooth(self, problem: _LinearPairs, loss: PairLoss, w: Floats) -> LossAtScores:
-        """Return a smooth loss of the shard's pairs at weights w (n,); the last result is cached."""
+        """Return a smooth loss of the shard's pairs at weights w (n,); the last result is cached.
+
+        ``problem`` has the pairs and the
+        features of the shard's documents.
+        """
         key = loss, w.tobytes()
         if self._last_loss is None or self._last_loss[0] != key:
             # The memory of the last loss is released before the next one is computed.
@@ -254,7 +276,9 @@ class _PairState:
     def line(self, problem: _LinearPairs, w: Floats, p: Floats) -> _LineScores:
         """Return the documents' scores at weights w (n,), and how they change along a direction p (n,).
 
-        The scores on the line w + t p follow for every t. The last result is cached.
+        The scores on the line w + t p follow for every t.
+        The result also has the order of the scores at t = 0
+        and the hinge loss there. The last result is cached.
         """
         key = w.tobytes(), p.tobytes()
         if self._last_line is None or self._last_line[0] != key:
@@ -329,7 +353,11 @@ class ShardedPairs:
         n_features: int,
         columns: Sequence[int] | None = None,
     ) -> None:
-        """Prepare sums of pairs for weights of some columns, by default of all n features of the data."""
+        """Prepare sums of pairs for weights of some columns, by default of all n features of the data.
+
+        ``session`` sends messages to all
+        shards, and adds up their answers.
+        """
         self._session = session
         self._width = n_features
         self._columns = (
@@ -352,20 +380,20 @@ class ShardedPairs:
         return int((yield from self._once(_Count()))[0])
 
     def scores(self, w: Floats) -> Floats:
-        """Return the weights, which stand for their scores."""
+        """Return the weights ``w`` (n,) unchanged: here, they stand for the scores of documents."""
         return w
 
     def weigh(self, slopes: Floats) -> Floats:
-        """Return the gradient, which stands for the slopes."""
+        """Return the gradient by weights (n,) unchanged: here, it stands for the slopes by scores."""
         return slopes
 
     def tangent(self, scores: Floats) -> Waiting[Tangent]:
-        """Return the hinge's tangent plane at some weights."""
+        """Return the tangent plane of the hinge loss at weights (n,), which stand for scores."""
         (loss, offset), slopes = yield from self._sum(_HingeAt(self._widened(scores)))
         return Tangent(float(loss), float(offset), slopes[self._columns])
 
     def line(self, scores: Floats, d: Floats) -> LineOfScores:
-        """Return the hinge along a line."""
+        """Return the hinge loss along the line of weights ``scores`` + t ``d``, both (n,), for any t."""
         return _HingeLine(self, scores, d)
 
     def hinge_on_line(
@@ -383,7 +411,13 @@ class ShardedPairs:
     def smooth(
         self, loss: PairLoss, scores: Floats, slopes: bool = True
     ) -> Waiting[SummedLoss]:
-        """Return a loss at weights (n,), which stand for the documents' scores, with its gradient if ``slopes``."""
+        """Return a loss at weights, with its gradient if ``slopes``.
+
+        ``scores`` (n,) are the weights: they stand for the
+        scores of documents, which only the shards have.
+        """
+        # The shards want weights of all
+        # features, 0 for others.
         numbers, gradient, largest = yield from self._sum(
             _LossAt(loss, self._widened(scores), slopes)
         )
@@ -399,13 +433,13 @@ class ShardedPairs:
         )
 
     def curvature(self, loss: SummedLoss, v: Floats) -> Waiting[Floats]:
-        """Return the Hessian of a loss times v (n,)."""
+        """Return the Hessian of a loss by weights times a vector v (n,), shape (n,)."""
         message = _CurvatureAt(loss.at, self._widened(loss.w), self._widened(v))
         product: Floats = (yield from self._sum(message))[0]
         return product[self._columns]
 
     def bending(self, loss: SummedLoss, direction: Floats) -> Waiting[float]:
-        """Return the second derivative of a loss along a direction."""
+        """Return the second derivative of a loss along a direction of weights (n,)."""
         return dot(direction, (yield from self.curvature(loss, direction)))
 
     def degree_gram(self) -> Waiting[Floats]:
@@ -414,6 +448,8 @@ class ShardedPairs:
         The estimate comes from evenly spaced documents of each shard. It has
         shape (n, n), or (n,) for the diagonal alone if there are many features.
         """
+        # Computed once for all columns, as
+        # it does not depend on weights.
         gram: Floats = yield from self._once(_DegreeGram())
         return (
             gram[self._columns]
@@ -441,17 +477,20 @@ class _HingeLine:
     """The hinge of shards along a line of weights."""
 
     def __init__(self, pairs: ShardedPairs, w: Floats, p: Floats) -> None:
+        """Store the weights w (n,) and the direction p (n,) of the line w + t p."""
         self._pairs = pairs
         self._w = w
         self._p = p
 
     def value(self, t: float) -> Waiting[LineValue]:
+        """Return the loss at a t and its derivative, without the tangent plane."""
         hinge, slope = yield from self._pairs.hinge_on_line(
             self._w, self._p, t, plane=False
         )
         return LineValue(loss=hinge.loss, slope=slope, tangent=None)
 
     def tangent(self, t: float) -> Waiting[Tangent]:
+        """Return the tangent plane of the loss at a t."""
         tangent, _ = yield from self._pairs.hinge_on_line(
             self._w, self._p, t, plane=True
         )

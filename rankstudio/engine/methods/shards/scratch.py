@@ -47,6 +47,7 @@ class Room:
 
     @cached_property
     def _limit(self) -> float:
+        """The limit in bytes, which is asked for once."""
         return self._n_bytes()
 
     def taken(self, n_bytes: int, spare: float = 0.0) -> bool:
@@ -61,7 +62,7 @@ class Room:
             return fits
 
     def give_back(self, n_bytes: int) -> None:
-        """Release a reservation."""
+        """Release a reservation of a number of bytes."""
         with self._lock:
             self._reserved_bytes -= n_bytes
 
@@ -81,7 +82,7 @@ class Scratch:
         self._mapped_arrays: list[Floats] = []
 
     def empty(self, *shape: int) -> Floats:
-        """Return an uninitialised float64 array, in memory or mapped from a file.
+        """Return an uninitialised float64 array of a shape, in memory or mapped from a file.
 
         Raises
         ------
@@ -101,10 +102,13 @@ class Scratch:
     def _array(self, shape: tuple[int, ...], spare: float) -> Floats:
         """Allocate an array without initial values, in memory or in a file.
 
-        It is in memory if the share ``spare`` of the limit stays free. Both
-        kinds are recorded, to be released with the state.
+        It is in memory if the share ``spare`` of the limit
+        stays free afterwards. Bytes in memory and arrays in
+        files are recorded, to be released with the state.
         """
         count = int(np.prod(shape, dtype=np.int64))
+        # `taken` reserves the bytes of
+        # these numbers, if they fit.
         if not count or self._room.taken(8 * count, spare):
             self._reserved_bytes += 8 * count
             return np.empty(shape)

@@ -53,7 +53,10 @@ class FunctionWork:
         return self
 
     def step(self, data: QueryData, message: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Call the function with a shard, or with blocks of its queries, and return the sums of its results."""
+        """Call the function with a shard, or with blocks of its queries, and return the sums of its results.
+
+        ``message`` are the further arguments of the function.
+        """
         with STEADY:  # BLAS threads would slow small products down
             if not self.by_blocks:
                 return self.function(data, *message)
@@ -145,6 +148,7 @@ def products_of(data: TrainingData, cost: PairCost = USUAL) -> Waiting[Floats]:
 
 
 def _summed_products(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
+    """Return the sums of :func:`_products` over all shards, with progress events."""
     (total,) = yield from summed(
         data, "adding up products of features", _products, cost, by_blocks=True
     )
@@ -154,7 +158,11 @@ def _summed_products(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
 def sums_of_products(
     data: TrainingData, cost: PairCost = USUAL
 ) -> Waiting[tuple[Floats, Floats]]:
-    """Return X^'X^ (n, n) and X^'y^ (n,) of :func:`products_of`.
+    """Return the products X^'X^ (n, n) of the features, and X^'y^ (n,) with the labels.
+
+    X^ and y^ are centred within queries, or
+    more generally the rows whose squared
+    errors are the loss with this ``cost``.
 
     Examples
     --------
@@ -187,7 +195,8 @@ def informative_columns(data: TrainingData) -> Waiting[Bools]:
     >>> finish(informative_columns(data)).tolist()
     [True, False]
     """
-    # Sparse data are always in memory, so that the name for an error is not needed.
+    # Sparse data are always in memory, so that `whole` raises
+    # no error, for which it takes the name of a method.
     if data.sparse:
         return data.whole("").informative  # type: ignore[no-any-return]
     squares, _ = yield from sums_of_products(data)
@@ -223,7 +232,9 @@ def models_in_order(
     all orders and all λ share; then O(mk²) for each order and λ. Takes two
     passes over the data.
     """
-    if data.sparse:  # the products of all features may not fit into memory
+    # Of sparse data, only these features are made dense:
+    # the products of all features may not fit into memory.
+    if data.sparse:
         narrowed = data.narrowed(order.tolist())
         narrow_coefs, errors = yield from models_in_order(
             narrowed, np.arange(order.size), regularization, cost
@@ -232,8 +243,8 @@ def models_in_order(
         coefs[:, order] = narrow_coefs
         return coefs, errors
     # The first pass: the sums of all queries, from which all models follow. The
-    # Cholesky factor, and the solution along it, hold for any number of the
-    # first features.
+    # Cholesky factor, and the solution of the forward substitution with it,
+    # hold for any number of the first features.
     squares, right = yield from sums_of_products(data, cost)  # X^'X^ and X^'y^
     with STEADY:
         coefs, factor, along = nested_factor(squares, right, order, regularization)
@@ -254,7 +265,10 @@ def models_in_order(
 
 
 def deviations(data: TrainingData, combinations: Floats) -> Waiting[Floats]:
-    """Return the standard deviations within queries of weighted sums of the features (t, n), shape (t,)."""
+    """Return the standard deviations (t,) within queries of t weighted sums of the features.
+
+    ``combinations`` (t, n) are the weights of the sums.
+    """
     squares = (yield from sums_of_products(data))[0]
     mean_squares = ((combinations @ squares) * combinations).sum(axis=1) / data.y.size
     return np.asarray(np.sqrt(np.maximum(mean_squares, 0.0)))
@@ -271,9 +285,11 @@ def combined_models(
     cached.
     """
     order = np.arange(len(combinations))
-    # X^'X^ and X^'y^ of the weighted sums follow from those of the features.
-    # The Cholesky factor, and the solution along it, hold for any number of the
-    # first sums.
+    # X^'X^ and X^'y^ of the weighted sums follow
+    # from those of the centred features. The
+    # Cholesky factor, and the solution of the
+    # forward substitution with it, hold for
+    # any number of the first sums.
     squares, right = yield from sums_of_products(data)
     coefs, factor, along = nested_factor(
         combinations @ squares @ combinations.T,
@@ -299,7 +315,11 @@ def combined_models(
 def _left_out_sums(
     data: QueryData, combinations: Floats, *message: Any
 ) -> tuple[Floats]:
-    """Return the leave-query-out errors of models of weighted sums of the features."""
+    """Return the leave-query-out errors (t,) of models of the first 1, 2, … t weighted sums of the features.
+
+    They are sums over the queries of ``data``.
+    ``message`` has what all queries determine.
+    """
     combined = np.ascontiguousarray(data.X @ combinations.T)
     return (left_out_errors(QueryData(combined, data.y, data.ptr), *message),)
 
@@ -307,9 +327,10 @@ def _left_out_sums(
 def _products(data: QueryData, cost: PairCost) -> tuple[Floats]:
     """Return the products of all features and the labels, [X^ y^]'[X^ y^], shape (n + 1, n + 1).
 
-    X^ and y^ are features and labels minus their means in each query, or more
-    generally the rows whose squared errors are the loss with this cost of
-    pairs.
+    X^ and y^ are features and labels minus their
+    means in each query, or more generally the rows
+    whose squared errors are the loss with this cost
+    of pairs. The labels are the last row and column.
     """
     X, y = PairRows.of(data, cost).centred
     n = X.shape[1]
@@ -323,6 +344,12 @@ def _products(data: QueryData, cost: PairCost) -> tuple[Floats]:
 def _left_out(
     data: QueryData, cost: PairCost, cut: bool, order: Ints, *message: Any
 ) -> tuple[Floats]:
+    """Return the leave-query-out errors of RankRLS with the first 1, 2, … features of an order.
+
+    They are sums over the queries of ``data``, shape (k,).
+    ``cost`` is the loss of pairs, and ``message`` has what
+    all queries determine.
+    """
     # A block is not cached and is centred each time, so only the needed features are.
     if cut:
         data = data.narrowed(order.tolist())

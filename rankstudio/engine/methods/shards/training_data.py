@@ -73,7 +73,7 @@ class ShardExecutor(Protocol):
     def session(
         self, data: TrainingData, work: ShardWork
     ) -> AbstractContextManager[ShardSession]:
-        """Start a work on all shards of some data."""
+        """Provide a session in which a work runs on all shards of some data."""
 
 
 class InProcess:
@@ -103,8 +103,10 @@ class InProcess:
     def session(self, data: TrainingData, work: ShardWork) -> Iterator[ShardSession]:
         """Provide a session, which sends messages to all shards and sums their answers.
 
-        ``work`` makes a state for each shard, which computes the answers. The
-        states are discarded at the end of the ``with`` block.
+        ``work`` makes a state for each shard,
+        which computes the answers. The states are
+        discarded at the end of the ``with`` block.
+        Several shards are processed on threads.
         """
         with threads.pool(data.several, self._max_threads) as (executor, workers):
             session = _Session(data, work, self._shared_room(data), executor, workers)
@@ -154,12 +156,15 @@ class _Session:
     ) -> None:
         """Start without states: ``work`` makes that of a shard for its first message.
 
-        ``room`` limits the memory of all states; ``executor`` has threads, or is None.
+        ``room`` limits the memory of all states.
+        ``executor`` has ``workers`` threads, or is None.
         """
         self._data = data
         self._work = work
         self._executor = executor
         self._workers = workers
+        # For each shard: where its arrays
+        # are allocated, and its state.
         self._scratch = [Scratch(room) for _ in data.shards]
         self._states: list[ShardState | None] = [None] * len(data.shards)
         self._last_seconds = data.shared.of(_AnswerTimes).seconds
@@ -179,6 +184,7 @@ class _Session:
         return total.result()
 
     def close(self) -> None:
+        """Discard the states, and release their memory."""
         self._states.clear()
         for scratch in self._scratch:
             scratch.close()
@@ -186,8 +192,10 @@ class _Session:
     def _answers(self, message: Any) -> Iterator[Sums]:
         """Yield the answer of each shard to a message, in the order of the shards.
 
-        One shard more than there are threads is submitted at a time, so that
-        few results are in memory.
+        One shard more than there are threads is
+        submitted at a time, so that few results are in
+        memory. The seconds of processor that the answers
+        take are recorded for the next such message.
         """
         indices = range(len(self._states))
         kind = type(self._work), type(message)
@@ -224,8 +232,9 @@ class _Session:
         began = time.thread_time()
         with threads.STEADY, threads.at_most(1):
             summands = self._answer(index, message)
-        # Two threads may lose a summand here, which only changes whether there
-        # are threads for the next message.
+        # The seconds of all shards are added up. Two threads
+        # may lose a summand here, which only changes whether
+        # there are threads for the next message.
         kind = type(self._work), type(message)
         self._last_seconds[kind] += time.thread_time() - began
         self._scratch[index].release()
@@ -532,7 +541,7 @@ class TrainingData:
         )
 
     def taken_documents(self, rows: Ints) -> TrainingData:
-        """Return a copy of some documents of one ranking, given by their rows in ascending order.
+        """Return a copy of some documents of one ranking; ``rows`` are their rows, ascending.
 
         The documents of the copy are one ranking, too. A single query is never
         divided into several shards, so that the copy is in memory.
@@ -562,7 +571,11 @@ class TrainingData:
         )
 
     def _rows(self, index: int) -> Floats:
-        """Return the features (d, n) of a shard's d documents, which narrowed data copy on first use."""
+        """Return the features (d, n) of a shard's d documents.
+
+        Narrowed data, with some columns of a
+        ``source``, copy them on first use.
+        """
         rows = self.X[self.shards[index].rows]
         if self.source is not None and index not in self._copied:
             # Without a lock: threads that need the same shard at the same time
@@ -600,7 +613,7 @@ class TrainingData:
                 yield WorkProgress(activity, min(first + workers, count) / count)
 
     def release(self, index: int) -> None:
-        """Release the mapped pages of one of several shards."""
+        """Release the memory pages of one of several shards, if its features are mapped from a file."""
         if self.several:
             release(self.X[self.shards[index].rows])
 

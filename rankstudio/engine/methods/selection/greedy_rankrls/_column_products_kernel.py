@@ -37,11 +37,12 @@ def _products_in_query(
 ) -> int:
     """Write a sparse column's products (t + 2,) in the query of the entry at ``position``.
 
-    They are those with itself, with the labels, and with the t selected
-    features, all centred within the query. The entries of the column, sorted by
-    row, end before ``stop``. ``columns`` has the sparse columns, and the dense
-    labels and selected features. Return the position of the column's first
-    entry in a later query.
+    They are those with itself, with the labels, and with the
+    t selected features, all centred within the query. The
+    entries of the column, sorted by row, end before ``stop``.
+    ``columns`` has the sparse columns, and ``basis`` (m, >
+    t), the dense labels and selected features. Return the
+    position of the column's first entry in a later query.
     """
     # Labels and selected features, columns of `basis`, are centred, so the
     # column need not be: only its own square needs the mean. Rows without an
@@ -58,6 +59,8 @@ def _products_in_query(
         position += 1
     size = ptr[q + 1] - ptr[q]
     mean /= size
+    # The square: mean² of the rows without
+    # an entry, (x - mean)² of the others.
     query_products[0] = (size - (position - first)) * mean * mean
     for entry in range(first, position):
         query_products[0] += (values[entry] - mean) ** 2
@@ -68,9 +71,12 @@ def _products_in_query(
 def products_of_columns(columns: Columns, t: int, chosen: Ints, totals: Floats) -> None:
     """Write the products of ``chosen`` columns (c,) over all queries to ``totals`` (c, t + 2).
 
-    They are the products of a column with itself, with the labels, and with the
-    t selected features. ``columns`` has the sparse columns, and the dense
-    labels and selected features.
+    They are the products of a column with itself,
+    with the labels, and with the t selected features,
+    all centred within each query. ``columns`` has the
+    sparse columns, and the dense labels and selected
+    features. These are centred, so a product with one
+    of them needs only the column's entries.
     """
     # The columns' entries, their rows and the first entry of each column; the
     # centred columns' squares; and by row, the centred labels and selected
@@ -125,19 +131,24 @@ def changes_where_absent(
     The change counts for queries in which the candidate's sparse column has no
     entries. The arrays (c, Q) are, for candidate c and the left-out query q:
 
-    - ``squares``: what leaving out the query takes from the candidate's pivot, p'S_q p;
-    - ``lengths``: the square of the candidate's residual in the query, p'H_q p;
-    - ``rights``: the product of that residual with the labels, p'a_q;
-    - ``products``: its product with the residual of the model, p'b_q.
+    - ``squares``: what the selected features explain of the candidate's square;
+    - ``lengths``: the square of the candidate's residual in the query;
+    - ``rights``: what they explain of its product with the labels;
+    - ``products``: minus its residual's product with that of the labels, in the query.
 
-    ``totals`` (c, ≥ 2) begin with the candidate's square and its product with
-    the labels over all queries.
+    ``totals`` (c, ≥ 2) begin with the candidate's
+    square and its product with the labels over all
+    queries. The query adds nothing to these, because
+    the candidate is 0 there. ``regularization`` is λ.
     """
     for c in range(squares.shape[0]):
         for q in range(squares.shape[1]):
+            # A pivot is below λ only by rounding.
             pivot = max(totals[c, 0] + regularization - squares[c, q], regularization)
             weight = (totals[c, 1] - rights[c, q]) / pivot
-            # (3) of the module's docstring.
+            # The residual e of the labels
+            # becomes e - weight times v, that of
+            # the candidate. `products` is -e'v.
             squares[c, q] = weight * (weight * lengths[c, q] + 2.0 * products[c, q])
 
 
@@ -157,13 +168,18 @@ def changes_where_present(
 ) -> None:
     """Overwrite ``out`` (c, Q) with the change of a query's error where a candidate has entries in the query.
 
-    The rows of ``totals`` (c, t + 2) are the candidates' products over all
-    queries. ``inverse`` (t, t) is L^-1, with LL' the regularised Gram matrix of
-    the t selected features; ``p`` (c, t) are the candidates' products with
-    these times L^-1. ``S`` and ``H`` (Q, t, t), ``a`` and ``b`` (Q, t) give the
-    effect of leaving out each query, for products p in these coordinates: p'S p
-    on a pivot, p'H p on the square of a residual, and p'a and p'b on products
-    with labels and residual.
+    The error is that of the model without the query.
+    ``chosen`` (c,) are the candidates' columns in
+    ``columns``. The rows of ``totals`` (c, t + 2) are their
+    products with themselves, with the labels and with the t
+    selected features, over all queries. ``inverse`` (t, t)
+    is L^-1, with LL' the regularised Gram matrix of the
+    selected features; ``p`` (c, t) are the candidates'
+    products with these times L^-1. ``S`` and ``H`` (Q, t,
+    t), ``a`` and ``b`` (Q, t) give the effect of leaving
+    out each query, for products p in these coordinates: p'S
+    p on a pivot, p'H p on the square of a residual, and p'a
+    and p'b on products with labels and residual.
     """
     # The rows of the columns' entries, the first entry of each column, and the
     # query of each row.
@@ -186,7 +202,11 @@ def changes_where_present(
             right = totals[c, 1] - query_products[1]
             product = query_products[1]
             length = query_products[0]
-            # The selected features' part in all four, by (1) to (3) in :mod:`_column_search_kernel`.
+            # The selected features' part in all
+            # four. The residual v is the candidate
+            # minus their prediction of it. Their
+            # prediction is learned from the other
+            # queries, so it depends on `outside`.
             for i in range(t):
                 inside[i] = 0.0
                 for k in range(i + 1):
@@ -203,7 +223,7 @@ def changes_where_present(
                 pivot -= outside[i] * of_S
                 length += outside[i] * of_H - 2.0 * inside[i] * of_S
             weight = right / max(pivot, regularization)
-            # (3) of the module's docstring.
+            # |e - weight v|² - |e|², with the query's residual e of the labels.
             out[c, q] = weight * (weight * length - 2.0 * product)
 
 
@@ -213,13 +233,17 @@ def held_out_models(
 ) -> None:
     """Write the models of the t selected features without each query, and their residuals.
 
-    ``models`` (Q, t) receives the weights w_q without each query q, and
-    ``residual`` (m,) the labels of each query minus the predictions by its w_q.
-    ``state`` has the triangular systems of the queries in blocks.
+    ``models`` (Q, t) receives the weights w_q without
+    each query q, and ``residual`` (m,) the labels of
+    each query minus the predictions by its w_q. For
+    each query q, ``state`` has a factor L_q of the
+    equations of w_q: its inverse, and L_q'w_q, the
+    array ``along``. The queries are in blocks, on the
+    last axis. ``columns`` has the labels and features
+    of the documents.
     """
-    # The inverse factor and the solution along it, for each query without its
-    # documents; and by row, the centred labels and selected features, and the
-    # query.
+    # L_q^-1 and L_q'w_q of each query; and by row, the
+    # centred labels and selected features, and the query.
     inverse = state[0]
     along = state[2]
     basis = columns[4]
@@ -252,11 +276,15 @@ def changes_by_back_fitting(
 ) -> None:
     """Write to ``out`` (c,) how much each candidate in ``chosen`` (c,) would change the criterion.
 
-    The weights of the t selected features stay those of ``models`` (Q, t),
-    without each query, and ``residual`` (m,) is what they leave of the labels.
-    A candidate changes only the errors of queries in which its sparse column
-    has entries. Its weight in the model without query q is (4) of the module's
-    docstring.
+    In back-fitting, a candidate gets a weight, but those
+    of the t selected features stay the same. These are
+    ``models`` (Q, t), without each query, and
+    ``residual`` (m,) is what they leave of the labels of
+    the query. A candidate changes only the errors of
+    queries in which its sparse column has entries. Its
+    weight in the model without the query is r / (s + λ).
+    Over the other queries, s is its square, and r its
+    product with what the model leaves of the labels.
     """
     # The columns' entries, their rows and the first entry of each column; the
     # centred columns' squares; by row, the centred labels and selected
@@ -295,5 +323,6 @@ def changes_by_back_fitting(
             for a in range(t):
                 right -= total[a + 1] * models[q, a]
             weight = right / (max(squares[j] - square, 0.0) + regularization)
+            # |e - weight x|² - |e|², with the residual e and the candidate x.
             change += weight * (weight * square - 2.0 * product)
         out[c] = change

@@ -65,7 +65,7 @@ def _add_products(rows: Floats, other_rows: Floats, count: int, out: Floats) -> 
 
 @fused_inlined
 def _project(matrix: Floats, t: int, vectors: Floats, out: Floats) -> None:
-    """Write a lower triangle (t, t, BLOCK) times vectors (t, BLOCK)."""
+    """Write a lower triangle (t, t, BLOCK) times vectors (t, BLOCK) to ``out`` (t, BLOCK)."""
     for a in range(t):
         out[a] = 0.0
         _add_products(matrix[a], vectors, a + 1, out[a])
@@ -81,7 +81,10 @@ def _add_row(row: Floats, vector: Floats, count: int, out: Floats) -> None:
 
 @fused_inlined
 def _times_symmetric(matrix: Floats, t: int, vectors: Floats, out: Floats) -> None:
-    """Write a symmetric matrix, given by its lower triangle (t, t, BLOCK), times vectors (t, BLOCK)."""
+    """Write a symmetric matrix times vectors (t, BLOCK) to ``out`` (t, BLOCK).
+
+    ``matrix`` (t, t, BLOCK) has its lower triangle.
+    """
     _project(matrix, t, vectors, out)
     for a in range(1, t):
         _add_row(matrix[a], vectors[a], a, out)
@@ -89,7 +92,15 @@ def _times_symmetric(matrix: Floats, t: int, vectors: Floats, out: Floats) -> No
 
 @fused_inlined
 def _of_others(query_products: Floats, total: Floats, t: int, out: Floats) -> None:
-    """Write a feature's products with the t selected ones over all other queries, T_q[A, j]."""
+    """Write a feature's products with the t selected ones over all other queries to ``out`` (t, BLOCK).
+
+    They are ``total`` (t + 2,), the products over all
+    queries, minus ``query_products`` (t + 2, BLOCK),
+    those in the held-out query. Both begin with the
+    feature's products with itself and with the labels.
+    """
+    # The first two products are those
+    # with itself and with the labels.
     for c in range(t):
         for i in range(BLOCK):
             out[c, i] = total[c + 2] - query_products[c + 2, i]
@@ -112,8 +123,10 @@ def append(
     products with itself, with the labels and with the earlier features in each
     query, and ``total`` (t + 2,) these over all queries.
     """
-    # p are the products over the other queries in the coordinates of the
-    # factor, f those in the held-out query.
+    # p are L_q^-1 times the products with the earlier
+    # features over the other queries, f L_q^-1 times those in
+    # the held-out query, where L_q L_q' are the regularised
+    # products of the earlier features. state[0] has L_q^-1.
     p = np.empty((t, BLOCK))
     f = np.empty((t, BLOCK))
     spare = np.empty((t, BLOCK))
@@ -139,17 +152,23 @@ def _append_to_factor(
     p: Floats,
     inverse_root: Floats,
 ) -> None:
-    """Add a row for the new feature to the factors of block k: its row of ``inverse`` and ``along`` in ``state``.
+    """Add a row for the new feature to ``inverse`` and ``along`` of the ``state`` of block k.
 
-    Also write s^(-1/2) to ``inverse_root`` (BLOCK,). The pivot s of the new
-    feature is what remains of its square over the other queries after the t
-    earlier features, plus λ. ``p`` (t, BLOCK) are its products with those in
-    the coordinates of the factor.
+    Also write s^(-1/2) to ``inverse_root`` (BLOCK,). The
+    pivot s of the new feature is what remains of its square
+    over the other queries after the t earlier features, plus
+    λ. ``query_products`` (t + 2, BLOCK) are its products in
+    the held-out query, and ``total`` (t + 2,) those over all
+    queries: with itself, with the labels and with the
+    earlier features. ``p`` (t, BLOCK) are L_q^-1 times its
+    products with these over the other queries, where L_q is
+    the factor so far.
     """
     # Without each query: the inverse factor of the selected features' system,
-    # and the solution along it.
+    # and the solution of the forward substitution.
     inverse, _, along, _, _, _ = state
-    # The pivot of (2), and the new number of the forward substitution.
+    # The pivot, s minus p'p, and the new
+    # number of the forward substitution.
     for i in range(BLOCK):
         inverse_root[i] = total[0] - query_products[0, i] + regularization
         along[k, t, i] = total[1] - query_products[1, i]
@@ -186,17 +205,21 @@ def _append_held_out(
 ) -> None:
     """Add the new feature to what ``state`` has about the held-out queries of block k.
 
-    These are ``inner``, ``label_products``, ``residual_products`` and
-    ``error``. ``p`` and ``f`` (t, BLOCK) are the products of the new feature
-    with the t earlier ones, over the other queries and in the held-out query,
-    in the coordinates of the factor; ``spare`` (t, BLOCK) is work space.
+    These are ``inner``, ``label_products``,
+    ``residual_products`` and ``error``. ``p`` and ``f`` (t,
+    BLOCK) are the products of the new feature with the t
+    earlier ones, over the other queries and in the held-out
+    query, times the inverse factor; ``spare`` (t, BLOCK) is
+    work space. Let U be the held-out documents of the
+    earlier features in these coordinates, and x those of
+    the new one. Its residual is v = x - U p; divided by the
+    root of the pivot, it is the new column of U.
     """
     # The selected features in the held-out query, in the factor's coordinates:
     # products with each other, the solution, and products with labels and
     # residual; the error.
     _, inner, along, label_products, residual_products, error = state
-    # (3) of the module's docstring, divided by the root of the pivot.
-    _times_symmetric(inner[k], t, p, spare)
+    _times_symmetric(inner[k], t, p, spare)  # U'U p
     # The new row of `inner` and its diagonal entry v'v, then v'y^.
     for i in range(BLOCK):
         inner[k, t, t, i] = query_products[0, i]
@@ -217,7 +240,9 @@ def _append_held_out(
         for i in range(BLOCK):
             residual_products[k, t, i] -= inner[k, t, a, i] * along[k, a, i]
             residual_products[k, a, i] -= along[k, t, i] * inner[k, t, a, i]
-    # The error by (4), and the residual after the new column.
+    # The residual e becomes e - weight times
+    # the new column: the change of its square,
+    # and of its product with this column.
     for i in range(BLOCK):
         weight = along[k, t, i]
         length = inner[k, t, t, i]
@@ -239,12 +264,14 @@ def _change(
 ) -> float:
     """Return how much a candidate changes the leave-query-out error, summed over the queries of block k.
 
-    In each query, the candidate with residual v and weight β changes the error
-    by β² v'v - 2 β e'v, with the residual e of the t selected features.
-    ``query_products`` (t
-    + 2, BLOCK) and ``total`` (t + 2,) are its products in the held-out query and over
-    all queries. ``state`` has the models of the selected features without each
-    query, and ``work`` (2 t + 5, BLOCK) is work space.
+    In each query, the candidate with residual v and weight β
+    changes the error by β² v'v - 2 β e'v, with the residual
+    e of the t selected features. ``query_products`` (t + 2,
+    BLOCK) and ``total`` (t + 2,) are its products in the
+    held-out query and over all queries: with itself, with
+    the labels, and with the selected features. ``state`` has
+    the models of the selected features without each query,
+    and ``work`` (2 t + 5, BLOCK) is work space.
     """
     # The inverse factor of the other queries; and in its coordinates, the
     # held-out features' products with each other, the solution, and products
@@ -253,7 +280,10 @@ def _change(
     vector = work[:t]
     p = work[t : 2 * t]
     terms = work[2 * t :]
-    # terms: pivot, right-hand side, e'v, v'v, and half of a row of (u_a'u_c) times p.
+    # The terms are the pivot and the right-hand side, whose
+    # quotient is β; e'v and v'v; and half of a row of
+    # `inner` times p. They begin with the candidate itself.
+    # Then the parts of the selected features are subtracted.
     _of_others(query_products, total, t, vector)
     for i in range(BLOCK):
         terms[0, i] = total[0] - query_products[0, i] + regularization
@@ -270,7 +300,8 @@ def _change(
             terms[1, i] -= p[a, i] * along[k, a, i]
             terms[2, i] -= p[a, i] * residual_products[k, a, i]
             terms[3, i] += 2.0 * p[a, i] * terms[4, i]
-    # From here on, `vector` is f.
+    # From here on, `vector` has the products in the
+    # held-out query, in the coordinates of the factor.
     _project(inverse[k], t, query_products[2:], vector)
     for a in range(t):
         for i in range(BLOCK):
@@ -311,16 +342,20 @@ def removals(t: int, first: int, last: int, state: State, partial: Floats) -> No
 
     The change is summed over the queries of each of the blocks first … last -
     1. In a query, removing the feature moves the predictions by -η along a
-    direction x, and changes the error by η² x'x + 2 η e'x, with the residual e
-    of the labels.
+    direction x, and changes the error by η² x'x + 2
+    η e'x, with the residual e of the labels. x is U
+    times a column of the inverse factor, where U
+    are the held-out features in its coordinates.
     """
     # The inverse factor of the other queries; and in its coordinates, the
     # held-out features' products with each other, the solution, and products
     # with the residual.
     inverse, inner, along, _, residual_products, _ = state
     column = np.empty((t, BLOCK))
-    # Of a feature: its diagonal entry, its weight, e'x, x'x, and half of a row
-    # of `inner` times the column.
+    # Of a feature: its diagonal entry, its weight, e'x, x'x,
+    # and a row of the lower triangle of `inner`, U'U, times
+    # the column. x'x is the quadratic form of U'U: each row
+    # counts twice, with half of its diagonal entry.
     work = np.empty((5, BLOCK))
     for k in range(first, last):
         for b in range(t):
@@ -341,7 +376,9 @@ def removals(t: int, first: int, last: int, state: State, partial: Floats) -> No
                     work[3, i] += 2.0 * entry * work[4, i]
             change = 0.0
             for i in range(BLOCK):
-                # η of (5).
+                # η is the feature's weight over its
+                # diagonal entry of the inverse of the
+                # other queries' regularised Gram matrix.
                 step = work[1, i] / work[0, i]
                 change += step * (step * work[3, i] + 2.0 * work[2, i])
             partial[k, b] = change
@@ -359,11 +396,14 @@ def changes_by_statistics(
 ) -> None:
     """Write how much each chosen candidate would change the leave-query-out error, from Gram matrices.
 
-    ``chosen`` and ``out`` (c,) are the candidates' columns and the changes,
-    ``gram`` (blocks, n + 1, n + 1, BLOCK) has the matrices of features and
-    labels. ``index`` has the column of the labels, then the columns of the t
-    selected features. ``totals`` (c, t + 2) are the candidates' products over
-    all queries.
+    ``chosen`` and ``out`` (c,) are the candidates'
+    columns and the changes. ``gram`` (blocks, n + 1, n +
+    1, BLOCK) has the matrix of each query, of features
+    and labels. ``index`` (t + 1,) has the column of the
+    labels, then the columns of the t selected features.
+    ``totals`` (c, t + 2) are the candidates' products
+    over all queries, with themselves and with these
+    columns. ``state`` has the models without each query.
     """
     t = index.shape[0] - 1
     work = np.empty((2 * t + 5, BLOCK))

@@ -58,20 +58,30 @@ def select(
 ) -> None:
     """Select column ``b`` in all blocks, and store how the remaining features change by it in each query.
 
-    The changes are the numbers γ and d of each feature. They are stored in
-    ``delayed`` as step ``h`` since the matrices of the pairs of features were
-    last updated, because updating these at every step would take long.
+    For each pair of features, the ``matrices`` have the
+    products of their residuals, which the selection
+    changes. To update them at every step would take long.
+    So only two numbers of each feature j are stored in
+    ``delayed``, as step ``h`` since the last update. γ_j
+    is the weight of b's residual in j, learned from the
+    other queries. d_j = v_j'u - ½ γ_j u'u, with the
+    residuals v_j of j and u of b in the held-out query.
 
-    ``selected_position`` is the position of b in the matrices, and ``places``
-    are those of the columns ``remaining``. If ``at_gram`` is not negative,
-    there are no matrices yet, and ``gram[:, at_gram]`` are the products of b
-    with all features. ``total`` (n,) are the products of b over all queries of
-    all shards. ``work`` (3 h + 7, BLOCK) is work space.
+    ``selected_position`` is the position of b in the
+    matrices, and ``places`` are those of the columns
+    ``remaining``. If ``at_gram`` is not negative, there
+    are no matrices yet, and ``gram[:, at_gram]`` are the
+    products of b with all features. ``total`` (n,) are the
+    products of b over all queries of all shards. ``state``
+    has the numbers of each single feature, which are
+    updated. ``work`` (3 h + 7, BLOCK) is work space.
     """
     # What is left of each feature's square over the other queries, plus λ; and
     # γ, d and the pivots of the delayed steps.
     pivot = state[0]
     rows, halves, pivots = delayed
+    # Of b: 1 / pivot, right-hand side, weight, e'u and
+    # u'u, with the residual e of the labels.
     terms_of_b = work[:5]
     row = work[5]
     product = work[6]
@@ -99,7 +109,6 @@ def select(
                 other = total_j + row[i]
                 gamma = other * terms_of_b[0, i]
                 rows[k, position, h, i] = gamma
-                # d of (3) in the module's docstring
                 halves[k, position, h, i] = product[i] - 0.5 * gamma * terms_of_b[4, i]
                 update(k, j, i, other, product[i], terms_of_b, regularization, state)
 
@@ -115,16 +124,19 @@ def bring_up(
 ) -> None:
     """Apply all delayed steps to the matrices, and drop all columns but ``remaining`` from them.
 
-    The two matrices of each query hold, for every pair of these features, their
-    products over the other queries and in this query, without the parts of the
-    selected features. ``places``, ascending, are the positions of these columns
-    in the matrices so far; the new ones are 0, 1, 2, … If ``gram`` (blocks, n,
-    n, BLOCK) is not empty, the matrices do not exist yet and start from it.
+    The two matrices of each query hold, for every pair of
+    these features, their products over the other queries
+    and in this query, without the parts of the selected
+    features. ``places``, ascending, are the positions of
+    these columns in the matrices so far; the new ones are
+    0, 1, 2, … If ``gram`` (blocks, n, n, BLOCK) is not
+    empty, the matrices do not exist yet and start from
+    it. ``delayed`` has the changes by each step, and
     ``work`` (3 steps + 2, BLOCK) is work space.
     """
     # The pairs' products over the other queries, less their totals, and in this query.
     outer, inner = matrices
-    h = delayed[2].shape[1]
+    h = delayed[2].shape[1]  # the number of delayed steps
     row = work[0]
     product = work[1]
     space = work[2:]
@@ -134,6 +146,9 @@ def bring_up(
             j = remaining[first]
             position = places[first]
             _coefficients(k, position, h, delayed, space)
+            # For each pair with an earlier
+            # feature: the entries so far, less
+            # their changes by the delayed steps.
             for second in range(first):
                 column = remaining[second]
                 other = places[second]
@@ -154,7 +169,13 @@ def bring_up(
 def _begin(
     k: int, gram_row: int, j: int, gram: Floats, row: Floats, product: Floats
 ) -> None:
-    """Write the entries of S - T and V before the first step: -G and G of this query."""
+    """Write the entries of a pair of features in both matrices before the first step.
+
+    ``product`` (BLOCK,) receives the products of
+    the features in the queries of block k. ``row``
+    receives their negatives: the products over the
+    other queries, less those over all queries.
+    """
     for i in range(BLOCK):
         product[i] = gram[k, gram_row, j, i]
         row[i] = -product[i]
@@ -162,7 +183,7 @@ def _begin(
 
 @fused_inlined
 def _read(k: int, entry: int, matrices: Matrices, row: Floats, product: Floats) -> None:
-    """Copy an entry of S - T to ``row`` and of V to ``product``."""
+    """Copy an entry of the first matrix to ``row`` and of the second one to ``product``, both (BLOCK,)."""
     for i in range(BLOCK):
         row[i] = matrices[0][k, entry, i]
         product[i] = matrices[1][k, entry, i]
@@ -170,7 +191,11 @@ def _read(k: int, entry: int, matrices: Matrices, row: Floats, product: Floats) 
 
 @fused_inlined
 def _below(first: int, second: int) -> int:
-    """Return the position of a pair of places among the entries below the diagonal, row by row."""
+    """Return the position of an entry among those below the diagonal of a matrix, row by row.
+
+    ``first`` and ``second`` are its row
+    and column, in any order.
+    """
     low = min(first, second)
     high = max(first, second)
     return high * (high - 1) // 2 + low
@@ -182,9 +207,13 @@ def _coefficients(
 ) -> None:
     """Write p γ, γ and d of a feature for each of h delayed steps to three consecutive rows of ``space``.
 
-    ``position`` is that of the feature in the matrices, and ``space`` has shape
-    (≥ 3 h, BLOCK). A step changes the entry of each pair with this feature. It
-    subtracts these numbers, multiplied by γ or d of the other feature.
+    A delayed step is the selection of a feature, with the
+    pivot p, by which the matrices of the pairs of features
+    were not updated yet. It has two numbers γ and d for
+    each feature. In the entry of a pair, it subtracts
+    these numbers of one feature, multiplied by γ or d of
+    the other. ``position`` is that of the feature in the
+    matrices, and ``space`` has shape (≥ 3 h, BLOCK).
     """
     # γ and d of each feature for the delayed steps, and the pivots of these steps.
     rows, halves, pivots = delayed
@@ -208,10 +237,14 @@ def _subtract(
 ) -> None:
     """Subtract the changes of the h delayed steps from the entry of a pair of features in both matrices.
 
-    A step subtracts p γ γ' from ``row`` (BLOCK,), the entry of S - T, and γ d'
-    + d γ' from ``product`` (BLOCK,), the entry of V. ``position`` is that of
-    one feature of the pair in the matrices. ``space`` has p γ, γ and d of the
-    other one, three rows per step.
+    A step is the selection of a feature with the pivot
+    p. It has two numbers γ and d for one feature of the
+    pair, and γ' and d' for the other. It subtracts p γ
+    γ' from ``row`` (BLOCK,), the entry of the first
+    matrix, and γ d' + d γ' from ``product`` (BLOCK,),
+    the entry of the second. ``position`` is that of one
+    feature of the pair in the matrices. ``space`` has p
+    γ, γ and d of the other one, three rows per step.
     """
     # γ and d of each feature for the delayed steps.
     rows, halves, _ = delayed

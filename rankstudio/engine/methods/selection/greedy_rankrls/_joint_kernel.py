@@ -45,11 +45,15 @@ def follow(
 ) -> None:
     """Update the pairs of ``remaining`` features after the selection of a feature, the step ``h`` of ``delayed``.
 
-    A pair are two features of one group. ``joint`` and ``products`` (blocks,
-    pairs, BLOCK) have its products over the other queries and in each held-out
-    query. ``remaining`` (n,) is the mask of features that are not selected.
-    ``members`` lists the features group by group, from ``starts[g]`` on; the
-    pairs of group g begin at ``pairs[g]``.
+    A pair are two features of one group. ``joint`` and
+    ``products`` (blocks, pairs, BLOCK) have the
+    products of their residuals over the other queries
+    and in each held-out query. The step has two numbers
+    γ and d for each feature, by which these change.
+    ``remaining`` (n,) is the mask of features that are
+    not selected. ``members`` (n,) lists the features
+    group by group, those of group g from ``starts[g]``
+    on; the pairs of group g begin at ``pairs[g]``.
     """
     # γ and d of each feature for the delayed steps, and the pivots of these steps.
     rows, halves, pivots = delayed
@@ -61,7 +65,10 @@ def follow(
                     feature = members[m]
                     other = members[c]
                     if remaining[feature] and remaining[other]:
-                        # (1) and (2) of the module's docstring.
+                        # The step explains a part of both
+                        # features: of their product γ γ'
+                        # p over the other queries, and γ
+                        # d' + γ' d in the held-out query.
                         for i in range(BLOCK):
                             gamma = rows[k, feature, h, i]
                             second = rows[k, other, h, i]
@@ -89,11 +96,16 @@ def costs(
 ) -> None:
     """Write to ``partial`` (blocks, groups) each block's sum of the criterion with each open group added.
 
-    ``open_groups`` are the candidates; the columns of other groups in
-    ``partial`` are not written. ``members`` lists the features group by group,
-    from ``starts[g]`` on; the pairs of group g begin at ``pairs[g]`` in
-    ``joint`` and ``products``. ``factor`` (s, s, BLOCK) and ``beta`` (s, BLOCK)
-    are work space for groups of at most s features.
+    ``open_groups`` are the candidates; the columns of
+    other groups in ``partial`` are not written.
+    ``members`` (n,) lists the features group by group,
+    those of group g from ``starts[g]`` on. ``joint`` and
+    ``products`` (blocks, pairs, BLOCK) have the products
+    of two features of one group, over the other queries
+    and in the held-out query; the pairs of group g begin
+    at ``pairs[g]``. ``state`` has the numbers of single
+    features. ``factor`` (s, s, BLOCK) and ``beta`` (s,
+    BLOCK) are work space for groups of at most s features.
     """
     for k in range(partial.shape[0]):
         for index in range(open_groups.shape[0]):
@@ -177,6 +189,8 @@ def _cost(
     ev = state[2]
     vv = state[3]
     ee = state[4]
+    # e'e, then the terms of the single
+    # features, then those of their pairs.
     cost: float = 0.0
     for i in range(BLOCK):
         cost += ee[k, i]

@@ -53,11 +53,13 @@ def start(
     regularization: float,
     state: State,
 ) -> None:
-    """Fill the state for the empty selection.
+    """Fill the ``state`` of all blocks for the empty selection.
 
-    ``products``: the squares of the features, their products with the labels,
-    both (blocks, n, BLOCK), and the squares of the labels (blocks, BLOCK).
-    ``total`` (2, n): the first two, summed over the queries of all shards.
+    ``products`` has the squares of the features and their
+    products with the labels in each query, both (blocks,
+    n, BLOCK), and the squares of the labels (blocks,
+    BLOCK). ``total`` (2, n) are the first two, summed over
+    the queries of all shards. ``regularization`` is λ.
     """
     squares, rights, labels = products
     for k in range(squares.shape[0]):
@@ -66,7 +68,11 @@ def start(
 
 @fused
 def compare(remaining: Ints, state: State, partial: Floats) -> None:
-    """Write each block's sum of the criterion with each remaining feature to ``partial`` (blocks, n)."""
+    """Write each block's sum of the criterion with each remaining feature added to ``partial`` (blocks, n).
+
+    ``remaining`` are the columns that are not selected, and
+    ``state`` has their numbers in each query.
+    """
     for k in range(partial.shape[0]):
         for index in range(remaining.shape[0]):
             j = remaining[index]
@@ -116,8 +122,10 @@ def select(
         for i in range(BLOCK):
             factor[1][k, t, i] = pivot[k, b, i]
         enter(k, b, state, terms_of_b)
-        # (3), (4) and (5) of the module's docstring are row, moved and moved -
-        # correction of each feature.
+        # Of each feature j: `row` is its product
+        # with b's residual over the other queries,
+        # `moved` that in the held-out query; `moved`
+        # minus `correction` is that of j's residual.
         for first in range(0, remaining.shape[0], TILE):
             tile = remaining[first : first + TILE]
             for index in range(tile.shape[0]):
@@ -219,24 +227,32 @@ def _relate(
 ) -> None:
     """Solve the two systems of the t earlier features that give the residual of the t-th one, in block k.
 
-    z (t, BLOCK) predicts the new feature from the earlier ones over the other
-    queries. c (t, BLOCK) solves the same system for the products of the earlier
-    features with the residual of this prediction in the held-out query. z is
-    also stored as the next row of -L^-1, by (6) of the module's docstring.
-    ``space`` is work space.
+    z (t, BLOCK) predicts the new feature from the earlier
+    ones over the other queries. c (t, BLOCK) solves the
+    same system for the products of the earlier features
+    with the residual of this prediction in the held-out
+    query. z is also the next row of -L^-1 in ``factor``,
+    where LDL' is the matrix of the system. ``selected``
+    has the columns of the features, ``ascending`` their
+    positions in the order of columns. ``gram[:,
+    places[a]]`` are the products of the a-th one with all
+    features in each query, and ``total[a]`` these over
+    all queries. ``space`` (> t, BLOCK) is work space.
     """
     b = selected[t]
-    end = t * (t - 1) // 2
+    end = t * (t - 1) // 2  # entries of the earlier rows below the diagonal
     right = space[:t]
     value = space[t]
-    # The right-hand side T_q[A, b] of (1).
+    # The first right-hand side: products
+    # with b over the other queries.
     for a in range(t):
         total_a = total[a, b]
         gram_row = places[a]
         for i in range(BLOCK):
             right[a, i] = total_a - gram[k, gram_row, b, i]
     _solve(k, t, factor, right, z, value)
-    # The right-hand side X^_q[:, A]'u_b of (2), by (4).
+    # The second one: products with the
+    # residual of b in the held-out query.
     for a in range(t):
         gram_row = places[a]
         for i in range(BLOCK):

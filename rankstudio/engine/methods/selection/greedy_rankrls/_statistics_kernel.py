@@ -51,13 +51,17 @@ def begin(
 ) -> None:
     """Fill the ``state`` of block k for the empty selection: the numbers of each feature in each query.
 
-    ``squares`` and ``rights`` (blocks, n, BLOCK) are the squares of the
-    features and their products with the labels in each query, ``labels``
-    (blocks, BLOCK) the squares of the labels, and ``total`` (2, n) the first
-    two over all queries.
+    ``squares`` and ``rights`` (blocks, n, BLOCK) are
+    the squares of the features and their products with
+    the labels in each query, ``labels`` (blocks, BLOCK)
+    the squares of the labels, and ``total`` (2, n) the
+    first two over all queries. ``regularization`` is λ.
     """
-    # (1) and (2) of the module's docstring: without selected features, the
-    # residual of feature j is v_j = X_q[:, j], and that of the labels e = y_q.
+    # Over the other queries: the features' squares plus λ,
+    # and products with the labels. In the held-out query:
+    # products of the residuals e of the labels and v of a
+    # feature, and e'e. Without selected features, the
+    # residuals are the labels and the feature themselves.
     pivot, right, ev, vv, ee = state
     for i in range(BLOCK):
         ee[k, i] = labels[k, i]
@@ -92,9 +96,12 @@ def cost(k: int, j: int, state: State) -> float:
 def enter(k: int, b: int, state: State, terms: Floats) -> None:
     """Add feature b to the criterion of the queries of block k, and write its terms for later updates.
 
-    ``terms`` (5, BLOCK) receives 1 / p_b, r_b, β_b, e'v_b and v_b'v_b: pivot,
-    right-hand side and weight of b, and the products of its residual in the
-    held-out query. The numbers of other features are updated by them later.
+    ``terms`` (5, BLOCK) receives 1 / p, r, β = r / p,
+    e'v and v'v: the pivot p, right-hand side r and
+    weight β of b, and its residual v in the held-out
+    query with that of the labels, e. The numbers of
+    other features are updated by them later. In
+    ``state``, only e'e is updated, the criterion.
     """
     # Over the other queries: the features' squares plus λ and products with the
     # labels; in the held-out query: products with the residual e, squares, and
@@ -122,21 +129,24 @@ def update(
 ) -> None:
     """Update the state of feature j in query i of block k after the selection of feature b.
 
-    The equations are (4), (5) and (6) of the module's docstring. ``row`` is its
-    entry S_bj of the pivot row, and ``product`` is v_j'v_b. ``terms`` (5,
-    BLOCK) are 1 / p_b, r_b, β_b, e'v_b and v_b'v_b of the selected feature b.
+    The part of b in j is γ = S / p_b. ``row`` is S,
+    their product over the other queries after the
+    earlier features. ``product`` is v_j'v_b, that of
+    their residuals in the held-out query. ``terms`` (5,
+    BLOCK) has 1 / p_b, r_b, β_b, e'v_b and v_b'v_b of b:
+    its pivot, right-hand side and weight, and products
+    with the residual e of the labels and with itself.
     """
     # Over the other queries: the features' squares plus λ and products with the
     # labels; in the held-out query: products with the residual, and squares.
     pivot, right, ev, vv, _ = state
     gamma = row * terms[0, i]
-    # (4)
+    # v_j becomes v_j - γ v_b, and e becomes e - β_b v_b.
     ev[k, j, i] -= gamma * terms[3, i] + terms[2, i] * (product - gamma * terms[4, i])
-    # (5)
     vv[k, j, i] += gamma * (gamma * terms[4, i] - 2.0 * product)
-    # (6): a pivot of a positive semidefinite matrix plus λI is never below λ,
-    # except by rounding, if a feature is a linear combination of selected
-    # features.
+    # A pivot of a positive semidefinite matrix plus λI
+    # is never below λ, except by rounding, if a feature
+    # is a linear combination of selected features.
     new_pivot = pivot[k, j, i] - gamma * row
     pivot[k, j, i] = regularization if regularization > new_pivot else new_pivot
     right[k, j, i] -= gamma * terms[1, i]
@@ -160,7 +170,9 @@ def extend(
     earlier features, and are extended by one row; ``coef`` (n,) receives the
     weights.
     """
-    # (7): the new row of L, then the forward and the backward substitution.
+    # The weights w solve LL'w = T[S, y], with
+    # LL' = T[S, S] + λI: the new row of L, then
+    # the forward and the backward substitution.
     t = selected.shape[0] - 1
     n = total.shape[0] - 1
     b = selected[t]

@@ -12,11 +12,14 @@ def gather_row(
 ) -> None:
     """Copy one ``row`` of the Gram matrices of some queries to ``out``, and their sum to ``total`` (n, n).
 
-    ``gram`` and ``out`` have shape (blocks, n, n, BLOCK): query q is number q %
-    BLOCK of block q // BLOCK. ``queries``, ascending, are the numbers of those
-    to copy. In ``out``, 0 pads the last block. The sum is taken in each block
-    of ``out`` and then over its blocks. So it has the same rounding as for data
-    with only these queries.
+    ``gram`` and ``out`` have shape (blocks, n, n,
+    BLOCK): query q is number q % BLOCK of block q //
+    BLOCK. ``queries``, ascending, are the numbers of
+    those to copy. In ``out``, 0 pads the last block.
+    The sum is taken in each block of ``out`` and then
+    over its blocks. So it has the same rounding as for
+    data with only these queries. It is also written to
+    the column of ``total``, a symmetric matrix.
     """
     n = gram.shape[1]
     width = gram.shape[3]

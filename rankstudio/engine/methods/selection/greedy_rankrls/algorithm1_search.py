@@ -28,11 +28,13 @@ class Algorithm1Search:
 
     def __init__(self, data: QueryData, regularization: float) -> None:
         """Start without selected features; ``regularization`` is λ. Matrices have the documents as rows."""
-        self._X, self._y = data.centred
+        self._X, self._y = data.centred  # within each query
         self._ptr = data.ptr
         self._query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
-        # No feature is selected yet, so that the paper's matrices are G = I / λ
-        # and Q G = I. X^ and y^ are centred within queries.
+        # G is the inverse of the paper's system, and Q
+        # the blocks of it by query, inverted. No feature
+        # is selected yet: G is I / λ, and Q G is I.
+        # X^ and y^ are the centred X and y.
         self._a = self._y / regularization  # a = G y^
         self._C = self._X / regularization  # C = G X^
         self._U = self._X.copy()  # U = Q G X^
@@ -46,20 +48,26 @@ class Algorithm1Search:
         return varies
 
     def _per_query(self, values: Floats) -> Floats:
-        """Sum the rows of each query."""
+        """Return the sums of the rows ``values`` (m, …) of each query, (Q, …)."""
         sums: Floats = np.add.reduceat(values, self._ptr[:-1], axis=0)
         return sums
 
     def criterion(self) -> float:
-        """Return the criterion of the current selection: eq. (7)."""
+        """Return the leave-query-out error of the current selection: eq. (7) of the paper."""
         return float(self._p @ self._p)
 
     def costs(self, candidates: Ints) -> Floats:
         """Return the leave-query-out error with each candidate added, shape (c,): lines 9 to 16.
 
-        Lines are those of algorithm 1 in the paper, and G and Q its matrices.
-        The code has C = G X^, U = Q G X^, a = G y^ and p = Q G y^. The error is
-        computed for all features, because the matrices contain them anyway.
+        Lines are those of algorithm 1 in the paper. Let
+        X^ and y^ be the features and labels centred
+        within queries, G the inverse of the matrix of the
+        selected features' scalar products of documents
+        plus λI, and Q the inverses of its diagonal
+        blocks, one per query. The code has C = G X^, U =
+        Q G X^, a = G y^ and p = Q G y^, the left-out
+        residuals. The error is computed for all features,
+        because the matrices contain them anyway.
         """
         X = self._X
         C = self._C
@@ -69,8 +77,10 @@ class Algorithm1Search:
         c = 1.0 / (1.0 + np.einsum("mi,mi->i", X, C))
         d = c * (self._y @ C)
         gamma = 1.0 / (-1.0 / c + self._per_query(C * U))
-        # p~ = p - d U - γ U (U'(a - d C)) = p - U (d + γ U'(a - d C)), for all
-        # candidates at once.
+        # p~ = p - d U - γ U (U'(a - d C)) = p - U (d + γ U'(a
+        # - d C)), for all candidates at once. `_per_query`
+        # sums the documents of each query, shape (Q, n). For
+        # this, rows of a query are adjacent.
         step = d + gamma * (
             self._per_query(U * a[:, None]) - d * self._per_query(U * C)
         )
@@ -84,8 +94,13 @@ class Algorithm1Search:
     def select(self, feature: int) -> None:
         """Add a feature to the selection, as lines 20 to 29 of the paper's algorithm 1.
 
-        It changes the matrices G and Q by a rank of one each, and with them C = G X^, U
-        = Q G X^, a = G y^ and p = Q G y^.
+        X^ and y^ are the features and labels centred
+        within queries. G is the inverse of the selected
+        features' scalar products of documents plus λI, and
+        Q has the inverses of its diagonal blocks, one per
+        query. The new feature changes G and Q by a rank of
+        one each. With them, C = G X^, U = Q G X^, a = G y^
+        and the left-out residuals p = Q G y^ are updated.
         """
         b = feature
         X = self._X
@@ -111,7 +126,7 @@ class Algorithm1Search:
         self.selected = (*self.selected, b)
 
     def weights(self) -> Floats:
-        """Return the weights of the current selection, shape (n,): line 30."""
+        """Return the weights of the current selection, 0 for other features, (n,): line 30 of the paper."""
         coef = np.zeros(self._X.shape[1])
         index = list(self.selected)
         coef[index] = self._X[:, index].T @ self._a

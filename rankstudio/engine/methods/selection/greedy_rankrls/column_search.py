@@ -35,7 +35,7 @@ class Products(Protocol):
     labels: Floats  # y^_q'y^_q, shape (Q,)
 
     def keep(self, feature: int, t: int) -> tuple[Floats, Floats]:
-        """Select a feature at position t, from 0.
+        """Select a feature as the t-th, from 0, and return its products.
 
         Returns
         -------
@@ -43,7 +43,7 @@ class Products(Protocol):
             Its products in each query: with itself, the labels, and the t
             features selected earlier.
         total : ndarray of shape (t + 2,)
-            Sums over all queries.
+            Sums of these products over all queries.
         """
 
     def comparison(
@@ -54,11 +54,14 @@ class Products(Protocol):
         Parameters
         ----------
         factor : ndarray of shape (t, t)
-            L with LL' = T[A, A] + λI for the t selected features A.
+            L with LL' = T[A, A] + λI for the t
+            selected features A, whose products
+            over all queries are T[A, A].
         regularization : float
             λ.
         state : tuple of ndarray
-            Current state of the queries.
+            Models of the selected
+            features without each query.
         """
 
 
@@ -104,16 +107,23 @@ class GramProducts:
     ) -> Comparison:
         """Return the function from candidates (c,) to their change of the criterion, shape (c,).
 
-        ``factor`` (t, t) is only read for t, the number of selected features.
-        ``regularization`` is λ, and ``state`` has the models without each
-        query.
+        The criterion is the leave-query-out error. Of
+        ``factor`` (t, t), only the shape is used: t is the
+        number of selected features. ``regularization`` is
+        λ, and ``state`` has the models of the selected
+        features without each query.
         """
         # Columns of the labels and of the selected features; the factor has a
         # row for each selected feature.
         index = self._index[: factor.shape[0] + 1]
 
         def changes(candidates: Ints) -> Floats:
-            """Return the change of the leave-query-out error by each candidate column, shape (c,)."""
+            """Return the change of the leave-query-out error by each candidate column, shape (c,).
+
+            Uses ``index``, ``regularization`` and ``state``
+            of the method. ``index`` are the columns of the
+            labels and selected features in the Gram matrices.
+            """
             out = np.empty(candidates.size)
             # The square of each candidate, then its products with those columns.
             totals = np.empty((candidates.size, index.size + 1))
@@ -140,11 +150,14 @@ class ColumnProducts:
         """Start without selected features, for features and labels centred within queries."""
         y = data.centred_labels
         self.n_queries = data.ptr.size - 1
+        # The mask of the features that
+        # vary within some query.
         self.informative = data.informative
         # The squares of the labels, summed in each query.
         self.labels: Floats = np.add.reduceat(y * y, data.ptr[:-1])
         self._data = data
-        # y^, then the columns of X^ that are selected, then room for more.
+        # The centred labels. The centred columns of selected
+        # features are appended, with room for more.
         self._basis = y[:, None].copy()
 
     @property
@@ -156,6 +169,9 @@ class ColumnProducts:
         row, the query of each row, and the first row of each query.
         """
         data = self._data
+        # Columns less a constant in each query,
+        # so that constant columns are 0 there;
+        # the centred columns are the same.
         X = data.shifted
         return (
             X.data,
@@ -190,12 +206,18 @@ class ColumnProducts:
     ) -> Comparison:
         """Return the function from candidates (c,) to their change of the criterion, shape (c,).
 
-        ``factor`` (t, t) is L with LL' the regularised Gram matrix of the t
-        selected features over all queries.
+        The criterion is the leave-query-out error.
+        ``factor`` (t, t) is L with LL' the regularised Gram
+        matrix of the t selected features over all queries.
+        ``regularization`` is λ, and ``state`` has the
+        models of the selected features without each query.
         """
         t = factor.shape[0]
         columns = self.columns
-        # The matrices and vectors of each query in coordinates that all queries share.
+        # Matrices (Q, t, t) and vectors (Q, t), in
+        # coordinates that all queries share. For the
+        # candidate's products p in these, p'Sp, p'Hp, p'a
+        # and p'b are the effect of leaving out each query.
         S, H, a, b = _in_whitened_coordinates(factor, state, self.n_queries)
         # S and H are symmetric: their lower triangles suffice, with entries off
         # the diagonal counted twice.
@@ -212,9 +234,15 @@ class ColumnProducts:
         def changes(candidates: Ints) -> Floats:
             """Return the change of the leave-query-out error by each candidate column, shape (c,).
 
-            In most queries a sparse candidate has no entries, so its change
-            follows from products of matrices. Only in queries with entries is
-            it computed by itself.
+            In most queries a sparse candidate has no
+            entries, so its change follows from products
+            of matrices. Only in queries with entries is
+            it computed by itself. Uses the variables of
+            the method: the t selected features'
+            ``inverse`` factor and ``columns``. ``a``,
+            ``b``, S and H have the effect of leaving
+            out each query. ``low`` and ``high`` are the
+            rows and columns of the pairs of a triangle.
             """
             # Of each candidate: its square, its product with the labels, its
             # products with the t features.
@@ -245,21 +273,31 @@ def _in_whitened_coordinates(
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return four arrays with the effect of each left-out query, in coordinates that all queries share.
 
-    For the query q and t selected features A, these are S_q = R'R and H_q =
-    R'U'U R of shapes (Q, t, t), and a_q = R'along and b_q = R'residual_products
-    of shapes (Q, t), with R = L_q^-1 L. U, along and residual_products come
-    from the ``state``.
+    For the query q and t selected features A, these are
+    S_q = R'R and H_q = R'U'U R of shapes (Q, t, t), and
+    a_q = R'along and b_q = R'residual_products of shapes
+    (Q, t), with R = L_q^-1 L. L is ``factor``, LL' = T[A,
+    A] + λI with the products T over all queries, and L_q
+    the same without query q. ``state`` has L_q^-1, U'U,
+    along and residual_products: the products of the
+    held-out features in the coordinates of L_q with each
+    other, the solution, and products with the residual.
 
-    In the coordinates in which T[A, A] + λI is the identity, the products of a
-    candidate j with the selected features A over all queries are p = L^-1 T[A,
-    j]. If j is 0 throughout query q, its pivot there is s = T[j, j] + λ - p'S_q
-    p, its weight is β = (T[j, y] - p'a_q) / s, and the error changes by β²
-    p'H_q p + 2 β p'b_q. Quadratic forms in p for many candidates and queries
-    are one matrix product.
+    In the coordinates in which T[A, A] + λI is the
+    identity, the products of a candidate j with the
+    selected features over all queries are p = L^-1
+    T[A, j]. If j is 0 throughout query q, its pivot
+    there is s = T[j, j] + λ - p'S_q p, its weight is β
+    = (T[j, y] - p'a_q) / s, and the error changes by
+    β² p'H_q p + 2 β p'b_q. Quadratic forms in p for
+    many candidates and queries are one matrix product.
     """
     t = factor.shape[0]
     # Queries, including those that pad the last block.
     rows = state[0].shape[0] * kernels.BLOCK
+    # The queries of a block are the last axis of each
+    # array: they are moved next to the blocks, so that
+    # both together become the axis of the queries.
     inverse, inner, along, _, residual_products, _ = (
         np.moveaxis(array, -1, 1) for array in state
     )
@@ -310,7 +348,9 @@ class OnDemandSearch:
     def __init__(self, products: Products, regularization: float) -> None:
         """Start without selected features; ``products`` computes products of features in each query.
 
-        ``regularization`` is λ > 0.
+        ``regularization`` is λ > 0. Sets the
+        state of the models without each
+        query, in blocks of ``BLOCK`` queries.
         """
         self.selected: tuple[int, ...] = ()
         self.informative = products.informative
@@ -337,7 +377,10 @@ class OnDemandSearch:
         self._right_side = np.empty(0)
 
     def costs(self, candidates: Ints) -> Floats:
-        """Return the criterion with each candidate added, shape (c,)."""
+        """Return the criterion with each candidate added, shape (c,).
+
+        Parts of the candidates are compared in threads.
+        """
         # The parts do not depend on the number of threads, so that the results
         # do not depend on it, either.
         n_parts = max(
@@ -346,11 +389,13 @@ class OnDemandSearch:
         )
         parts = np.array_split(candidates, n_parts)
         changes = [np.empty(0)] * n_parts
+        # BLAS has one thread, because with several
+        # its sums differ in their last bits.
         with STEADY, self._threads(candidates.size) as (executor, workers):
             compare = self._comparison()
 
             def work(part: int) -> None:
-                """Compare the candidates of a part."""
+                """Write the changes by the candidates of a part, which is its number, to ``changes``."""
                 changes[part] = compare(parts[part])
 
             share(executor, workers, work, range(n_parts))
@@ -358,20 +403,22 @@ class OnDemandSearch:
         return costs
 
     def _comparison(self) -> Comparison:
-        """Return the function from candidates to the change of the criterion by each candidate."""
+        """Return the function from candidates (c,) to the change of the criterion by each, (c,)."""
         return self._products.comparison(
             self._factor(), self._regularization, self._state
         )
 
     def _factor(self) -> Floats:
-        """Return L with LL' = T[A, A] + λI, shape (t, t)."""
+        """Return L with LL' = T[A, A] + λI, shape (t, t), of the products of the t selected features A."""
         t = len(self.selected)
         return factorise(self._left_side[:t, :t], self._regularization)
 
     def removals(self) -> Floats:
         """Return the criterion without each of the t selected features, shape (t,)."""
         t = len(self.selected)
-        # The change of the criterion by each removal, summed over the queries of a block.
+        # The change of the criterion by each removal,
+        # summed over the queries of a block. The last
+        # array of the state has the errors, (blocks, …).
         partial = np.empty((self._state[-1].shape[0], t))
         self._share_blocks(
             count=t,
@@ -383,12 +430,14 @@ class OnDemandSearch:
         return costs
 
     def criterion(self) -> float:
-        """Return the criterion of the current selection."""
+        """Return the criterion of the current selection, its leave-query-out error."""
         return float(self._state[-1][:, len(self.selected)].sum())
 
     def select(self, feature: int) -> None:
         """Add a feature to the selection, in the models without each query and in that of all queries."""
         t = len(self.selected)
+        # `_right_side` has room for as
+        # many features as all arrays.
         if t == self._right_side.size:
             self._make_room(max(8, 2 * t))
         # The feature's products with itself, the labels and the selected features.
@@ -400,7 +449,9 @@ class OnDemandSearch:
             ),
         )
         square, label_product = total[:2]
-        # Products with the earlier features.
+        # The equations of the weights over all queries:
+        # the products with the earlier features, then
+        # the diagonal, then the right-hand side.
         self._left_side[t, :t] = self._left_side[:t, t] = total[2:]
         self._left_side[t, t] = square + self._regularization
         self._right_side[t] = label_product
@@ -409,10 +460,14 @@ class OnDemandSearch:
     def _share_blocks(self, count: int, work: Callable[[int, int], None]) -> None:
         """Call ``work(first, last)`` for ranges of the blocks of queries, in threads if worthwhile.
 
-        All calls together do ``count`` times O(t²) operations per query.
+        The range is ``first`` to ``last`` - 1. All calls
+        together do ``count`` times O(t²) operations per
+        query, by which threads are worthwhile.
         """
         with self._threads(count) as (executor, workers):
             blocks = self._state[-1].shape[0]
+            # Two ranges per thread, as one
+            # may take longer than another.
             cuts = (
                 np.linspace(0, blocks, min(blocks, 2 * workers) + 1)
                 .astype(int)
@@ -423,7 +478,11 @@ class OnDemandSearch:
     def _threads(
         self, count: int
     ) -> AbstractContextManager[tuple[Executor | None, int]]:
-        """Provide threads for ``count`` operations of O(t²) per query, if they are worthwhile."""
+        """Provide an executor, None without threads, and the number of threads.
+
+        There are threads if ``count`` times O(t²)
+        operations per query take long enough.
+        """
         t = len(self.selected) + 1
         return pool(
             worthwhile(_MULTIPLICATION * count * self._products.n_queries * t * t)
@@ -476,6 +535,8 @@ class OnDemandSearch:
         coef = np.zeros(self.informative.size)
         from scipy.linalg import cho_solve  # noqa: PLC0415 - where it is needed
 
+        # Products with the labels. The
+        # array has room for more features.
         right_side = self._right_side[:t]
         coef[list(self.selected)] = cho_solve(
             (self._factor(), True), right_side, check_finite=False
@@ -520,6 +581,9 @@ class BackFittingSearch(OnDemandSearch):
         """
         t = len(self.selected)
         columns = self._columns.columns
+        # The weights of the t features without each
+        # query, and what they leave of the labels
+        # of this query; written by the kernel.
         models = np.empty((self._columns.n_queries, t))
         # One number per document: columns[4] is the basis, with a row per document.
         residual = np.empty(columns[4].shape[0])
@@ -528,7 +592,10 @@ class BackFittingSearch(OnDemandSearch):
         def changes(candidates: Ints) -> Floats:
             """Return the change of the leave-query-out error by each candidate column, shape (c,).
 
-            The weights of the t selected features stay as they are.
+            The weights of the t selected features
+            stay as they are: those of ``models``,
+            which leave ``residual`` of the labels.
+            Uses these and ``columns`` of the method.
             """
             out = np.empty(candidates.size)
             column_kernels.changes_by_back_fitting(

@@ -250,12 +250,16 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         if self.pairs == "pointwise" or shape.Q == 1:
             matrices = 0.0 if self.pairs == "pointwise" else 2 * NUMBER * shape.m**2
             return whole_need(shape, 3.0).plus(matrices)
-        # With several queries, the memory depends on the algorithm.
+        # With several queries, the memory depends on
+        # the algorithm, and on the number of features
+        # of the largest possible selection, k.
         groups = ColumnGroups.of(shape.n, self.groups)
         k = groups.greatest(self.n_steps(shape.n))
         search_shape = Shape(shape.m, shape.n, shape.Q, k)
-        way = self._way(search_shape, groups, shape.sharded)
+        way = self._algorithm_for(search_shape, groups, shape.sharded)
         if way == "forward":
+            # Groups of several features need
+            # all Gram matrices, "statistics".
             return path_need(shape, k, "statistics" if groups.joint else self.algorithm)
         best = self.search == "best"
         return (
@@ -297,8 +301,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         """
         regularization = self.checked("regularization")
         groups = ColumnGroups.of(data.X.shape[1], self.groups)
+        # Which groups may be selected, and
+        # which and how many have to be.
         rules = self.rules(groups)
-        cost = self.pair_cost()
+        cost = self.pair_cost()  # the loss of pairs of documents
         data = training_data(data)
         if data.sparse:
             self.check_sparse(one_ranking=data.one_ranking, preferring=data.preferring)
@@ -328,7 +334,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         search, and on the numbers of features and of shards.
         """
         shape = Shape.of(data.X.shape, data.ptr, groups.greatest(rules.k))
-        way = "columns" if data.sparse else self._way(shape, groups, data.several)
+        way = (
+            "columns"
+            if data.sparse
+            else self._algorithm_for(shape, groups, data.several)
+        )
         if way == "forward":
             from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import (  # noqa: PLC0415 - numba
                 forward_path,
@@ -352,6 +362,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
                 self.search,
                 self.fitting,
             )
+        # The other algorithms need all documents in memory,
+        # as rows whose squared errors are the loss.
         rows = pair_rows(data.whole("Greedy RankRLS"), cost)
         back = self.fitting == "back"
         return whole_path(
@@ -373,7 +385,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         """
         pointwise = self.pairs == "pointwise"
         self._check_one_ranking(data, cost)
-        rows = data.whole("Greedy RankRLS")
+        rows = data.whole("Greedy RankRLS")  # raises an error if they do not fit
         search = (LeaveOneOutSearch if pointwise else LeavePairOutSearch)(
             rows, regularization
         )
@@ -406,15 +418,19 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         if self.algorithm != "auto":
             raise ParameterError("algorithm", self.algorithm, f"auto {condition}")
 
-    def _way(self, shape: Shape, groups: ColumnGroups, several_shards: bool) -> str:
+    def _algorithm_for(
+        self, shape: Shape, groups: ColumnGroups, several_shards: bool
+    ) -> str:
         """Return the algorithm for a path on dense data.
 
-        "forward" stores numbers for each candidate and query, and updates them
-        at each step. "on demand" computes each comparison from Gram matrices of
-        the queries. "columns" and "algorithm1" need all documents in memory.
-        "columns" is fastest if few candidates are compared, or if they are
-        compared by back-fitting. For several shards, another algorithm is
-        preferred if one exists.
+        "forward" stores numbers for each candidate and query,
+        and updates them at each step. "on demand" computes
+        each comparison from Gram matrices of the queries.
+        "columns" and "algorithm1" need all documents in
+        memory. "columns" is fastest if few candidates are
+        compared, or if they are compared by back-fitting. For
+        several shards, parts of large data, an algorithm is
+        preferred that does not need all documents in memory.
         """
         # Algorithms that are chosen by name.
         if self.algorithm in ("columns", "algorithm1"):
@@ -463,7 +479,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         query, which the function computes. They are not available for settings
         that need more.
         """
-        if not self._adds_up(data):
+        if not self._follows_from_sums(data):
             return None
         from rankstudio.engine.methods.selection.greedy_rankrls.summed_paths import (  # noqa: PLC0415 - numba
             SummedPaths,
@@ -472,6 +488,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         def add_up() -> SummedPaths:
             """Compute the products of each query, and return the paths on any subset of the queries."""
             regularization = self.checked("regularization")
+            # Paths from sums have no groups:
+            # each feature is one by itself.
             return SummedPaths(
                 data,
                 regularization,
@@ -484,7 +502,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def step_test(self, data: TrainingData) -> Callable[[], StepTest] | None:
         """Return a function that prepares a permutation test of the path's steps.
 
-        None if paths do not follow from sums over queries, on which the test is based.
+        The test compares how much each step reduces
+        the error with the same for permuted
+        residuals. None if paths do not follow from
+        sums over queries, on which the test is based.
         """
         add_up = self.paths_from_sums(data)
         if add_up is None:
@@ -495,12 +516,14 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
         return lambda: ResidualTest(add_up(), data, self.pair_cost())  # type: ignore[arg-type]
 
-    def _adds_up(self, data: TrainingData) -> bool:
+    def _follows_from_sums(self, data: TrainingData) -> bool:
         """Return whether paths follow from sums of per-query statistics that fit into memory."""
-        # A subclass may select in another way.
+        # A subclass may select in another
+        # way. Preferences have other losses.
         if type(self) is not GreedyRankRLS or data.preferring:
             return False
-        # Documents are left out, not queries.
+        # Documents are left out, not queries;
+        # also if there is one query only.
         if self.pairs != "query" or data.ptr.size == 2:
             return False
         forward = (
@@ -522,7 +545,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         return ExactExchange(
             self.checked("regularization"),
             self.pair_cost(),
-            is_criterion=True,
+            is_criterion=True,  # the method selects by this error
             pinned=tuple(self.pinned),
             banned=tuple(self.banned),
             groups=tuple(tuple(group) for group in self.groups),
@@ -535,17 +558,20 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def paths_of_labels(self, data: QueryData) -> LabelPaths | None:
         """Return a function that computes the greedy path of each of several label vectors.
 
-        It returns the criteria of the paths' steps, for a permutation test. The
-        paths share the queries' Gram matrices. None for settings or sizes for
-        which these paths are not available, and for losses whose rows depend on
-        the labels.
+        The function gets label vectors, and returns the
+        criteria of the paths' steps, for a permutation
+        test. The paths share the queries' Gram
+        matrices. None for settings or sizes for which
+        these paths are not available. Also None for
+        losses whose rows depend on the labels: rows are
+        the vectors whose squared errors are the loss.
         """
         # A subclass may select in another way.
         if type(self) is not GreedyRankRLS:
             return None
-        has_usual_settings = has_defaults_except(
-            self, _RELABELLED
-        ) and self.algorithm in (
+        # Whether all parameters have
+        # values that these paths support.
+        is_supported = has_defaults_except(self, _RELABELLED) and self.algorithm in (
             "auto",
             "statistics",
             "rows",
@@ -559,7 +585,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         has_fixed_rows = self.pair_cost().ties
         if not (
             has_fixed_rows
-            and has_usual_settings
+            and is_supported
             and leaves_queries_out
             and needed <= _MOST_ROOM
         ):
@@ -575,15 +601,17 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def exchanged_preferences(self, data: QueryData) -> Callable[[Ints], QueryData]:
         """Return the function from an order (m,) to data whose documents take each other's preferences.
 
-        The data also have the rows of the loss, so that training need not
-        compute them. A subclass may learn in another way, so its data are
-        without them.
+        In an order, each document has the position of the
+        one whose preferences it takes. The data also have
+        the rows whose squared errors are the loss, so that
+        training need not compute them. A subclass may
+        learn in another way, so its data are without them.
         """
-        plain = super().exchanged_preferences(data)
+        without_rows = super().exchanged_preferences(data)
         return (
-            exchanged_rows(self.pair_cost(), data, plain)
+            exchanged_rows(self.pair_cost(), data, without_rows)
             if type(self) is GreedyRankRLS
-            else plain
+            else without_rows
         )
 
     @property
@@ -598,7 +626,12 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         return RankRLS(self.checked("regularization"), **loss)  # type: ignore[arg-type]
 
     def rules(self, groups: ColumnGroups) -> Constraints:
-        """Validate the parameters and their combination, and return the constraints of a selection of groups."""
+        """Validate the parameters and their combination, and return the constraints of a selection of groups.
+
+        The constraints say which groups may be selected,
+        and which and how many have to be. Raises a
+        ParameterError for an invalid combination.
+        """
         # Combinations of parameters that exclude each other are refused first.
         algorithm = self.checked("algorithm")
         if self.checked("fitting") == "back" and algorithm not in ("auto", "columns"):
@@ -622,7 +655,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         )
 
     def _check_groups(self) -> None:
-        """Raise a ParameterError for settings without the exact error of groups of columns."""
+        """Raise a ParameterError for settings that cannot compare groups of several columns as a whole."""
         if self.fitting == "back":
             raise ParameterError("fitting", "back", "pre where features are grouped")
         if self.algorithm in ("algorithm1", "rows"):

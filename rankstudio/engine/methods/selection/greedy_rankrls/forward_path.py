@@ -82,7 +82,13 @@ class Start:
 
     @classmethod
     def of(cls, total: Floats, has_groups: bool = False) -> Start:
-        """Return the start of a path for the result of :class:`Totals`."""
+        """Return the message that starts a path.
+
+        ``total`` (n + 1, n + 1) are the products
+        of features and labels over all shards,
+        labels last. ``has_groups`` is whether
+        groups of several features are compared.
+        """
         ends = np.stack([np.diagonal(total)[:-1], total[-1, :-1]])
         return cls(ends, total if has_groups else None)
 
@@ -182,8 +188,9 @@ class Statistics:
     def relabelled(self, X: Floats, labels: Floats, ptr: Ints) -> Statistics:
         """Return the statistics for other labels of the same documents, O(mn); ``gram`` is unchanged.
 
-        Only the products of features and labels are computed again. A path does
-        not read the labels in ``gram``.
+        Only the products of features and labels are
+        computed again. The labels in ``gram`` stay the
+        former ones, because a path does not read them.
 
         Parameters
         ----------
@@ -193,16 +200,22 @@ class Statistics:
             Labels, centred and permuted within their queries, so that their
             squares in each query are the same.
         ptr : ndarray of shape (Q + 1,)
+            Query q has the rows ``ptr[q]:ptr[q + 1]``.
         """
-        squares, rights, _ = self.query_products
+        # The squares of the features, their
+        # products with the labels, and the
+        # squares of the labels, in each query.
+        squares, rights, label_squares = self.query_products
         rights = np.empty_like(rights)
         total = self.total.copy()
+        # Writes the products of all features with column 0
+        # of `labels` to `rights`, for all blocks of queries.
         products(
             X, labels, 0, ptr, 0, rights.shape[0], np.empty(X.shape[1]), rights[:, None]
         )
         total[-1, :-1] = total[:-1, -1] = _sum_over_queries(rights)
         return replace(
-            self, query_products=(squares, rights, self.query_products[2]), total=total
+            self, query_products=(squares, rights, label_squares), total=total
         )
 
 
@@ -227,7 +240,9 @@ class GreedyState:
     def __init__(self, work: GreedyWork, data: QueryData, scratch: Scratch) -> None:
         """Allocate the state of a shard's queries in ``scratch``, which is memory or a file.
 
-        ``work`` has the settings of the path.
+        ``work`` has the settings of the path. Also
+        computes the products of features and labels
+        in each query, if they are not in the cache.
         """
         n = data.X.shape[1]
         blocks = -(-(data.ptr.size - 1) // BLOCK)  # rounded up
@@ -235,10 +250,13 @@ class GreedyState:
         # The numbers of a candidate are updated by the stored changes of
         # earlier steps, or by linear systems.
         rows = DelayedRows if work.delay else SolvedRows
+        # Whether there is a Gram matrix
+        # per query, and by which axis.
         layout = _layout_for(work, data)
         in_blocks = layout == "blocks"
-        # For each query, pivot, right, ev and vv have a number per feature, and
-        # ee is a single number.
+        # For each query, pivot, right, ev and vv have
+        # a number per feature, and ee is a single
+        # number. The rows have arrays of their own.
         shapes = [*[(n,)] * 4, (), *rows.shapes(n, work.k, in_blocks, work.delay)]
         pivot, right, ev, vv, ee, *row_arrays = cut_blocks(
             scratch.empty, blocks, shapes
@@ -260,9 +278,11 @@ class GreedyState:
     def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:
         """Return the answer to a message, as arrays to be summed over shards.
 
-        The answers are the products of all features and labels, or of one
-        feature, over the shard's queries. After the start or a selection, they
-        are the criteria with each feature added.
+        ``Totals`` asks for the products of all features and
+        labels over the shard's queries, ``TotalRow`` for
+        those of one feature. ``Start`` and ``Select`` change
+        the state: they begin a path, or add a feature. The
+        answer is then the criterion with each feature added.
         """
         match message:
             case Totals():
@@ -290,24 +310,30 @@ class GreedyState:
         A part is the squared error of the model trained without the query. Q
         also counts the queries that pad the last block; their parts are 0.
         """
-        # Shape (blocks, n, BLOCK): the system of each feature if it is added
-        # (pivot times weight is right), and its residual v times the labels'
-        # residual e and itself, in each query. Shape (blocks, BLOCK): e'e. The
-        # blocks have all queries.
+        # Of shape (blocks, n, BLOCK), for each feature and
+        # query: the pivot and the right-hand side, whose
+        # quotient is the weight of the feature if it is
+        # added; and its residual v times the labels' residual
+        # e and times itself. Of shape (blocks, BLOCK): e'e.
         pivot, right, ev, vv, ee = self._state
         weight = right / pivot
-        # A feature with this weight changes a query's error e to e - weight v,
-        # whose square is summed.
+        # A feature with this weight changes
+        # a query's residual e to e - weight
+        # v, whose square is its part.
         added = ee[:, None] + weight * (weight * vv - 2.0 * ev)
+        # The queries of a block are the last axis:
+        # next to the blocks, both axes become one.
         return ee.reshape(-1).copy(), np.moveaxis(added, 2, 1).reshape(ee.size, -1)
 
     def _row(self, data: QueryData, feature: int) -> Floats:
         """Compute a feature's products with all n features in each query, and return their sums (n,).
 
-        The products are written to the next row of the selected features. They
-        are read from the cache if a path for another λ has computed them.
+        The products are written to the next row of the
+        selected features. They are read from the cache
+        if a path for another λ has computed them. Else
+        they are cached, as long as the cache is small.
         """
-        gram = self._rows.next
+        gram = self._rows.next  # shape (blocks, 1, n, BLOCK)
         cached_rows = self._statistics.rows
         if feature in cached_rows:
             gram[:, 0] = cached_rows[feature]
@@ -327,10 +353,13 @@ class GreedyState:
     def _select(self, feature: int, total: Floats) -> None:
         """Add a feature with its total products, (n,), to the selection, and update the state."""
         self._remaining = self._remaining[self._remaining != feature]
-        # Matrices query by query are copied into the layout of the kernels, the
-        # queries of a block last.
+        # The feature's products with all others come
+        # from its row of each query's matrix, in the
+        # layout of the kernels: queries of a block last.
         if self._layout == "queries":
             _write_rows(self._statistics.gram, feature, self._rows.next[:, 0])
+        # Each remaining feature takes a few
+        # multiplications per selected one.
         with self._threads(
             self._remaining.size * (len(self._rows.selected) + 4)
         ) as for_each_block:
@@ -348,12 +377,14 @@ class GreedyState:
         It uses threads if these are worthwhile. ``multiplications`` is the work
         of all calls per query.
         """
-        ee = self._state[-1]
+        ee = self._state[-1]  # a number per query, (blocks, BLOCK)
         with pool(worthwhile(_MULTIPLICATION * multiplications * ee.size)) as (
             executor,
             workers,
         ):
             n_blocks = ee.shape[0]
+            # Two slices per thread, as one
+            # may take longer than another.
             size = max(1, n_blocks // (2 * workers)) if workers > 1 else n_blocks
             parts = [slice(first, first + size) for first in range(0, n_blocks, size)]
             yield lambda work: share(executor, workers, work, parts)
@@ -364,6 +395,9 @@ class GreedyState:
         The criterion is 0 for selected features. Without groups of several
         features, there is no third array.
         """
+        # The sum of each block of queries for each
+        # feature; the last array of the state has
+        # the present errors of the queries.
         partial = np.zeros(self._state[0].shape[:2])
         kernels.compare(self._remaining, self._state, partial)
         costs = partial.sum(axis=0), np.array([self._state[-1].sum()])
@@ -400,10 +434,13 @@ def statistics_of(
 ) -> Statistics:
     """Return the statistics of a shard's queries, which all λ share; they are computed on first use.
 
-    They are the features' squares and products with the labels in each query.
-    Unless ``layout`` is "none", they also have the Gram matrix of each query.
-    With ``by_blocks``, a few queries are centred at a time. ``scratch``
-    allocates arrays.
+    They are the features' squares and products with the
+    labels in each query. Unless ``layout`` is "none",
+    they also have the Gram matrix of each query. They
+    belong to the rows whose squared errors are the loss
+    with this ``cost`` of pairs. With ``by_blocks``, a
+    few queries are centred at a time. ``scratch``
+    allocates arrays, in memory or in a file.
     """
     cache = data.shared.of(KnownStatistics).by_layout
     key = (layout, cost)
@@ -415,7 +452,11 @@ def statistics_of(
 
 
 def gram_statistics(data: QueryData, cost: PairCost = DEFAULT_COST) -> Statistics:
-    """Return Gram matrices of centred data or of rows in memory, in blocks, regardless of their size."""
+    """Return the statistics of the queries of data in memory, with Gram matrices in blocks.
+
+    They are cached. The rows are those whose squared errors
+    are the loss with this ``cost`` of pairs.
+    """
     no_limit = Scratch(Room(lambda: float("inf")))
     return statistics_of(data, cost, layout="blocks", by_blocks=False, scratch=no_limit)
 
@@ -448,12 +489,15 @@ def _query_statistics(
         total = _write_products(query_products, data, cost, by_blocks)
         return Statistics(query_products=query_products, total=total, gram=np.empty(0))
     if layout == "blocks":
+        # Copied block by block, below.
         gram = grams[0]
         in_blocks = gram_blocks(data, cost, by_blocks)
     elif by_blocks:
+        # The generator writes them to `gram`.
         gram = scratch.lasting(data.ptr.size - 1, n + 1, n + 1)
         in_blocks = gram_blocks(data, cost, by_blocks, gram)
     else:
+        # They are in the cache of the data.
         gram = PairRows.of(data, cost).statistics.gram
         in_blocks = gram_blocks(data, cost, by_blocks)
     # Gram matrices contain all other products: squares on the diagonal, those
@@ -473,10 +517,12 @@ def _write_products(
 ) -> Floats:
     """Write the squares and the label products of all queries, and return their sums (n + 1, n + 1).
 
-    The sums are on the diagonal and in the last row and column, with the labels
-    last; other entries are 0. ``query_products`` are the arrays (blocks, n,
-    BLOCK) of squares and of label products, and that of the labels' squares
-    (blocks, BLOCK).
+    The sums are on the diagonal and in the last row and
+    column, with the labels last; other entries are 0.
+    ``query_products`` are the arrays that are written:
+    (blocks, n, BLOCK) of squares and of label products,
+    and (blocks, BLOCK) of the labels' squares. With
+    ``by_blocks``, a few queries are centred at a time.
     """
     squares, rights, labels = query_products
     n = squares.shape[1]
@@ -486,6 +532,7 @@ def _write_products(
     for block, (X, y, ptr) in enumerate(centred_blocks(data, cost, by_blocks)):
         buffer = buffer if len(buffer) >= len(X) else np.empty_like(X)
         label_products = np.multiply(X, y[:, None], out=buffer[: len(X)])
+        # `reduceat` adds up the rows of each query.
         of_labels = np.column_stack(
             (
                 np.add.reduceat(label_products, ptr[:-1]),
@@ -518,10 +565,12 @@ def _write_block(
 ) -> None:
     """Write the squares (width, n) and the products with the labels (width, n + 1) of a block's queries.
 
-    ``of_squares`` and ``of_labels`` are written to ``arrays``: those of the
-    squares, of the products with the labels, and of the labels' own squares,
-    which are the last products. The ``width`` queries are the first ones of the
-    block; the rest becomes 0.
+    ``of_squares`` and ``of_labels`` are written to number
+    ``block`` of three arrays: the squares and the
+    products with the labels, both (blocks, n, BLOCK), and
+    the labels' own squares (blocks, BLOCK), which are the
+    last column of ``of_labels``. The ``width`` queries
+    are the first ones of the block; the rest becomes 0.
     """
     width = of_labels.shape[0]
     for array, values in zip(
@@ -581,10 +630,13 @@ def centred_blocks(
         if by_blocks
         else np.empty(0)
     )
+    # The first query of each block, and
+    # its first row and end.
     for first, (start, end) in zip(
         range(0, source_rows.ptr.size, BLOCK), pairwise(starts.tolist()), strict=False
     ):
-        # The positions of the block's queries within the block.
+        # The first rows of the block's
+        # queries, from the start of the block.
         ptr = source_rows.ptr[first : first + BLOCK + 1] - start
         # All rows are centred and in memory already.
         if not by_blocks:
@@ -618,7 +670,7 @@ def cut_blocks(
 
 
 def _sum_over_queries(blocks: Floats) -> Floats:
-    """Return the sums (n,) of an array (blocks, n, BLOCK)."""
+    """Return the sums over all queries (n,) of an array (blocks, n, BLOCK)."""
     totals: Floats = blocks.sum(axis=0).sum(axis=-1)
     return totals
 
@@ -669,7 +721,9 @@ def forward_path(
         "statistics" if groups.joint else kept_statistics(algorithm, shape, k)
     )
     is_whole = statistics_kind == "statistics"
-    # The number of steps after which the matrices are brought up to date.
+    # The number of steps whose changes are stored
+    # before they are applied to the matrices of
+    # pairs; with groups, those of all steps.
     steps = k if groups.joint else delay(n, k, is_whole)
     work = GreedyWork(
         regularization=regularization,
@@ -680,8 +734,9 @@ def forward_path(
         delay=steps,
         groups=groups.joint,
     )
-    # The work runs in the session, on the workers of the shards; the search
-    # only chooses features.
+    # The work runs in the session, on the workers of
+    # the shards: threads or other processes. The
+    # search only sends messages and chooses features.
     with data.session(work) as session:
         search = ForwardSearch(session, work, groups)
         total = yield from totals(session, data, is_whole, cost)
@@ -734,7 +789,11 @@ class ForwardSearch:
     def __init__(
         self, session: ShardSession, work: GreedyWork, groups: ColumnGroups
     ) -> None:
-        """Store the session with the shards; :meth:`start` begins the search."""
+        """Store the session with the shards; :meth:`start` begins the search.
+
+        ``work`` has the settings of the path, and
+        ``groups`` are features that are added together.
+        """
         self._session = session
         self._work = work
         self._groups = groups
@@ -745,13 +804,21 @@ class ForwardSearch:
         self._is_joint = np.array(
             [len(group) > 1 for group in groups.groups], dtype=np.bool_
         )
+        # For the weights trained on all queries: the
+        # factor of their equations, and the solution of
+        # the forward substitution with it. The kernel
+        # `extend` updates them.
         self._factor = (
             np.empty((work.k, work.k)),
             np.empty(work.k),
-        )  # of the kernel `extend`, updated in place
+        )
 
     def start(self, total: Floats) -> Iterator[WorkProgress]:
-        """Start with the result of :class:`Totals`, shape (n + 1, n + 1)."""
+        """Start the path in all shards, with progress events.
+
+        ``total`` (n + 1, n + 1) are the products of
+        features and labels over all shards, labels last.
+        """
         self._total = total
         self._coef = np.zeros(total.shape[0] - 1)
         varying = self._groups.of_column[np.diagonal(total)[:-1] > 0]
@@ -771,17 +838,25 @@ class ForwardSearch:
         return self._coef.copy()
 
     def select(self, feature: int) -> Iterator[WorkProgress]:
-        """Add a group to the selection, with a progress event per shard; ``feature`` is the group's position."""
+        """Add a group to the selection, with a progress event per shard; ``feature`` is the group's position.
+
+        Also computes the criteria with each
+        further group, and the weights.
+        """
         for column in self._groups.groups[feature]:
             # Products with all features, then with the labels.
             row = self._total[column]
             if not self._work.whole:
-                # Only the diagonal and the labels are known.
+                # Without Gram matrices, `_total` has
+                # only the diagonal and the labels: the
+                # shards compute the other products.
                 row = np.append(
                     (yield from self._session.sum(TotalRow(column), WHAT))[0], row[-1]
                 )
             yield from self._compare(Select(column, row[:-1]))
             self._columns = (*self._columns, column)
+            # Adds a row to the factor, and updates
+            # the weights trained on all queries.
             _statistics_kernel.extend(
                 row,
                 self._work.regularization,
@@ -793,6 +868,9 @@ class ForwardSearch:
 
     def _compare(self, message: Message) -> Iterator[WorkProgress]:
         """Send a message to the shards, and store the criterion as it is and with each group added."""
+        # The criterion with each feature added;
+        # and only if there are groups of several
+        # features, that with each of them added.
         costs, self._criterion, *group_costs = yield from self._session.sum(
             message, WHAT
         )

@@ -32,14 +32,20 @@ def label_paths(
 ) -> LabelPaths:
     """Return a function that computes the greedy path of each of several label vectors.
 
-    ``rules`` limit the path, ``cost`` is the loss of pairs, and ``needed`` the
-    bytes that the paths need. Raises an OutOfMemoryError if less memory is
-    free.
+    The function takes label vectors (P, m) for the m
+    documents of ``data``, and returns the criteria after each
+    step of each path. ``rules`` limit the path, ``cost`` is
+    the loss of pairs, and ``needed`` the bytes that the paths
+    need. Raises an OutOfMemoryError if less memory is free.
     """
     # Called for their errors only.
     several_queries(data.ptr, "GreedyRankRLS")
     _refuse_large(needed, *data.X.shape)
     groups = ColumnGroups.of(data.X.shape[1], ())
+    # From here on, the data are rows whose squared
+    # errors are the loss with ``cost``. So their
+    # own cost is the default. `targets` converts
+    # labels of documents to targets of these rows.
     shared_cost = PairCost()
     # The Gram matrices do not depend on the labels, so they are computed once.
     data, targets = rows_and_targets(cost, data)
@@ -54,7 +60,15 @@ def label_paths(
         criteria: list[Floats] = [np.empty(0)] * labels.shape[0]
 
         def learn(number: int) -> None:
-            """Write the criteria of the path for the label vector with a number to ``criteria``."""
+            """Write the criteria of the path for the label vector with a number to ``criteria``.
+
+            Uses the ``labels`` of all paths, and the
+            variables of the outer function: ``data``
+            are rows whose squared errors are the
+            loss, ``targets`` converts labels to
+            their targets, and ``known_statistics``
+            has their products in each query.
+            """
             # The path reads labels only from cached statistics. So these are
             # put into the cache of a copy of the data, whose own labels are not
             # used.

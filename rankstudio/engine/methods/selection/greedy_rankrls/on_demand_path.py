@@ -140,10 +140,12 @@ class OnDemandState:
     def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:
         """Return the answer to a message, as arrays to be summed over shards.
 
-        The answer is the products of features and labels over the shard's
-        queries, or the criterion of a selection. The message may also request
-        the criteria with each candidate added, and those without each selected
-        feature.
+        ``Totals`` asks for the products of features and
+        labels over the shard's queries. ``Begin`` starts a
+        search without features, and ``Compare`` moves it to
+        a selection: the answer is its criterion. ``Compare``
+        also asks for the criteria with each candidate added,
+        and perhaps for those without each selected feature.
         """
         match message:
             case Totals():
@@ -161,7 +163,11 @@ class OnDemandState:
                 return np.array([search.criterion()]), costs, without
 
     def _group_search(self, products: GramProducts) -> FloatingSearch:
-        """Return a search among the groups of this path, with room for its largest selection."""
+        """Return a search among the groups of this path, with room for its largest selection.
+
+        ``products`` are those of features and
+        labels in each query of the shard.
+        """
         work = self._work
         search_class = _BackFitting if work.back else _OnScratch
         search = search_class(products, work.regularization)
@@ -174,12 +180,17 @@ class _OnScratch(OnDemandSearch):
     """On-demand search whose arrays are in scratch space, so that they need not fit into memory."""
 
     def reserve(self, capacity: int, scratch: Scratch) -> None:
-        """Allocate the arrays for ``capacity`` selected features in ``scratch``, in memory or in a file."""
+        """Allocate the arrays for ``capacity`` selected features in ``scratch``, in memory or in a file.
+
+        They replace the state of the search, which has no
+        features yet, and the equations of the weights.
+        """
         blocks = self._state[-1].shape[0]
         square = blocks * capacity * capacity * BLOCK
         flat = blocks * capacity * BLOCK
-        # inverse, inner, along, label_products, residual_products, and error,
-        # also of the empty model
+        # inverse, inner, along, label_products,
+        # residual_products and error. The last one
+        # has an entry more, for the empty model.
         sizes = [square, square, flat, flat, flat, flat + blocks * BLOCK]
         parts = np.split(scratch.empty(sum(sizes)), np.cumsum(sizes)[:-1])
         inverse, inner = (
@@ -188,7 +199,7 @@ class _OnScratch(OnDemandSearch):
         along, label_products, residual_products, error = (
             part.reshape(blocks, -1, BLOCK) for part in parts[2:]
         )
-        error[:, :1] = self._state[-1]
+        error[:, :1] = self._state[-1]  # that of the empty model
         self._state = inverse, inner, along, label_products, residual_products, error
         self._left_side = np.zeros((capacity, capacity))
         self._right_side = np.zeros(capacity)
@@ -216,13 +227,23 @@ class _BackFitting(_OnScratch):
         labels = total.shape[0] - 1
         inverse = self._state[0]
         along = self._state[2]
-        # w_q, learned without each query.
+        # The weights w_q, learned without each
+        # query q: w_q is the transposed ``inverse``
+        # of a triangular factor, times ``along``.
         models = np.zeros((gram.shape[0], t, BLOCK))
         for c in range(t):
             models[:, : c + 1] += inverse[:, c, : c + 1] * along[:, c, None]
 
         def changes(candidates: Ints) -> Floats:
-            """Return the change of the leave-query-out error by each candidate column, shape (c,)."""
+            """Return the change of the leave-query-out error by each candidate column, shape (c,).
+
+            Uses the variables of the method: ``gram`` and
+            ``total`` are the products of features and labels
+            in each query and over all queries, ``labels`` is
+            the labels' column in these, and ``models``
+            (blocks, t, BLOCK) has the weights w_q of the
+            ``selected`` features without each query.
+            """
             out = np.empty(candidates.size)
             for index, j in enumerate(candidates.tolist()):
                 # Of each query: x_j'x_j, and x_j'r with the residuals r of its
@@ -237,6 +258,7 @@ class _BackFitting(_OnScratch):
                 ).sum(axis=1)
                 other_square = np.maximum(total[j, j] - square, 0.0)
                 weight = (all_products - product) / (other_square + regularization)
+                # |r - weight x_j|² - |r|², summed over the queries.
                 out[index] = (weight * (weight * square - 2.0 * product)).sum()
             return out
 
@@ -255,7 +277,10 @@ def on_demand_path(
 ) -> Iterator[Step | WorkProgress]:
     """Search a path by Gram matrices of the queries, and yield its steps and progress events.
 
-    Steps select groups by their positions. An ungrouped feature is a group by itself.
+    Steps select groups by their positions. An
+    ungrouped feature is a group by itself.
+    Criteria are computed by the workers of the
+    shards, parts of the data, and added up here.
 
     Parameters
     ----------
@@ -312,7 +337,8 @@ def on_demand_path(
             data, regularization, groups, unpenalised_rules, cost, algorithm
         )
         greedy = yield from greedy_steps(path, rules)
-    # A fresh search, without selected features.
+    # The shards begin a new search,
+    # without selected features.
     with data.session(work) as session:
         total = yield from totals(session, data, with_gram=True, cost=cost)
         (criterion,) = yield from session.sum(Begin(total), WHAT)
@@ -344,7 +370,11 @@ def on_demand_path(
 
 
 def _varying_groups(groups: ColumnGroups, total: Floats) -> Bools:
-    """Return for each group whether one of its features varies within some query."""
+    """Return for each group whether one of its features varies within some query, (g,).
+
+    ``total`` (n + 1, n + 1) are the products of the centred
+    features and labels, labels last.
+    """
     varying = groups.of_column[np.diagonal(total)[:-1] > 0]
     return np.isin(np.arange(len(groups.groups)), varying)
 
@@ -383,8 +413,10 @@ class OnDemandGroups:
     ) -> None:
         """Start without groups: ``criterion`` is that of the model without features.
 
-        ``total`` (n + 1, n + 1) are the products of features and labels over
-        all queries.
+        ``session`` sends messages to all shards and
+        adds up their answers. ``total`` (n + 1, n +
+        1) are the products of features and labels
+        over all queries. ``regularization`` is λ.
         """
         self._session = session
         self._total = total
@@ -415,7 +447,7 @@ class OnDemandGroups:
         return self._criterion
 
     def select(self, feature: int) -> Iterator[WorkProgress]:
-        """Add a group, with a progress event per shard."""
+        """Add a group, by its position, to the selection, with a progress event per shard."""
         self.move_to((*self.selected, feature))
         sums = yield from self._session.sum(Compare(self.selected, _NO_COLUMNS), WHAT)
         self._criterion = float(sums[0][0])
@@ -433,7 +465,7 @@ class OnDemandGroups:
         )
 
     def _ask(self, message: Compare) -> Sums:
-        """Return the sums over shards that a message requests, and store the criterion."""
+        """Send a message to the shards, and return the sums of their answers; also store the criterion."""
         sums = finish(self._session.sum(message, WHAT))
         self._criterion = float(sums[0][0])
         return sums

@@ -49,13 +49,15 @@ class OneRankingSearch(ABC):
 
         Raises a DatasetError for too few documents, or an OutOfMemoryError.
         """
+        # `least` is the smallest number
+        # of documents for this error.
         m = len(data.y)
         if m < self.least:
             raise DatasetError(
                 f"One ranking: expected at least {self.least} documents, found {m}."
             )
         self._check_memory(*data.X.shape)
-        ptr = np.array([0, m])
+        ptr = np.array([0, m])  # a single query with all documents
         # In Fortran order, because each candidate reads one column.
         self._X = np.asfortranarray(centre(data.X, ptr))
         self._y = centre(data.y[:, None], ptr)[:, 0]
@@ -85,10 +87,20 @@ class OneRankingSearch(ABC):
         """Return the error with each candidate added, shape (c,)."""
 
     def select(self, feature: int) -> None:
-        """Add a feature to the selection, and update the residuals and the products of all candidates."""
+        """Add a feature to the selection, and update the residuals and the products of all candidates.
+
+        The hat matrix H maps labels to predictions.
+        Its kept entries are updated, too.
+        """
+        # STEADY: BLAS has one thread, because with
+        # several its sums differ in their last bits.
         with STEADY:
-            # The feature's part that the selected features do not explain.
+            # What the selected features do not
+            # explain of the feature, over λ.
             column = self._R[:, feature].copy()
+            # H gains the first factor times the outer
+            # product of the column with itself; the
+            # residuals lose the second one times the column.
             hat_scale, residual_scale = self._update_scales(feature)
             self._add(column, hat_scale)
             self._residuals -= residual_scale * column
@@ -98,11 +110,21 @@ class OneRankingSearch(ABC):
         self.selected = (*self.selected, feature)
 
     def _add(self, column: Floats, scale: float) -> None:
-        """Add ``scale`` times the outer product of a column to the entries of H that are kept."""
+        """Add ``scale`` times the outer product of a column (m,) with itself to the stored entries of H.
+
+        The hat matrix H (m, m) maps labels to
+        predictions; here, only its diagonal is stored.
+        """
         self._leverages += scale * column**2  # the diagonal of H
 
     def _update_scales(self, feature: int) -> tuple[float, float]:
-        """Return λc and λd of a feature, the factors of R_j R_j' in H and of R_j in r."""
+        """Return by which factors the hat matrix and the residuals change if a feature is added.
+
+        With R_j, what the selected features do not
+        explain of the feature, over λ: the hat matrix
+        gains the first factor times R_j R_j', and the
+        residuals lose the second one times R_j.
+        """
         column = self._R[:, feature]
         c = 1.0 / (1.0 + self._X[:, feature] @ column)
         return float(self._regularization * c), float(
@@ -132,7 +154,7 @@ class OneRankingSearch(ABC):
             self.select(feature)
 
     def weights(self) -> Floats:
-        """Return the weights of the present selection, shape (n,): w = X^_S' (y^ - Hy^) / λ."""
+        """Return the weights of the present selection S, shape (n,): w_S = X^_S' r / λ, with the residuals r."""
         coef = np.zeros(self._X.shape[1])
         index = list(self.selected)
         coef[index] = self._X[:, index].T @ self._residuals / self._regularization
@@ -166,7 +188,7 @@ class LeaveOneOutSearch(OneRankingSearch):
     least = 2
 
     def criterion(self) -> float:
-        """Return the sum of the squared errors."""
+        """Return the sum of the squared errors, each of the model without the document."""
         errors = self._residuals / self._denominators(self._leverages)
         return float(errors @ errors)
 
@@ -174,12 +196,16 @@ class LeaveOneOutSearch(OneRankingSearch):
         """Return the sum of the documents' squared leave-one-out errors with each candidate added, shape (c,)."""
         m = self._y.size
         costs = np.empty(candidates.size)
-        size = max(1, _AT_ONCE // m)
+        size = max(1, _AT_ONCE // m)  # candidates at a time, by their numbers
         # Threads if the errors, at about 3 ns each, take long enough.
         with STEADY, pool(worthwhile(3.0 * m * candidates.size)) as (executor, workers):
 
             def work(first: int) -> None:
-                """Write the criteria of ``size`` candidates from position ``first`` on to ``costs``."""
+                """Write the criteria of ``size`` candidates from position ``first`` on to ``costs``.
+
+                Uses ``size``, ``candidates``
+                and ``costs`` of the method.
+                """
                 part = candidates[first : first + size]
                 R = self._R[:, part]
                 # For each candidate, the factors of the outer product that it
@@ -189,7 +215,10 @@ class LeaveOneOutSearch(OneRankingSearch):
                     1.0 + np.einsum("mi,mi->i", self._X[:, part], R)
                 )
                 d = c * (self._y @ R)
-                # The errors of the model of all documents, and then of those without each.
+                # The errors of the model of all
+                # documents, and then of those without
+                # each. The latter are the former over
+                # 1 minus the leverage minus 1 / m.
                 errors = self._residuals[:, None] - d * R
                 errors /= self._denominators(self._leverages[:, None] + c * R**2)
                 costs[first : first + size] = np.einsum("mi,mi->i", errors, errors)
@@ -218,21 +247,26 @@ class LeavePairOutSearch(OneRankingSearch):
     least = 3
 
     def _start(self) -> None:
+        """Start without features: the hat matrix H is 0, too."""
         super()._start()
         self._hat = np.zeros((self._y.size, self._y.size))
 
     def _add(self, column: Floats, scale: float) -> None:
+        """Add ``scale`` times the outer product of a feature's column to H, too."""
         super()._add(column, scale)
         self._hat += np.outer(scale * column, column)
 
     def criterion(self) -> float:
-        """Return the sum of the squared errors, divided by m."""
+        """Return the sum of the squared errors of all pairs, each by the model without it, divided by m."""
         return self._error(np.zeros(self._y.size), 0.0, self._residuals)
 
     def costs(self, candidates: Ints) -> Floats:
         """Return the leave-pair-out error with each candidate added, shape (c,)."""
         m = self._y.size
         costs = np.empty(candidates.size)
+        # BLAS has one thread, so that sums do not
+        # depend on the threads. Threads compare
+        # candidates if that takes long enough.
         with (
             STEADY,
             pool(worthwhile(_PAIR * m * m / 2 * candidates.size)) as (
@@ -242,8 +276,14 @@ class LeavePairOutSearch(OneRankingSearch):
         ):
 
             def work(index: int) -> None:
-                """Write the criterion of the candidate at a position to ``costs``."""
+                """Write the criterion of the candidate at position ``index`` to the method's ``costs``."""
                 feature = int(candidates[index])
+                # What the selected features do not explain of
+                # the feature, over λ. With the feature, the
+                # matrix that maps labels to predictions gains
+                # the first factor times the outer product of
+                # the column with itself; the residuals lose
+                # the second one times the column.
                 column = np.ascontiguousarray(self._R[:, feature])
                 hat_scale, residual_scale = self._update_scales(feature)
                 costs[index] = self._error(
@@ -256,8 +296,9 @@ class LeavePairOutSearch(OneRankingSearch):
     def _error(self, column: Floats, scale: float, residuals: Floats) -> float:
         """Return the leave-pair-out error if ``scale`` times the outer product of a column is added to H.
 
-        H (m, m) maps labels to predictions. ``column`` and ``residuals`` have
-        shape (m,).
+        H (m, m) maps labels to predictions, and is
+        not changed. ``residuals`` (m,) are those with
+        this addition, and ``column`` has shape (m,).
         """
         from rankstudio.engine.methods import _pair_holdout_kernel as kernel  # noqa: PLC0415 - numba, where it is needed
 
@@ -280,4 +321,5 @@ class LeavePairOutSearch(OneRankingSearch):
 
     @staticmethod
     def _check_memory(m: int, n: int, extra: float = 0.0) -> None:
+        # H and a copy of it are (m, m).
         OneRankingSearch._check_memory(m, n, extra + 2.0 * m * m)

@@ -63,6 +63,9 @@ def kept_statistics(algorithm: str, shape: tuple[int, int, int], k: int) -> str:
     m, n, Q = shape
     if algorithm != "auto":
         return algorithm
+    # Whole matrices, if for one of the conditions
+    # they have at most `factor` numbers per
+    # document, and n is at most `features` times k.
     is_whole = any(
         Q * (n + 1) <= factor * m and n <= features * k
         for factor, features in _GRAM_CONDITIONS
@@ -71,11 +74,14 @@ def kept_statistics(algorithm: str, shape: tuple[int, int, int], k: int) -> str:
 
 
 def delay(n: int, k: int, with_gram: bool) -> int:
-    """Return the number of delayed steps of shards, as in :class:`GreedyWork`.
+    """Return after how many steps shards apply the steps' changes to their matrices; 0 for no matrices.
 
-    For each query, a path with systems reads k²n / 2 - k³ / 3 + 2k³ / 3 numbers
-    in total. A path with delayed steps reads twice the first two terms, k²n -
-    2k³ / 3, which is less if k is at least n / 2, and even less with matrices.
+    With 0, the numbers of a candidate follow from linear
+    systems. A path has k steps among n features. For each
+    query, a path with systems reads k²n / 2 - k³ / 3 + 2k³
+    / 3 numbers in total. A path with delayed steps reads
+    twice the first two terms, k²n - 2k³ / 3, which is less
+    if k is at least n / 2, and even less with matrices.
     """
     if 2 * k < n:
         return 0
@@ -83,7 +89,7 @@ def delay(n: int, k: int, with_gram: bool) -> int:
 
 
 def path_need(shape: DataShape, k: int, algorithm: str) -> MemoryNeed:
-    """Return the memory requirements of a path of k features.
+    """Return the memory requirements of a greedy path of k features, by an algorithm for any size of data.
 
     For each query, 2n + 1 numbers are stored for all λ, and (n + 1)² more with
     the algorithm "statistics". Each λ needs 4n + 1 numbers and the state of the
@@ -94,9 +100,12 @@ def path_need(shape: DataShape, k: int, algorithm: str) -> MemoryNeed:
     Q = shape.Q
     statistics_kind = kept_statistics(algorithm, (m, n, Q), k)
     is_whole = statistics_kind == "statistics"
+    # Bytes of what all λ share, and of the state for one λ.
     lasting = NUMBER * Q * (2 * n + 1 + ((n + 1) ** 2 if is_whole else 0))
     states = NUMBER * Q * (4 * n + 1 + _n_kept_numbers(n, k, is_whole))
-    # What is made once and shared by all λ: matrices, or rows as far as they are cached.
+    # Bytes that are made once and shared by all λ:
+    # matrices, or the rows of selected features, as far
+    # as they are cached; other λ may select others.
     made_bytes = (
         NUMBER * Q * (n + 1) ** 2
         if is_whole
@@ -112,7 +121,9 @@ def _memory_need(
 ) -> MemoryNeed:
     """Return the memory requirements of shards, or of one shard, which stays in memory.
 
-    One shard keeps its centred documents and ``result_bytes`` bytes of results.
+    ``states`` and ``lasting`` are the bytes of the states
+    for one λ, and of what all λ share. One shard keeps its
+    centred documents and ``result_bytes`` bytes of results.
     """
     if shape.sharded:
         return shard_need(shape, 0.5, states, lasting)
@@ -126,7 +137,7 @@ def on_demand_need(shape: DataShape, k: int, best: bool = False) -> MemoryNeed:
     one λ. Search for the ``best`` sets has the (n + 1)² numbers of all queries
     in memory, also those of other shards.
     """
-    lasting = NUMBER * shape.Q * (shape.n + 1) ** 2
+    lasting = NUMBER * shape.Q * (shape.n + 1) ** 2  # bytes
     states = NUMBER * shape.Q * (2 * k**2 + 4 * k + 1)
     need = replace(
         _memory_need(shape, states, lasting, lasting), algorithm="statistics"
@@ -135,7 +146,7 @@ def on_demand_need(shape: DataShape, k: int, best: bool = False) -> MemoryNeed:
 
 
 def _n_kept_numbers(n: int, k: int, with_gram: bool) -> float:
-    """Return how many numbers are kept in each query for the selected features, as in ``SelectedRows``."""
+    """Return how many numbers are stored in each query for the k selected of n features."""
     steps = delay(n, k, with_gram)
     if steps == 0:
         return k * (k + 1) / 2 + k * n
@@ -178,7 +189,7 @@ class Shape:
 
     @classmethod
     def of(cls, shape: tuple[int, ...], ptr: Ints, k: int) -> Self:
-        """Return the shape of documents with their features and the starts of queries."""
+        """Return the shape of a problem: documents ``shape`` (m, n), starts of queries, k features to select."""
         return cls(shape[0], shape[1], ptr.size - 1, k)
 
     def few_candidates(self, max_candidates: int) -> bool:
@@ -210,8 +221,9 @@ class Shape:
     def need(self, algorithm: str, data: DataShape) -> MemoryNeed:
         """Return the memory requirements of an algorithm that needs all documents: "algorithm1" or "columns".
 
-        If they exceed the free memory, or the data are in shards, their
-        ``fits`` is the setting with which the method would fit.
+        If they exceed the free memory, or the data are
+        in several shards, their ``fits`` is the setting
+        with which the method would fit, as text.
         """
         base_need = whole_need(data)
         needed = self.memory()[algorithm]
@@ -227,6 +239,8 @@ class Shape:
     def check(self, algorithm: str) -> None:
         """Raise an OutOfMemoryError if there is not enough memory for "algorithm1" or "columns"."""
         needed = self.memory()[algorithm]
+        # A small need is not compared: to
+        # ask for the free memory takes time.
         if needed > _UNCHECKED_BYTES and needed > (free := memory.available()):
             raise OutOfMemoryError(
                 f"Greedy RankRLS (algorithm {algorithm}): {self.m:,} documents of {self.Q:,} queries with "
@@ -255,10 +269,12 @@ def whole_path(
     regularization : float
         λ > 0.
     groups : ColumnGroups
+        Groups of features; each step adds a group.
     rules : Constraints
         Pinned and allowed groups, their greatest number, costs and penalty.
     algorithm : str
-        "algorithm1" for forward search without groups, otherwise any.
+        "algorithm1", for forward search without groups;
+        any other one means the search on columns.
     search : {"forward", "floating", "swap"}
     back : bool
         Whether candidates are evaluated by back-fitting: the weights of all
@@ -271,7 +287,7 @@ def whole_path(
     OutOfMemoryError
         If there is not enough memory.
     """
-    k = groups.greatest(rules.k)
+    k = groups.greatest(rules.k)  # features of the largest possible selection
     if data.sparse:
         if algorithm not in ("auto", "columns"):
             raise ParameterError(
@@ -303,7 +319,9 @@ def search_path(
     if search == "forward":
         yield from forward(feature_search, rules)
         return
-    # Without the penalty of the size, the path has a set of every size to improve.
+    # Without the penalty of the size, the path
+    # has a set of every size to improve. The
+    # other searches apply the penalty at the end.
     greedy = yield from greedy_steps(
         forward(feature_search, replace(rules, size_penalty=0.0)), rules
     )
@@ -324,8 +342,10 @@ def whole_search(
 ) -> FloatingSearch:
     """Return a search on the columns of all documents at once, for at most k features.
 
-    With ``back``, a candidate is evaluated by back-fitting: the weights of all
-    other features are unchanged.
+    With ``back``, a candidate is evaluated by back-fitting:
+    the weights of all other features are unchanged. Dense
+    data are converted to sparse columns, which are cached.
+    Raises an OutOfMemoryError if they do not fit.
     """
     if not data.sparse:
         cache = data.shared.of(KeptColumns)

@@ -58,12 +58,15 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
         One step per feature; if no feature may be added, one step of the empty
         model. Progress events of the search.
     """
+    # The criterion before any step, and before the next one.
     empty = before = search.criterion()
     rng = np.random.default_rng(rules.seed)
     remaining = rules.allowed.copy()
     spent = 0.0
     for number in range(1, rules.k + 1):
-        # The features that this step compares: some or all of those within the budget.
+        # The features that this step compares: some or
+        # all of those within the budget. Features that
+        # vary in some query are preferred to others.
         affordable = prefer(rules.affordable(remaining, spent), search.informative)
         candidates = _drawn_candidates(affordable, rules.n_candidates, rng)
         # Pinned features are selected first, whatever their criteria. The
@@ -83,8 +86,9 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
         )
         if best is None:
             break
-        # The winner becomes part of the model, and no candidate any more. Fast
-        # searches return None instead of progress events.
+        # The winner becomes part of the model, and
+        # is no candidate any more. Fast searches
+        # return None instead of progress events.
         yield from search.select(best) or ()
         remaining[best] = False
         spent += 0.0 if rules.costs is None else rules.costs[best]
@@ -103,10 +107,11 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
 
 
 def empty_model(criterion: float, candidate_criteria: Floats) -> Step:
-    """Return the step of a search in which no feature is worth its penalty.
+    """Return the only step of a search in which no feature is worth its penalty: the model without features.
 
-    ``criterion`` is that of the model without features, ``candidate_criteria``
-    (n,) the criteria with each feature.
+    ``criterion`` is that of this model,
+    ``candidate_criteria`` (n,) the
+    criteria with each feature.
     """
     return Step(
         number=1,
@@ -119,7 +124,11 @@ def empty_model(criterion: float, candidate_criteria: Floats) -> Step:
 
 
 def prefer(candidates: Ints, informative: Bools) -> Ints:
-    """Return the candidates that can change a ranking, or all candidates if there are none."""
+    """Return the candidates (columns) that can change a ranking, or all candidates if none can.
+
+    ``informative`` (n,) is the mask of the features that vary
+    within some query.
+    """
     better = candidates[informative[candidates]]
     return better if better.size else candidates
 
@@ -127,7 +136,7 @@ def prefer(candidates: Ints, informative: Bools) -> Ints:
 def _drawn_candidates(
     candidates: Ints, count: int | None, rng: np.random.Generator
 ) -> Ints:
-    """Return ``count`` random candidates in ascending order, or all if there are no more."""
+    """Return ``count`` random candidates in ascending order; all of them for None, or if there are no more."""
     if count is None or count >= candidates.size:
         return candidates
     return np.sort(rng.choice(candidates, count, replace=False))
@@ -158,6 +167,7 @@ def _best_candidate(
     else:
         gains = before - costs
         prices = rules.costs[candidates]
+        # `worth` is the gain per price.
         is_best = worth(gains + tie, prices) >= worth(gains, prices).max()
     return int(candidates[is_best][0])
 
@@ -175,7 +185,7 @@ class FloatingSearch(Search, Protocol):
 def greedy_steps(
     path: Iterator[Step | WorkProgress], rules: Constraints
 ) -> Waiting[list[Step]]:
-    """Return the steps of a greedy path, with its progress events and one for each step."""
+    """Run a greedy path, and return its steps, with its progress events and one for each step."""
     return steps_of(
         path, lambda step: WorkProgress(tr("greedy search"), step.number / rules.k)
     )
@@ -226,15 +236,19 @@ def floating(
     removals.
     """
     sets = BestSets(greedy, search, rules)
+    # The present size, and the largest
+    # one so far, for the progress.
     size = reached = max(1, len(rules.pinned))
-    while size <= sets.most:
+    # A better set of the size below, or
+    # else one of the size above, if any.
+    while size <= sets.largest_size:
         reached = max(reached, size)
         if sets.prune(size):
             size -= 1
         else:
             sets.grow(size)
             size += 1
-        yield WorkProgress(tr("floating search"), reached / sets.most)
+        yield WorkProgress(tr("floating search"), reached / sets.largest_size)
     yield from sets.steps()
 
 
@@ -268,11 +282,11 @@ class BestSets:
         self._search = search
         self._rules = rules
         self._empty_criterion = greedy[0].before
-        self.tie = TIE * self._empty_criterion
+        self.tie = TIE * self._empty_criterion  # the rounding of criteria
         # The greatest size: features that never vary are not searched, unless pinned.
         selectable = rules.allowed & search.informative
         selectable[list(rules.pinned)] = True
-        self.most = min(len(greedy), max(1, int(selectable.sum())))
+        self.largest_size = min(len(greedy), max(1, int(selectable.sum())))
         # By size, from 0 on: the criterion of the best set with each feature added.
         self._additions = [step.candidates for step in greedy]
         # By size, from 1 on: whether removals from, and additions to, the best
@@ -282,9 +296,10 @@ class BestSets:
         self._is_grown = [True] * len(greedy)
 
     def of_size(self, size: int) -> Step:
-        """Return the best set of a size.
+        """Return the best set of a size so far, as a step.
 
-        Its ``before`` and ``candidates`` are not final.
+        Its ``before`` and ``candidates``, the criteria of the
+        size below, are only set by :meth:`steps`.
         """
         return self._best[size - 1]
 
@@ -312,8 +327,13 @@ class BestSets:
         )
 
     def grow(self, size: int) -> None:
-        """Add the best feature to the best set of a size, and register the result if it is better."""
-        if self._is_grown[size - 1] or size == self.most:
+        """Add the best feature to the best set of a size, and register the result if it is better.
+
+        It is better if it improves the best set of
+        the next size. A set whose additions were
+        compared before is not compared again.
+        """
+        if self._is_grown[size - 1] or size == self.largest_size:
             return
         selected = self._best[size - 1].selected
         costs = self._compare(size)
@@ -322,7 +342,10 @@ class BestSets:
         self._improve(size + 1, (*selected, best), costs[best])
 
     def put(self, size: int, selected: tuple[int, ...]) -> None:
-        """Register a set as the best of its size, whose neighbours are not compared yet."""
+        """Register a set as the best of its size; the search moves to it, to train its model.
+
+        Its removals and additions have not been compared yet.
+        """
         self._search.move_to(selected)
         criterion = self._search.criterion()
         self._best[size - 1] = Step(
@@ -335,9 +358,11 @@ class BestSets:
         self._is_pruned[size - 1] = self._is_grown[size - 1] = False
 
     def _compare(self, size: int) -> Floats:
-        """Compute and store the criterion (n,) of the best set of a size with each feature added.
+        """Compute, store and return the criterion (n,) of the best set of a size with each feature added.
 
-        NaN for features in the set, and for those that may not be added.
+        NaN for features in the set, and for those
+        that may not be added. The additions of
+        the set count as compared from now on.
         """
         self._is_grown[size - 1] = True
         selected = self._best[size - 1].selected
@@ -368,13 +393,17 @@ class BestSets:
     def steps(self) -> Iterator[Step]:
         """Yield the best set of each size as a step, up to the size with the lowest penalised criterion.
 
-        The rules have a penalty per feature. Without a penalty, all sizes are yielded.
+        The rules have a penalty per feature. Without
+        a penalty, all sizes are yielded. If the model
+        without features is best, it is the only step.
         """
-        # A step shows the features compared in growing from the size before.
-        for size in range(1, self.most):
+        # A step shows the criteria of the additions
+        # to the best set of the size before. Those
+        # that were not compared yet are compared now.
+        for size in range(1, self.largest_size):
             if not self._is_grown[size - 1]:
                 self._compare(size)
-        # By size, from 0 on.
+        # The criterion of the best set by size, from 0 on.
         criteria = np.array(
             [self._empty_criterion, *(step.criterion for step in self._best)]
         )
@@ -422,6 +451,7 @@ class GroupSearch:
         self._search = search
         self._groups = groups
         self.selected: tuple[int, ...] = ()
+        # A group is informative if one of its features is.
         varying = groups.of_column[search.informative]
         self.informative = np.isin(np.arange(len(groups.groups)), varying)
 
@@ -435,6 +465,8 @@ class GroupSearch:
         is_single = np.array([len(group) == 1 for group in groups], dtype=np.bool_)
         costs = np.empty(candidates.size)
         if is_single.any():
+            # The representative of a group is
+            # its first, here its only, column.
             costs[is_single] = self._search.costs(
                 self._groups.representatives[candidates[is_single]]
             )
@@ -448,7 +480,7 @@ class GroupSearch:
 
     def removals(self) -> Floats:
         """Return the criterion without each of the selected groups, shape (t,)."""
-        selected = self.selected
+        selected = self.selected  # `_criterion_of` changes the selection
         # From the last group to the first, so that the earlier groups need not
         # be selected again.
         costs = [
@@ -463,7 +495,7 @@ class GroupSearch:
         return self._search.criterion()
 
     def select(self, feature: int) -> None:
-        """Add a group."""
+        """Add a group, ``feature``, by its position to the selection."""
         self.move_to((*self.selected, feature))
 
     def move_to(self, selected: Sequence[int]) -> None:
@@ -476,6 +508,6 @@ class GroupSearch:
         return self._search.weights()
 
     def _criterion_of(self, selected: tuple[int, ...]) -> float:
-        """Return the criterion of some groups, which remain selected in the underlying search."""
+        """Return the criterion of some groups, by their positions; they stay selected in the search of features."""
         self._search.move_to(self._groups.columns(selected))
         return self._search.criterion()

@@ -79,10 +79,15 @@ class SolvedRows:
     def __init__(
         self, gram: Floats | None, regularization: float, arrays: Sequence[Floats]
     ) -> None:
-        """Start without features, with ``arrays`` of the shapes of :meth:`shapes` and λ.
+        """Start without features, with ``arrays`` of the shapes of :meth:`shapes`.
 
-        ``gram`` are the Gram matrices of the queries; None if only rows are computed.
+        ``regularization`` is λ. ``gram`` are the
+        Gram matrices of the queries; None if only
+        the rows of selected features are computed.
         """
+        # For each query, the regularised Gram
+        # matrix of the selected features over the
+        # other queries is LDL': -L^-1, and D.
         inverse, diagonal, rows = arrays
         # Whole Gram matrices, or only the rows of the selected features, one per step.
         self._whole = gram is not None
@@ -94,7 +99,14 @@ class SolvedRows:
 
     @staticmethod
     def shapes(n: int, k: int, with_gram: bool, delay: int) -> Shapes:
-        """Return the shapes of a query's arrays: the entries of -L^-1, the diagonal D, and rows."""
+        """Return the shapes of a query's arrays for a path of k steps among n features.
+
+        LDL' is the regularised Gram matrix of the selected
+        features over the other queries. The arrays are the
+        entries of -L^-1, the diagonal of D, and unless Gram
+        matrices exist, their rows of the selected features.
+        ``delay`` is not used.
+        """
         return [(k * (k - 1) // 2,), (k,), () if with_gram else (k, n)]
 
     @property
@@ -132,7 +144,16 @@ class SolvedRows:
 
         # Each thread has a part of the blocks, and work space of its own.
         def work(part: slice) -> None:
-            """Update the queries of some blocks."""
+            """Update the queries of some blocks.
+
+            Uses the variables of the method. ``selected``
+            are the columns of the t + 1 selected
+            features, ``ascending`` the order of the first
+            t by column, and ``places`` their rows in the
+            Gram matrices. ``totals`` are their products
+            over all queries. ``inverse`` and ``diagonal``
+            have a triangular system per query.
+            """
             space = np.empty((3 * t + 6 + 3 * _solved_kernel.TILE, BLOCK))
             factor = inverse[part], diagonal[part]
             part_state = of_blocks(state, part)
@@ -170,13 +191,17 @@ class DelayedRows:
     def __init__(
         self, gram: Floats | None, regularization: float, arrays: Sequence[Floats]
     ) -> None:
-        """Start without features, with ``arrays`` of the shapes of :meth:`shapes` and λ.
+        """Start without features, with ``arrays`` of the shapes of :meth:`shapes`.
 
-        ``gram`` are the Gram matrices of the queries; None if only rows are computed.
+        ``regularization`` is λ. ``gram`` are the
+        Gram matrices of the queries; None if only
+        the rows of selected features are computed.
         """
-        # γ, d and pivots of the delayed steps, the two matrices of pairs of
-        # features, and the products of the next feature, for data without whole
-        # Gram matrices.
+        # Each delayed step has a pivot, and two numbers γ and
+        # d of each feature, by which the entries of all pairs
+        # of features change. The two matrices of these pairs
+        # follow. The last array has the products of the next
+        # feature, for data without whole Gram matrices.
         rows, halves, pivots, outer, inner, following = arrays
         self._whole = gram is not None
         self._gram = following if gram is None else gram
@@ -192,12 +217,15 @@ class DelayedRows:
 
     @staticmethod
     def shapes(n: int, k: int, with_gram: bool, delay: int) -> Shapes:
-        """Return the shapes of a query's arrays: γ, d, pivots, S - T, V, and the next feature's products.
+        """Return the shapes of a query's arrays for a path of k steps among n features.
 
-        γ, d and pivots are those of up to ``delay`` steps, whose changes are
-        applied later. S - T and V have an entry for each pair of the features
-        that remain after these steps. A path of k steps that ends before needs
-        no such entries.
+        The first three have the changes of up to ``delay``
+        steps, which are applied later: two numbers per
+        feature and step, and one per step. The next two are
+        matrices with an entry for each pair of the features
+        that remain after these steps. A path that ends before
+        needs no such entries. The last one has the next
+        feature's products, which Gram matrices have already.
         """
         places = n - delay if k > delay else 0
         pairs = places * (places - 1) // 2
@@ -224,10 +252,12 @@ class DelayedRows:
     ) -> None:
         """Update the remaining features with a selected feature, and store its changes as another delayed step.
 
-        ``total`` (n,) are the feature's products with all features over all
-        queries, and ``remaining`` the columns that are not selected.
-        ``for_each_block`` calls a function for slices of the blocks of queries,
-        in threads.
+        The changes concern the matrices of pairs of features,
+        to which some steps are applied at once. ``total``
+        (n,) are the feature's products with all features over
+        all queries, and ``remaining`` the columns that are
+        not selected. ``for_each_block`` calls a function for
+        slices of the blocks of queries, in threads.
         """
         gammas, _, _ = self.delayed
         if self._n_delayed_steps == gammas.shape[2]:  # no room for another step
@@ -244,7 +274,16 @@ class DelayedRows:
             at_gram = feature if self._whole else 0
 
         def work(part: slice) -> None:
-            """Update the queries of some blocks."""
+            """Update the queries of some blocks.
+
+            Uses the variables of the method.
+            ``selected_position`` and ``places`` are the
+            positions of the selected and the ``remaining``
+            columns in the matrices of pairs, and ``h`` is
+            the number of stored steps. ``at_gram`` is the
+            row of the Gram matrices that is read instead
+            of the matrices, or -1.
+            """
             _delayed_kernel.select(
                 feature,
                 remaining,
@@ -268,15 +307,22 @@ class DelayedRows:
     def _bring_up(self, remaining: Ints, for_each_block: Each) -> None:
         """Apply the delayed steps to the matrices of the columns ``remaining``, and drop the steps.
 
-        ``for_each_block`` calls a function for slices of the blocks of queries.
+        The two matrices of each query have an entry
+        for each pair of columns; other columns are
+        dropped. ``for_each_block`` calls a function
+        for slices of the blocks of queries.
         """
+        # The positions of the columns in the matrices so far.
         places = np.searchsorted(self._columns_by_place, remaining)
         h = self._n_delayed_steps
 
         def work(part: slice) -> None:
             """Apply the steps to the matrices of some blocks of queries.
 
-            The first time, the matrices are made from the Gram matrices.
+            The first time, the matrices are made from
+            the Gram matrices. Uses the columns
+            ``remaining``, their former ``places`` in
+            the matrices and the number ``h`` of steps.
             """
             # An empty array says that the matrices exist already.
             gram = self._gram[:0] if self._has_matrices else self._gram[part]
@@ -293,7 +339,7 @@ class DelayedRows:
 
 
 def of_blocks(arrays: Arrays, part: slice) -> Arrays:
-    """Return the part of some arrays that belongs to a range of blocks."""
+    """Return the parts of some arrays (blocks, …) that belong to a range of blocks."""
     # mypy cannot see that the tuple has as many arrays as before.
     return tuple(array[part] for array in arrays)  # type: ignore[return-value]
 
@@ -337,8 +383,11 @@ class JointPairs:
     ) -> None:
         """Allocate two numbers for each pair of features of a group in each query.
 
-        ``groups`` have several of the n columns each, and ``blocks`` is the
-        number of blocks of queries. ``empty`` allocates an array of a size.
+        They are the products of the features over the
+        other queries, and in the query. ``groups``
+        have several of the n columns each, and
+        ``blocks`` is the number of blocks of queries.
+        ``empty`` allocates an array of a size.
         """
         # The features, group by group; where each group begins; and where its pairs begin.
         sizes = np.array([len(group) for group in groups], dtype=np.int64)
@@ -355,7 +404,13 @@ class JointPairs:
         self._largest = int(sizes.max())
 
     def start(self, gram: Floats, total: Floats) -> None:
-        """Start with the shard's Gram matrices (blocks, n + 1, n + 1, BLOCK), and the sum of all shards'."""
+        """Set the numbers of all pairs for the empty selection.
+
+        ``gram`` (blocks, n + 1, n + 1, BLOCK)
+        are the Gram matrices of the shard's
+        queries, and ``total`` (n + 1, n +
+        1) is the sum of those of all shards.
+        """
         for pair, (feature, other) in enumerate(self._pair_columns):
             self._products[:, pair] = gram[:, feature, other]
             self._joint[:, pair] = total[feature, other] - self._products[:, pair]
@@ -370,10 +425,18 @@ class JointPairs:
         function for slices of the blocks.
         """
         self._is_remaining[feature] = False
+        # The parameters of the kernel that all blocks
+        # share: the mask of the features that are not
+        # selected; the features group by group, where
+        # each group begins, and where its pairs begin.
         arguments = step, self._is_remaining, self._members, self._starts, self._pairs
 
         def work(part: slice) -> None:
-            """Update the queries of some blocks."""
+            """Update the pairs of features in the queries of some blocks.
+
+            Uses ``delayed`` and ``arguments`` of the
+            method, the parameters that all blocks share.
+            """
             kernels.follow(
                 *arguments,
                 of_blocks(delayed, part),
@@ -386,7 +449,12 @@ class JointPairs:
     def costs(
         self, regularization: float, state: State, for_each_block: Each
     ) -> Floats:
-        """Return the shard's part of the criterion with each group added, 0 for selected groups, (g,)."""
+        """Return the shard's part of the criterion with each group added, 0 for selected groups, (g,).
+
+        ``state`` has the numbers of single features,
+        ``regularization`` is λ, and ``for_each_block`` calls
+        a function for slices of the blocks of queries.
+        """
         # Groups of which no feature is selected yet.
         n_remaining = np.add.reduceat(
             self._is_remaining[self._members], self._starts[:-1], dtype=np.int64
@@ -404,7 +472,12 @@ class JointPairs:
         )
 
         def work(part: slice) -> None:
-            """Write the criteria of some blocks of queries to ``partial``."""
+            """Write the criteria of some blocks of queries to ``partial``.
+
+            Uses ``state``, ``partial``, ``s`` and
+            ``arguments`` of the method: the largest group has
+            s features, and all blocks share the arguments.
+            """
             kernels.costs(
                 *arguments,
                 of_blocks(state, part),

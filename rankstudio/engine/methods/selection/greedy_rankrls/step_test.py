@@ -42,15 +42,17 @@ def _scores_of_models(data: TrainingData, coefs: Sequence[Floats]) -> Floats:
     are 0. The array is in memory up to half of the memory limit, beyond it in a
     file.
     """
-    limit = budget() / 2
+    limit = budget() / 2  # bytes
+    # A small array is allocated without
+    # asking for the free memory.
     out = Scratch(Room(lambda: limit, unasked=_UNCHECKED_BYTES)).empty(
         len(coefs) + 1, data.y.size
     )
     out[0] = 0.0
 
     def score(index: int, shard: Shard, rows: QueryData) -> None:
-        """Write the scores of a shard's documents to ``out``."""
-        X = rows.centred[0]
+        """Write the scores of a shard's documents to ``out``; the shard's number is not used."""
+        X = rows.centred[0]  # the features, centred within queries
         for row, coef in zip(out[1:], coefs, strict=True):
             row[shard.rows] = X @ coef
 
@@ -73,8 +75,9 @@ class ResidualTest:
     def __init__(self, paths: SummedPaths, data: TrainingData, cost: PairCost) -> None:
         """Compute the path, and the scores of the documents by the model before each step.
 
-        ``paths`` has the products of features and labels in each query. Raises
-        a ParameterError for a ``cost`` of pairs without ties.
+        ``paths`` has the products of features and labels in
+        each query, from which paths follow. Raises a
+        ParameterError for a ``cost`` of pairs without ties.
         """
         if not cost.ties:
             raise ParameterError(
@@ -83,6 +86,9 @@ class ResidualTest:
         self._paths = paths
         self._data = data
         self._targets = targets_of(data.ptr, cost)
+        # One step per feature. If no feature is
+        # selected, there is a step of the empty
+        # model, which the slices below cut off.
         steps = paths.path()
         self.selected: tuple[int, ...] = steps[-1].selected
         self._labels = centre(data.y[:, None], data.ptr)[:, 0]
@@ -100,6 +106,8 @@ class ResidualTest:
         """Number of permutations that are compared at a time."""
         # A permutation needs a product of each feature in each query, and its labels.
         n_products = self._paths.n_queries * self._data.X.shape[1] + self._data.y.size
+        # Data in several shards are large:
+        # the memory limit counts, too.
         max_products = (
             min(_MOST_PRODUCTS, budget() / _BUDGET_PER_PRODUCT)
             if self._data.several
@@ -108,14 +116,18 @@ class ResidualTest:
         return int(min(_MAX_PERMUTATIONS, max(1, max_products // n_products)))
 
     def permuted(self, orders: Sequence[Ints], step: int) -> Floats:
-        """Return by how much a step, from 0, reduces the error with each permutation of the residuals, shape (P,).
+        """Return by how much a step reduces the error with each permutation of the residuals, shape (P,).
 
-        The residuals are those of the model before the step. ``orders`` are P
-        permutations of the m documents. The labels of a permutation are the
+        ``step`` is the position of the step in the path,
+        from 0. The residuals are those of the model
+        before it. ``orders`` are P permutations of the m
+        documents. The labels of a permutation are the
         scores of that model plus the permuted residuals.
         """
         fitted = self._fitted_scores[step]
         residuals = self._labels - fitted
+        # Labels become targets of the rows
+        # whose squared errors are the loss.
         targets = self._targets(
             np.column_stack([fitted + residuals[order] for order in orders])
         )
@@ -128,9 +140,10 @@ class ResidualTest:
         return np.array([self._drop(labels[:, None], step) for labels in targets.T])
 
     def _drop(self, targets: Floats, step: int) -> float:
-        """Return by how much a step reduces the error with some targets (m, 1), from a path of its own.
+        """Return by how much a step, from 0, reduces the error with some targets (m, 1).
 
-        The path starts with the features of the earlier steps.
+        A path is computed for them, which starts with the
+        features of the earlier steps.
         """
         labels = np.ascontiguousarray(targets)
         last = self._paths.labelled_path(labels, self.selected[:step])[-1]
@@ -140,8 +153,9 @@ class ResidualTest:
     def _best_drops(self, targets: Floats, step: int) -> Floats:
         """Return by how much the best feature reduces the error with each of P label vectors, shape (P,).
 
-        ``targets`` (m, P) are the label vectors. What does not depend on them
-        is computed once.
+        ``targets`` (m, P) are the label vectors. The feature
+        is added to those of the path before ``step``, from 0.
+        What does not depend on the labels is computed once.
         """
         paths = self._paths
         # The changes of each target's error by each feature, after the selected ones.
@@ -151,13 +165,16 @@ class ResidualTest:
         varies = paths.informative
         remaining = rules.allowed.copy()
         remaining[selected] = False
-        # The features that the step compares, as the path does.
+        # The features that the step compares,
+        # as the path does: those that vary in
+        # some query, if there are any.
         candidates = prefer(np.flatnonzero(remaining), varies)
         # A pinned feature is selected whatever its change.
         if step < len(rules.pinned):
             return -changes[:, rules.pinned[step]]
         drops: Floats = -changes[:, candidates].min(axis=1)
         # A reduction that the penalty outweighs is none: the path would end.
+        # The penalty is a share of the error without features, `empty`.
         if rules.size_penalty > 0:
             empty = (targets**2).sum(axis=0)
             drops[drops <= (rules.size_penalty + TIE) * empty] = 0.0
@@ -175,11 +192,12 @@ class ResidualTest:
 
         Notes
         -----
-        Query q has the Gram matrix G and the products r with a target, over all
-        queries T and t. Without query q, the weights of the selected features S
-        are w = A⁻¹ (t
-        - r)_S with A = (T - G)_SS + λI, and the weights that predict feature j from
-        them are b = A⁻¹ (T - G)_Sj. Feature j then has the weight
+        Query q has the Gram matrix G and the products r
+        with a target, over all queries T and t. Without
+        query q, the weights of the selected features S
+        are w = A⁻¹ (t - r)_S with A = (T - G)_SS + λI.
+        The weights that predict feature j from them are
+        b = A⁻¹ (T - G)_Sj. Feature j then has the weight
 
             ((t - r)_j - (T - G)_jS w) / ((T - G)_jj + λ - (T - G)_jS b)
 
@@ -193,6 +211,9 @@ class ResidualTest:
         ridge = paths.regularization * np.eye(chosen.size)
         total = products.sum(axis=0)
         changes: Floats = np.zeros_like(total)
+        # BLOCK queries at a time, as the Gram
+        # matrices are stored; the queries are
+        # the last axis, which becomes the first.
         for block, first in zip(gram, range(0, paths.n_queries, BLOCK), strict=True):
             block_products = products[first : first + BLOCK]
             G = np.moveaxis(block, 2, 0)[: len(block_products), :n, :n]
@@ -203,6 +224,8 @@ class ResidualTest:
             # In the other queries: the numerator and the denominator of the weight.
             right = total - block_products
             pivot = np.diagonal(total_gram) - square + paths.regularization
+            # Without selected features, residuals
+            # are the features and targets.
             if selected:
                 rows = G[:, chosen]
                 other_rows = total_gram[chosen] - rows
@@ -221,5 +244,7 @@ class ResidualTest:
                 )
                 right = right - w @ other_rows
             weight = right / pivot[:, None]
+            # |e - weight v|² - |e|², with the residuals e of the target and v of
+            # the feature in the held-out query.
             changes += (weight * (weight * square[:, None] - 2.0 * product)).sum(axis=0)
         return changes

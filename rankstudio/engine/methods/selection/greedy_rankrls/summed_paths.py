@@ -72,13 +72,13 @@ class SomeQueries:
     queries: Ints
 
     def fill(self, row: int) -> None:
-        """Copy a row of the matrices of the queries; O(Qn)."""
+        """Copy a row of the Gram matrices of these queries from those of all queries; O(Qn)."""
         gather_row(
             self.source, self.queries, row, self.statistics.gram, self.statistics.total
         )
 
     def fill_all(self) -> None:
-        """Copy all rows; O(Qn²)."""
+        """Copy all rows of the Gram matrices of these queries; O(Qn²)."""
         for row in range(len(self.statistics.total)):
             self.fill(row)
 
@@ -104,6 +104,9 @@ class WithoutQueries(SomeQueries):
         path needs them.
         """
         statistics = self.statistics
+        # The blocks of the left-out queries, and their
+        # positions in these. `source` and `whole` are
+        # the matrices of all queries and their total.
         blocks = self.queries // BLOCK
         lanes = self.queries % BLOCK
         statistics.gram[:, row] = self.source[:, row]
@@ -128,6 +131,7 @@ class _FillingSearch(ForwardSearch):
         self._some_queries = some_queries
 
     def select(self, feature: int) -> Iterator[WorkProgress]:
+        """Copy the feature's row if matrices are of some queries, and select it."""
         if self._some_queries is not None:
             self._some_queries.fill(feature)
         yield from super().select(feature)
@@ -164,17 +168,23 @@ class SummedPaths:
     ) -> None:
         """Compute the products of features and labels in each query.
 
-        Paths have the ``regularization`` λ and these ``rules``. ``cost`` is the
-        loss of a pair of documents.
+        Paths have the ``regularization`` λ and these
+        ``rules`` of which features may or have to be
+        selected. ``cost`` is the loss of a pair of documents.
         """
         self.regularization = regularization
         self.rules = rules
-        self._groups = ColumnGroups.of(data.X.shape[1], ())
+        self._groups = ColumnGroups.of(data.X.shape[1], ())  # of one feature each
         self._data = data
         self._cost = cost
+        # Rows whose squared errors are the loss; large data
+        # have only the Gram matrices of their queries.
         self._rows = summed_rows(data, cost)
         self.statistics: Statistics = gram_statistics(self._rows)
         self.n_queries = int(data.ptr.size) - 1
+        # Buffers for the matrices of some queries: in
+        # memory up to a quarter of its limit, and without
+        # a check up to a few bytes; then in files.
         self._room = Room(lambda: budget() / 4, unasked=_UNCHECKED_BYTES)
         self._unused_buffers: dict[int, list[Floats]] = {}  # by the number of blocks
 
@@ -190,18 +200,18 @@ class SummedPaths:
         return varies
 
     def path(self) -> list[Step]:
-        """Return the steps on all queries."""
+        """Return the steps of the path on all queries."""
         return self._path(self.statistics)
 
     def path_of(self, queries: Ints) -> list[Step]:
-        """Return the steps on some queries, given in ascending order."""
+        """Return the steps of the path on some queries; ``queries`` are their numbers, ascending."""
         with self._buffer(queries.size) as buffer:
             return self._path(self._statistics_of(queries, buffer))
 
     def path_without(
         self, queries: Ints, first: Sequence[int] | None = None
     ) -> list[Step]:
-        """Return the steps on all but a few queries.
+        """Return the steps of the path on all but a few ``queries``, which are their numbers.
 
         ``first`` are features to start with; the path then ends with the
         feature after them.
@@ -212,7 +222,7 @@ class SummedPaths:
     def labelled_path(
         self, labels: Floats, first: Sequence[int] | None = None
     ) -> list[Step]:
-        """Return the steps on all queries with other labels.
+        """Return the steps of the path on all queries with other labels.
 
         Parameters
         ----------
@@ -260,8 +270,10 @@ class SummedPaths:
         """
         # Room for as many blocks as the queries fill, rounded up.
         out = buffer[: -(-queries.size // BLOCK)]
-        # The squares of all features and labels, and the row of the labels;
-        # other rows are filled when needed.
+        # The squares of all features and labels
+        # (blocks, n + 1, BLOCK), and the row of the
+        # labels; other rows are filled when needed.
+        # Both functions also add to `total`.
         total = np.zeros_like(self.statistics.total)
         squares = np.empty((len(out), *out.shape[2:]))
         gather_squares(self.statistics.gram, queries, squares, total)
@@ -308,22 +320,29 @@ class SummedPaths:
             queries=queries,
             whole=all_queries.total,
         )
-        remaining.fill(n)
+        remaining.fill(n)  # the row of the labels
         return remaining
 
     def products(self, targets: Floats) -> Floats:
         """Return the products of the features with P targets (m, P) in each query, (Q, P, n): O(mnP).
 
-        The rows of the loss have to be the documents.
+        The rows whose squared errors are the loss have to be
+        the documents, so that there is a target per document.
         """
         out = np.empty(
             (self.n_queries, targets.shape[1], self.statistics.total.shape[0] - 1)
         )
 
         def add(index: int, shard: Shard, rows: QueryData) -> None:
-            """Write the products of a shard's queries to ``out``."""
+            """Write the products of a shard's queries to ``out``, with the method's ``targets``.
+
+            ``rows`` are the documents of the
+            shard. Its number is not used.
+            """
             query = shard.first_query
             row = shard.first_row
+            # The centred features of some queries
+            # at a time, and their starts.
             for X, _, ptr in centred_blocks(
                 rows, self._cost, by_blocks=self._data.several
             ):
@@ -386,6 +405,9 @@ class SummedPaths:
         n = statistics.total.shape[0] - 1
         k = rules.k
         n_delayed_steps = delay(n, k, with_gram=True)
+        # The work of a shard: by whole Gram matrices
+        # of rows whose squared errors are the loss,
+        # so that their own cost is the default.
         work = GreedyWork(
             self.regularization,
             k,
@@ -406,10 +428,12 @@ class SummedPaths:
             return [step for step in forward(search, rules) if isinstance(step, Step)]
 
     def errors(self, first: Sequence[int]) -> QueryErrors:
-        """Return the errors of all queries with the features ``first`` (Q,), and with each other feature added (Q, n).
+        """Return each query's error with the features ``first`` (Q,), and with each other feature added (Q, n).
 
-        No documents are needed: one shard's state of a greedy path is started
-        with the statistics of all queries, and the features are selected in it.
+        The error of a query is that of the model trained
+        without it. No documents are needed: one shard's
+        state of a greedy path is started with the statistics
+        of all queries, and the features are selected in it.
         """
         n = self.statistics.total.shape[0] - 1
         data = _data_of_statistics(self.statistics).shard(0)
@@ -420,7 +444,7 @@ class SummedPaths:
             cost=_COST,
             by_blocks=False,
         )
-        scratch = Scratch(Room(lambda: float("inf")))
+        scratch = Scratch(Room(lambda: float("inf")))  # in memory
         state: GreedyState = work.begin(data, scratch)
         total = self.statistics.total
         state.step(data, Start.of(total))
@@ -439,7 +463,9 @@ def _data_of_statistics(statistics: Statistics) -> TrainingData:
     A path by statistics reads only the cache, so the documents do not matter.
     """
     n = statistics.total.shape[0] - 1
-    # This includes the queries that pad the last block.
+    # This includes the queries that pad the
+    # last block. Each query has one document;
+    # a view of a single 0 takes no memory.
     n_queries = statistics.gram.shape[0] * BLOCK
     zeros = np.broadcast_to(0.0, (n_queries, n))
     data = QueryData(zeros, zeros[:, 0], np.arange(n_queries + 1))

@@ -43,6 +43,9 @@ class SummedRows(QueryData):
         # The features are a view of a single 0, so that they have a shape but
         # take no memory.
         rows = cls(np.broadcast_to(0.0, (data.y.size, n)), data.y, data.ptr)
+        # Paths read the statistics from this cache.
+        # The squared errors of the rows are the
+        # loss, so their own cost is the default.
         rows.shared.of(KnownStatistics).by_layout["blocks", DEFAULT_COST] = statistics
         return rows
 
@@ -66,6 +69,9 @@ class SummedRows(QueryData):
         """Return the same rows with some of the features, from the parts of their Gram matrices."""
         statistics = gram_statistics(self)
         chosen = list(columns)
+        # In each query: the squares of the
+        # features, their products with the
+        # labels, and the squares of the labels.
         squares, rights, labels = statistics.query_products
         indices = np.array([*chosen, statistics.total.shape[0] - 1])  # the labels last
         total = statistics.total[np.ix_(indices, indices)]
@@ -116,10 +122,11 @@ def summed_rows(
     matrices take O(Qn²) for Q queries: in memory up to half of the memory
     limit, otherwise in an unnamed file.
     """
-    if not data.several:
+    if not data.several:  # one shard, which is in memory
         rows = PairRows.of(data.whole("Exact search"), cost)
     elif columns is not None and cost not in data.shared.of(_Known).by_cost:
-        # The matrices of these columns are smaller than those of all.
+        # The rows with all columns are not cached yet. The
+        # matrices of these columns are smaller than those of all.
         return finish(summing_rows(data.narrowed(columns), cost))
     else:
         rows = finish(summing_rows(data, cost))
@@ -129,11 +136,12 @@ def summed_rows(
 def summing_rows(data: TrainingData, cost: PairCost) -> Waiting[QueryData]:
     """Return the rows whose squared errors are the loss of pairs, with progress events.
 
-    They are cached with the data. For several shards, the rows have no
-    features, only the Gram matrix of each query.
+    They are cached with the data, for each ``cost`` of a
+    pair of documents. For several shards, the rows have
+    no features, only the Gram matrix of each query.
     """
     if not data.several:
-        return summed_rows(data, cost)
+        return summed_rows(data, cost)  # one shard, without progress
     by_cost = data.shared.of(_Known).by_cost
     if cost not in by_cost:
         by_cost[cost] = SummedRows.of(data, (yield from _summed_statistics(data, cost)))
@@ -143,9 +151,11 @@ def summing_rows(data: TrainingData, cost: PairCost) -> Waiting[QueryData]:
 def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics]:
     """Compute the statistics of all queries, shard by shard, with progress events.
 
-    They are the features' squares and products with the labels in each query,
-    the Gram matrices of the queries, and their sum. The arrays are in memory,
-    or in files if they are large.
+    They are the features' squares and products with the
+    labels in each query, the Gram matrices of the queries,
+    and their sum. They belong to the rows whose squared
+    errors are the loss with this ``cost`` of pairs. The
+    arrays are in memory, or in files if they are large.
     """
     n = data.X.shape[1]
     Q = data.ptr.size - 1
@@ -164,15 +174,21 @@ def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics
     def add(index: int, shard: Shard, rows: QueryData) -> None:
         """Copy the Gram matrices of a shard's queries to the arrays of all queries.
 
-        Their sum is written to ``totals``.
+        These are ``squares``, ``rights``, ``labels`` and
+        ``gram`` of the enclosing function, whose axes
+        are blocks of queries, features, and the queries
+        of a block. The sum of the matrices is written to
+        ``totals``, at the shard's number ``index``.
         """
         query = shard.first_query
         total = np.zeros((n + 1, n + 1))
         for grams in gram_blocks(rows, cost, by_blocks=True):
             total += grams.sum(axis=0)
-            # A block of the shard may straddle two blocks of all queries, so it
-            # is split where the next one begins. `lane` is the position in a
-            # block.
+            # A block of the shard may straddle two
+            # blocks of all queries, so it is split
+            # where the next one begins. `lane` is
+            # the position in a block. Row and column
+            # n of a matrix are those of the labels.
             for part in np.split(grams, [BLOCK - query % BLOCK]):
                 block, lane = divmod(query, BLOCK)
                 lanes = slice(lane, lane + len(part))

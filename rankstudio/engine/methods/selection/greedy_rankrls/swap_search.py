@@ -23,11 +23,13 @@ def swap_features(
     Parameters
     ----------
     search : FloatingSearch
-        Search among features or groups; groups then count as features.
+        Computes the criterion of a set;
+        its features may be groups.
     selected : tuple of int
         Initial set.
     rules : Constraints
-        Rules; ``allowed``, ``pinned``, ``costs`` and ``budget`` are used.
+        Which features may or have to be
+        selected, their costs and the budget.
     tie : float
         Rounding: only a criterion that is lower by more than this counts as lower.
 
@@ -51,7 +53,7 @@ def swap_features(
         # From the last position to the first, so that the search need not
         # select the earlier features again.
         for position in reversed(range(len(selected))):
-            if selected[position] in rules.pinned:
+            if selected[position] in rules.pinned:  # never removed
                 continue
             # The feature at this position is removed. The criterion with
             # another one added is that after the swap of the two.
@@ -89,7 +91,11 @@ def _swap_candidates(
     rest: tuple[int, ...],
     rules: Constraints,
 ) -> Ints:
-    """Return the candidates that may replace the selected feature that is not in ``rest``."""
+    """Return the columns that may replace the only feature of ``selected`` that is not in ``rest``.
+
+    They vary in some query (``informative``), and their cost
+    fits into the budget of the ``rules``.
+    """
     remaining = rules.allowed & informative
     remaining[list(selected)] = False
     spent = 0.0 if rules.costs is None else float(rules.costs[list(rest)].sum())
@@ -106,13 +112,16 @@ def swap_path(
     greedy : list of Step
         Greedy path under the same rules, one step per size.
     search : FloatingSearch
+        Computes the criterion of a set; its features may be
+        groups.
     rules : Constraints
+        Which features may or have to be selected.
 
     Yields
     ------
     Step or WorkProgress
-        Progress, then one step per size as in
-        :func:`rankstudio.engine.methods.selection.greedy_rankrls.search_steps.floating`.
+        Progress, then one step per size with its
+        best set. The sets need not be nested.
     """
     sets = BestSets(greedy, search, rules)
     yield from swap_sets(sets, search, rules)
@@ -124,12 +133,16 @@ def swap_sets(
 ) -> Iterator[WorkProgress]:
     """Improve each of the best sets, one per size, by swaps, with a progress event per size.
 
-    A swap replaces a feature of the set by one outside of it.
+    A swap replaces a feature of the set by one
+    outside of it. ``sets`` are changed in place.
+    ``search`` computes the criteria, and ``rules``
+    say which features may or have to be selected.
     """
-    for size in range(max(1, len(rules.pinned)), sets.most + 1):
+    # From the size of the pinned features on.
+    for size in range(max(1, len(rules.pinned)), sets.largest_size + 1):
         before = sets.of_size(size).selected
         if before:
             selected, _ = swap_features(search, before, rules, sets.tie)
             if selected != before:
                 sets.put(size, selected)
-        yield WorkProgress(tr("swap search"), size / sets.most)
+        yield WorkProgress(tr("swap search"), size / sets.largest_size)

@@ -94,8 +94,7 @@ def group_swap_criteria(
         Criterion after the swap, by the positions of the removed and the added
         group; at least one of the two has several features.
     """
-    inside = groups.containing(selected)
-    # Only swaps with a group of several features are asked for.
+    inside = groups.containing(selected)  # positions of groups
     is_joint = [len(group) > 1 for group in groups.groups]
     outside = [group for group in range(len(is_joint)) if group not in inside]
     swapped: dict[tuple[int, int], float] = {}
@@ -105,10 +104,14 @@ def group_swap_criteria(
     )
     search.move_to(inside)
     criterion = search.criterion()
-    # Without one of the groups, the cost of adding each other group is the
-    # criterion of a swap.
+    # Without one of the groups, the cost of adding
+    # each other group is the criterion of a swap.
+    # From the last group to the first, so that the
+    # earlier ones need not be selected again.
     for position in reversed(range(len(inside))):
         removed = inside[position]
+        # Only swaps with a group of
+        # several features are computed.
         added = [group for group in outside if is_joint[removed] or is_joint[group]]
         if added:
             search.move_to(inside[:position] + inside[position + 1 :])
@@ -120,7 +123,11 @@ def group_swap_criteria(
 
 
 def swap_seconds(n_queries: int, n_selected: int, n_candidates: int) -> float:
-    """Estimate the duration of `swap_criteria` on one thread."""
+    """Estimate the seconds that one thread takes to compute the criteria of all swaps.
+
+    A swap replaces one of the selected
+    features by a candidate.
+    """
     # For each query and each removed feature: k² k / 2 products for the inverse
     # without it, and k² for each candidate. A product takes about a nanosecond.
     k = n_selected
@@ -130,9 +137,11 @@ def swap_seconds(n_queries: int, n_selected: int, n_candidates: int) -> float:
 def on_demand_search(data: QueryData, regularization: float, k: int) -> FloatingSearch:
     """Return a search among sets of up to k features, which computes criteria on training data in memory.
 
-    It uses Gram matrices of the queries, unless these are large, or else the
-    columns of the documents. :class:`SummedRows` have only Gram matrices, so
-    these are always used.
+    The criterion is the leave-query-out error, with the
+    ``regularization`` λ. It follows from Gram matrices
+    of the queries, or if these are large, from the
+    columns of the documents. :class:`SummedRows` have
+    only Gram matrices, so these are always used.
     """
     from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import (  # noqa: PLC0415
         SummedRows,

@@ -67,15 +67,21 @@ def _append(
 ) -> None:
     """Append feature b to a prefix of t features, and update the numbers of the features from ``first`` on.
 
-    A prefix are the features with which the sets of a search begin. For each
-    further feature, ``prefix`` has the numbers from which the training error
-    with it follows in O(1), by the number of features so far. They change by
-    (3) of the module's docstring. ``total`` (n + 1, n + 1) are the products of
-    features and labels. ``work`` is two vectors of length t, two of length n,
-    and L, to which a row is appended.
+    A prefix are the features with which the sets of a
+    search begin. For each further feature, ``prefix`` has
+    the numbers from which the training error with it
+    follows in O(1), by the number of features so far.
+    ``total`` (n + 1, n + 1) are the products T of features
+    and labels. ``work`` is two vectors of length t, two of
+    length n, and the factor L of the features in the prefix
+    P, LL' = T[P, P] + λI, to which a row is appended.
     """
-    # By number of features in the prefix, and by further feature; the last one
-    # is the error with the squared length of the weights.
+    # By number of features in the prefix, and by
+    # further feature j: p_j = L^-1 T[P, j]; the pivot
+    # s_j; the right-hand side g_j; with z_j = L'^-1
+    # p_j, the weights that predict j from the prefix,
+    # q_j = z_j'z_j and h_j = w'z_j, with the weights w
+    # of the model. The last one is the error and w'w.
     p, s, g, q, h, J_ww = prefix
     n = s.shape[1]
     z = work[0]
@@ -95,7 +101,7 @@ def _append(
         for c in range(a):
             v[a] -= factor[a, c] * v[c]
         v[a] /= factor[a, a]
-    # s_b, g_b, q_b and h_b of (2), and the weight β of b.
+    # s, g, q and h of b, and the weight β of b.
     pivot = s[t, b]
     right = g[t, b]
     square = q[t, b]
@@ -112,7 +118,9 @@ def _append(
             along[j] -= p_ab * p[a, j]
             across[j] += v_a * p[a, j]
     for j in range(first, n):
-        # (3): the numbers of all features from `first` on, with b in the prefix.
+        # The numbers of all features from `first`
+        # on, with b in the prefix: z_j becomes [z_j
+        # - γ z_b; γ], and w becomes [w - β z_b; β].
         gamma = along[j] / pivot
         p[t, j] = along[j] / root
         s[t + 1, j] = s[t, j] - gamma * along[j]
@@ -131,7 +139,13 @@ def _append(
 
 @fused_inlined
 def _error_with(j: int, t: int, regularization: float, prefix: Prefix) -> float:
-    """Return L(P + j) by (1) and (2) of the module's docstring; s_j is below λ only by rounding."""
+    """Return the training error of a prefix of t features with feature j added, in O(1).
+
+    ``prefix`` has the numbers of the features from which it
+    follows, and ``regularization`` is λ. The error without λ
+    is the minimum J minus λ times the squared weights.
+    """
+    # A pivot is below λ only by rounding.
     _, s, g, q, h, J_ww = prefix
     weight = g[t, j] / max(s[t, j], regularization)
     penalty = J_ww[t, 1] + weight * (weight * (q[t, j] + 1.0) - 2.0 * h[t, j])
@@ -150,16 +164,21 @@ def _factorise_without(
 ) -> None:
     """Write L of T_q[S, S] + λI = LL' and L^-1 t_q[S] to ``space``, for the queries of block k.
 
-    S are the first t of the features ``chosen``. T_q = T - G_q and t_q = t -
-    r_q are the totals without query q: products of features, and of features
-    and labels. ``space`` are arrays (t, t, BLOCK) and (t, BLOCK). The diagonal
-    entries of L are inverted.
+    S are the first t of the features ``chosen``. The totals
+    without query q are T_q = T - G_q, products of features,
+    and t_q = t - r_q, of features and labels. G_q and r_q
+    are those in the query, T and t those of all queries.
+    ``space`` are arrays (t, t, BLOCK) and (t, BLOCK). The
+    diagonal entries of L are inverted.
     """
-    # Products over all queries, by branching order; those of each query, by column.
+    # Products over all queries, with the features in
+    # the order of the search; those of each query, with
+    # the features in the order of the data, labels
+    # last; and the column in the data of each feature.
     total, gram, columns, _ = totals
     n = total.shape[0] - 1
     last = gram.shape[1] - 1
-    # The factor L, and the solution along it.
+    # The factor L, and the solution of the forward substitution.
     M, w = space
     for a in range(t):
         # Row a of the matrix and its right-hand side, without each query of the block.
@@ -199,14 +218,20 @@ def _errors_of_block(
 ) -> None:
     """Write the errors of the held-out queries of block k to ``out`` (BLOCK,), with t chosen features.
 
-    ``space`` has the factor L and the solution of the forward substitution for
-    each query; a back substitution gives the weights w_q. The error is y_q'y_q
-    - 2 w_q'r_q + w_q'G_q w_q with the query's own products.
+    ``space`` has the factor L and the solution of the
+    forward substitution for each query; a back
+    substitution gives the weights w_q without the query.
+    The error is y_q'y_q - 2 w_q'r_q + w_q'G_q w_q with
+    the query's own products: y_q are its labels, G_q
+    those of its features, r_q of features and labels.
     """
-    # The products of each query, by column, and the columns in branching order.
+    # The products of each query, and the
+    # column in them of each feature, whose
+    # number is by the order of the search.
     _, gram, columns, _ = totals
     last = gram.shape[1] - 1
-    # The factor L, and the solution along it.
+    # The factor L, and the solution of the forward
+    # substitution, which is overwritten with w_q.
     M, w = space
     # The back substitution; diagonal entries of L are inverted.
     for a in range(t - 1, -1, -1):
@@ -242,8 +267,12 @@ def _left_out_error(
 ) -> float:
     """Return the leave-query-out error of t features, and write that of each query to ``by_query``.
 
-    ``chosen`` (≥ t,) are the features, ``totals`` the products over all queries
-    and in each query, and ``by_query`` has shape (blocks, BLOCK).
+    ``chosen`` (≥ t,) are the features, ``totals``
+    the products over all queries and in each query,
+    ``regularization`` is λ, and ``by_query`` has
+    shape (blocks, BLOCK). ``space`` is work space
+    for the factor of each query's system and for
+    its solution, (t, t, BLOCK) and (t, BLOCK).
     """
     error = 0.0
     for k in range(by_query.shape[0]):
@@ -283,9 +312,10 @@ def _sweep(matrix: Floats, c: int) -> None:
 def _take_out(matrix: Floats, c: int) -> None:
     """Remove feature c from the model of a swept matrix, in place.
 
-    The matrix (n + 1, n + 1) is [-M, w; w', J_μ], with the inverse M of the
-    features in the model, their weights w and the error J_μ. Rows of other
-    features are 0.
+    The matrix (n + 1, n + 1) is [-M, w; w', J], with the
+    inverse M of the regularised products of the features
+    in the model, their weights w and its error J. Rows
+    of other features are 0, as that of c is afterwards.
     """
     n = matrix.shape[0]
     pivot = matrix[c, c]
@@ -301,7 +331,10 @@ def _take_out(matrix: Floats, c: int) -> None:
 
 @fused_subroutine
 def _take_out_item(matrix: Floats, item: int, starts: Ints) -> None:
-    """Remove the features of an item from a swept matrix."""
+    """Remove the features of an item from the model of a swept matrix, in place.
+
+    ``starts`` (items + 1,) are the first features of items.
+    """
     for c in range(starts[item], starts[item + 1]):
         _take_out(matrix, c)
 
@@ -322,7 +355,8 @@ def _bound(
     """
     n = matrix.shape[0] - 1
     items = starts.shape[0] - 1
-    # No item may be missing: the bound is J_μ of all of them.
+    # No item may be missing: the bound
+    # is the error of all of them.
     if items - item == n_to_choose:
         return float(matrix[n, n])
     # The greatest costs, in descending order, by insertion.
@@ -330,6 +364,8 @@ def _bound(
     for i in range(item, items):
         cost = 0.0
         for c in range(starts[i], starts[i + 1]):
+            # The squared weight by the diagonal entry of the
+            # inverse, which is negated in the swept matrix.
             cost = max(cost, -matrix[c, n] * matrix[c, n] / matrix[c, c])
         position = n_to_choose
         if cost > greatest[position]:
@@ -346,10 +382,13 @@ def _begin_bound(
 ) -> None:
     """Write to ``matrix`` the swept matrix of the forced items and all items from ``item`` on.
 
-    The swept matrix has the inverse of T + μI for the features of these items,
-    their weights, and the error J_μ in the last entry. ``total`` and ``matrix``
-    are (n + 1, n
-    + 1), and ``starts`` (items + 1,) are the first features of items.
+    The swept matrix has the negated inverse of T + μI
+    for the features of these items, their weights, and
+    the error in the last entry. T are the products of
+    features and labels over all queries, labels last:
+    ``total`` (n + 1, n + 1), the shape of ``matrix``.
+    ``ridge`` is μ, and ``starts`` (items + 1,) are the
+    first features of items.
     """
     n = total.shape[0] - 1
     # The features that are swept, and the labels.
@@ -404,8 +443,10 @@ def branches(
     for f in range(n_forced):
         spent[0] += prices[f]
     chosen_items[0] = n_forced
-    # Depth-first: chosen_items[depth] is the next item to try at a depth,
-    # matrices[depth] its swept matrix.
+    # Depth-first: chosen_items[depth] is the next
+    # item to try at a depth. matrices[depth] is the
+    # swept matrix of the prefix so far with all items
+    # from this one on: its error is a lower bound.
     depth = 0
     count = 0
     while depth >= 0:
@@ -437,6 +478,8 @@ def branches(
                 bounds[count] = bound
                 count += 1
             depth -= 1
+        # Next, the sets without this
+        # item, but with later ones.
         if depth >= 0:
             _take_out_item(matrices[depth], chosen_items[depth], starts)
             chosen_items[depth] += 1
@@ -447,9 +490,10 @@ def branches(
 def _is_best(error: float, columns: Ints, tie: float, output: Found) -> bool:
     """Return whether a set is better than the best one so far, which is row 0 of ``output``.
 
-    ``columns`` are the set's features, ascending, and ``error`` is its
-    criterion. Of sets with equal errors, the first in lexicographic order of
-    the columns is better.
+    ``columns`` are the set's features, ascending, and
+    ``error`` is its criterion. Errors that differ by at
+    most ``tie`` are equal. Of sets with equal errors, the
+    first in lexicographic order of the columns is better.
     """
     # Sets, their criteria and deviations, and three counts: sets kept, sets
     # evaluated, and whether the table was too small.
@@ -458,6 +502,7 @@ def _is_best(error: float, columns: Ints, tie: float, output: Found) -> bool:
         return True
     if error > values[0, 0] + tie:
         return False
+    # Equal errors: the first feature that differs decides.
     a = 0
     while a < columns.shape[0] and columns[a] == sets[0, a]:
         a += 1
@@ -468,10 +513,12 @@ def _is_best(error: float, columns: Ints, tie: float, output: Found) -> bool:
 def _deviation(
     by_query: Floats, reference: Floats, n_queries: int
 ) -> tuple[float, float]:
-    """Return the sum over queries of d_q = error_q(S) - error_q(reference), and its standard error.
+    """Return the sum over queries of the difference of the errors of two sets, and its standard error.
 
-    ``by_query`` and ``reference`` (blocks, BLOCK) are the errors of the two
-    sets in each query; both are 0 for the queries that pad the last block.
+    The difference in a query is the error in ``by_query``
+    minus that in ``reference``, both of shape (blocks,
+    BLOCK). Both are 0 for the queries that pad the last
+    block, so that ``n_queries`` may be fewer.
     """
     difference = 0.0
     squares = 0.0
@@ -485,13 +532,18 @@ def _deviation(
 
 
 @fused_subroutine
-def _judge(chosen: Ints, t: int, totals: Totals, task: Task, output: Found) -> None:
+def _evaluate_set(
+    chosen: Ints, t: int, totals: Totals, task: Task, output: Found
+) -> None:
     """Compute the exact criterion of a set of t features, and store the set in ``output`` if it qualifies.
 
     ``chosen`` (≥ t,) are the features, in branching order. Without a reference
     set in the ``task``, a set qualifies if it is the best so far. With one, it
     qualifies if it is not significantly worse than the reference.
     """
+    # Seven numbers; the errors of the reference in
+    # each query, empty without one; work space;
+    # and the errors of this set in each query.
     numbers, n_queries, reference, space, by_query = task
     # λ, the rounding of a criterion, and by how many standard errors a set may
     # be worse than the reference.
@@ -503,7 +555,9 @@ def _judge(chosen: Ints, t: int, totals: Totals, task: Task, output: Found) -> N
     sorted_columns = np.empty(t, np.int64)
     row = 0
     deviation = 0.0
-    for a in range(t):  # in ascending order; NumPy's sort takes a second to compile
+    # The columns in the data, sorted by insertion;
+    # NumPy's sort takes a second to compile.
+    for a in range(t):
         column = totals[2][chosen[a]]
         position = a
         while position > 0 and sorted_columns[position - 1] > column:
@@ -543,6 +597,9 @@ def _limit(task: Task, output: Found) -> float:
     set, without a reference, it is at most the criterion of the best set so
     far. The rounding error of a bound is added.
     """
+    # Seven numbers, and the errors of a reference set, empty
+    # without one. Of the numbers: the greatest criterion,
+    # and the roundings of a bound and of a criterion.
     numbers, _, reference, _, _ = task
     _, _, _, greatest_criterion, slack, tie, _ = numbers
     # Criteria of the stored sets, and how many sets these are.
@@ -554,7 +611,7 @@ def _limit(task: Task, output: Found) -> float:
 
 
 @fused_subroutine
-def _judge_last(
+def _search_last_item(
     item: int,
     chosen: Ints,
     t: int,
@@ -569,15 +626,19 @@ def _judge_last(
 ) -> None:
     """Search among the sets of a prefix of t features and one more item, from ``item`` on.
 
-    An item is a feature or a group, and ``starts`` (items + 1,) are the first
-    features of items. ``spent`` is the cost of the prefix, and ``chosen`` has
-    its features. The exact criterion of a set is only computed if its training
-    error, a lower bound, is small enough. Sets that qualify are stored in
+    An item is a feature or a group, and ``starts``
+    (items + 1,) are the first features of items. ``spent``
+    is the cost of the prefix, and ``chosen`` has its
+    features. ``prefix`` and ``work`` have the numbers
+    from which training errors follow, ``task`` the limits
+    of the search. The exact criterion of a set is only
+    computed if its training error, a lower bound, is
+    small enough. Sets that qualify are stored in
     ``output``. The search ends if ``stop[0]`` is not 0.
     """
     regularization, _, budget, _, _, _, _ = task[0]
-    total = totals[0]
-    prices = totals[3]
+    total = totals[0]  # products of features and labels
+    prices = totals[3]  # costs of items
     for last_item in range(item, starts.shape[0] - 1):
         if spent + prices[last_item] > budget:
             continue
@@ -595,7 +656,7 @@ def _judge_last(
             if stop[0] != 0:
                 return
             chosen[n_chosen] = b
-            _judge(chosen, n_chosen + 1, totals, task, output)
+            _evaluate_set(chosen, n_chosen + 1, totals, task, output)
 
 
 @fused_subroutine
@@ -609,7 +670,14 @@ def _append_item(
     prefix: Prefix,
     work: Floats,
 ) -> int:
-    """Append the features of an item to a prefix of t features, and return its new number of features."""
+    """Append the features of an item to a prefix of t features, and return its new number of features.
+
+    The features are also written to ``chosen``, from
+    position t on. ``prefix`` is updated for the
+    features from ``first`` on. ``total`` are the
+    products of features and labels, ``starts`` the
+    first features of items, and ``work`` is work space.
+    """
     for b in range(starts[item], starts[item + 1]):
         _append(b, t, first, total, prefix, work)
         chosen[t] = b
@@ -621,11 +689,17 @@ def _append_item(
 def _empty_prefix(max_features: int, total: Floats, regularization: float) -> Prefix:
     """Return the numbers of a prefix without features, in arrays for up to ``max_features`` features.
 
-    Row t of an array is for a prefix of t features. p (rows, n) are the
-    products of each further feature with the prefix. From s, g, q and h (rows,
-    n), the training error with one more feature follows. J_ww (rows, 2) has the
-    error and the squared length of the weights.
+    ``total`` (n + 1, n + 1) are the products of features and
+    labels, labels last. Row t of an array is for a prefix of
+    t features. p (rows, n) are the products of each further
+    feature with the prefix. From s, g, q and h (rows, n), the
+    training error with one more feature follows. J_ww (rows,
+    2) has the error and the squared length of the weights.
     """
+    # Without features: s are the squares plus λ, g
+    # the products with the labels, and the error is
+    # the square of the labels. All other numbers
+    # are products with the features of the prefix.
     n = total.shape[0] - 1
     p = np.empty((max_features + 1, n))
     s = np.empty((max_features + 2, n))
@@ -652,13 +726,18 @@ def search(
     stop: Ints,
     output: Found,
 ) -> None:
-    """Search all sets of ``size`` items that begin with the forced ones; :func:`_judge` keeps some.
+    """Search all sets of ``size`` items that begin with the forced ones, and store those that qualify.
 
-    ``numbers``: λ, μ, the budget, the greatest criterion of a set to evaluate,
-    the rounding errors of a bound and of a criterion, and the number of
-    standard errors by which a set may differ from the reference. Without a
-    reference, ``output`` starts with the best known set, whose criterion is
-    another limit. The search ends early if ``stop[0]`` becomes nonzero.
+    Without a ``reference``, only the best set qualifies,
+    and ``output`` starts with the best known one, whose
+    criterion is another limit. With the errors of a
+    reference set in each query, all sets that are not
+    significantly worse qualify. ``numbers`` are λ, the
+    ridge μ of lower bounds, the budget, the greatest
+    criterion of a set to evaluate, the rounding errors of
+    a bound and of a criterion, and the number of standard
+    errors by which a set may differ from the reference.
+    The search ends early if ``stop[0]`` becomes nonzero.
     """
     total = totals[0]
     prices = totals[3]
@@ -687,13 +766,14 @@ def search(
         chosen_items[0] = item + 1
     # The forced items may already be the whole set.
     if n_wanted == 0 and spent[0] <= budget:
-        _judge(chosen, ends[0], totals, task, output)
+        _evaluate_set(chosen, ends[0], totals, task, output)
     matrices = np.empty((max(1, n_wanted - 1), n + 1, n + 1))
     if n_wanted >= 3:
         _begin_bound(forced, chosen_items[0], total, starts, ridge, matrices[0])
-    # Depth-first: chosen_items[depth] is the next item to try at a depth,
-    # matrices[depth] its swept matrix. Bounds are only computed with three or
-    # more items to choose; the last item is chosen by _judge_last.
+    # Depth-first: chosen_items[depth] is the next item to
+    # try at a depth, matrices[depth] its swept matrix.
+    # Bounds are only computed with three or more items to
+    # choose; the last item is chosen by _search_last_item.
     depth = 0 if n_wanted > 0 else -1
     while depth >= 0 and stop[0] == 0:
         n_left = n_wanted - depth
@@ -727,7 +807,7 @@ def search(
             # later items of this level have too few items after them or too
             # high a bound, too. Either way, go one level up.
             if within:
-                _judge_last(
+                _search_last_item(
                     item,
                     chosen,
                     t,
@@ -753,7 +833,13 @@ def search(
 def errors(
     chosen: Ints, totals: Totals, regularization: float, by_query: Floats
 ) -> float:
-    """Return the leave-query-out error of some features, and write that of each query (blocks, BLOCK)."""
+    """Return the leave-query-out error of features, and write that of each query to ``by_query``.
+
+    ``chosen`` are the features, in the order of ``totals``,
+    which has the products over all queries and in each one.
+    ``by_query`` has shape (blocks, BLOCK); ``regularization``
+    is λ.
+    """
     t = chosen.shape[0]
     space = np.empty((t, t, BLOCK)), np.empty((t, BLOCK))
     return _left_out_error(chosen, t, totals, regularization, space, by_query)

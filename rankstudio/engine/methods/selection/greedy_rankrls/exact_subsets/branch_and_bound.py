@@ -88,10 +88,12 @@ class Branches:
 def open_branches(problem: SubsetProblem, size: int, limit: float) -> Branches:
     """Return the branches that may contain a set of a size with a criterion up to a limit.
 
-    A branch are the sets that begin with the same items, in the problem's order
-    of items; an item is a feature or a group of them. Branches are in order of
-    their lower bounds.
+    A branch are the sets that begin with the same items,
+    in the problem's order of items; an item is a feature
+    or a group of them. All sets begin with the required
+    items. Branches are in order of their lower bounds.
     """
+    # Of `most`, the number of all items, these may be chosen.
     free = problem.most - problem.n_forced
     n_wanted = size - problem.n_forced
     length = 0
@@ -108,7 +110,8 @@ def open_branches(problem: SubsetProblem, size: int, limit: float) -> Branches:
     forced = [
         np.concatenate((required, prefixes[row])).astype(np.int64) for row in order
     ]
-    # A branch continues with items after its last one.
+    # A branch continues with items after
+    # its last one; an empty branch has all.
     n_after = [
         problem.most - 1 - int(branch[-1]) if branch.size else problem.most
         for branch in forced
@@ -116,7 +119,7 @@ def open_branches(problem: SubsetProblem, size: int, limit: float) -> Branches:
     return Branches(
         forced=forced,
         bounds=bounds[order],
-        sets=[comb(n_items, n_wanted - length) for n_items in n_after],
+        sets=[comb(n_later, n_wanted - length) for n_later in n_after],
     )
 
 
@@ -161,9 +164,10 @@ Job = Callable[[int], None]
 def in_rounds(count: int, job: Job, stop: Ints) -> Generator[int | None, None, None]:
     """Call ``job`` for the numbers below ``count``, on all threads, in rounds of a few jobs.
 
-    A job is the search of one branch. At its end, also if the caller closes it
-    early, the generator sets ``stop[0]`` to 1, which ends the jobs, and waits
-    for them.
+    A job is the search of one branch. When the
+    generator ends, also because the caller closes
+    it early, it sets ``stop[0]`` to 1. This ends
+    the running jobs, for which it waits.
 
     Yields
     ------
@@ -230,10 +234,15 @@ def search_size(
         Uses ``problem``, ``state``, ``branches`` and ``stop`` of the enclosing
         function. Branches that cannot have a better set are skipped.
         """
-        # The best set may be better than when the branches were opened.
+        # An earlier round may have found a better set
+        # than there was when the branches were opened.
         max_criterion = state.criterion + problem.tie
         if branches.bounds[number] > max_criterion:
             return
+        # The columns of a set, padded with -1;
+        # its criterion and deviation; the numbers
+        # of stored and of evaluated sets, and
+        # whether there were more than one row.
         sets = np.full((1, widest), -1, dtype=np.int64)
         numbers = np.full((1, 2), inf)
         counts = np.zeros(3, dtype=np.int64)
@@ -244,7 +253,7 @@ def search_size(
             numbers[0, 0] = state.criterion
             counts[0] = 1
         output = searched[number] = (sets, numbers, counts)
-        limits = problem.numbers(max_criterion)
+        limits = problem.numbers(max_criterion)  # λ, budget and roundings, too
         kernels.search(
             state.size,
             branches.forced[number],
@@ -303,13 +312,18 @@ def _merge(
 ) -> None:
     """Update the state with the results of the searched branches, and remove them from ``searched``.
 
-    Branches are merged in order of their numbers, so that ties do not depend on
-    which one ended first.
+    The best set of all branches becomes that of
+    ``state``, and evaluated sets are counted.
+    Branches are merged in order of their numbers, so
+    that ties do not depend on which one ended first.
     """
     for number in sorted(searched):
+        # The best set of the branch, padded with
+        # -1; its criterion; and the numbers of
+        # stored and of evaluated sets.
         sets, numbers, counts = searched.pop(number)
         state.n_evaluated += int(counts[1])
-        if not counts[0]:
+        if not counts[0]:  # the branch has no set
             continue
         criterion = float(numbers[0, 0])
         columns = tuple(int(c) for c in sets[0] if c >= 0)

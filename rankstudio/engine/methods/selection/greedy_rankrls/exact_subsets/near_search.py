@@ -62,13 +62,16 @@ def search_near(
 ) -> Generator[None, None, None]:
     """Search all sets of a size whose error is close to that of the best set, and at most ``max_error``.
 
-    "Close" means that the difference of the errors is at most ``deviations``
-    standard errors, which follow from the differences in the queries. Yields
-    None whenever the state may have changed.
+    The error is the leave-query-out error. "Close" means that
+    the difference of the errors is at most ``deviations``
+    standard errors, which follow from the differences in the
+    queries. Yields None whenever the state may have changed.
 
     Parameters
     ----------
     problem : SubsetProblem
+        Items, their products and the rules of a set;
+        an item is a feature or a group of features.
     size : int
         Number of items of a set.
     reference : ndarray of shape (blocks, BLOCK)
@@ -89,7 +92,8 @@ def search_near(
     def job(number: int) -> None:
         """Write all qualifying sets of the branch with a number to ``searched``.
 
-        Uses the limits and arrays of the enclosing function.
+        Uses ``problem``, ``size``, ``branches``, ``parts``,
+        ``reference`` and ``stop`` of the enclosing function.
         """
         # The table of sets has a fixed number of rows. If it is too small, the
         # branch is searched again with a larger one.
@@ -99,6 +103,8 @@ def search_near(
             # The numbers of stored and of evaluated sets, and whether the table
             # was too small.
             counts = np.zeros(3, dtype=np.int64)
+            # The sets, and their criteria
+            # and standard errors.
             output = np.empty(shape, dtype=np.int64), np.empty((rows, 2)), counts
             kernels.search(
                 size, branches.forced[number], *parts, reference, stop, output
@@ -110,6 +116,8 @@ def search_near(
 
     with closing(in_rounds(len(branches.forced), job, stop)) as rounds:
         for n_done in rounds:
+            # None: a round has not ended
+            # yet, but the caller may stop.
             if n_done is not None:
                 state.share = n_done / len(branches.forced)
                 # The results of the round, in order of the branches.

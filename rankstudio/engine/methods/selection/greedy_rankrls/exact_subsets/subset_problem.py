@@ -84,9 +84,11 @@ class SubsetProblem:
     ) -> Self:
         """Prepare the search for the rows ``data``, whose squared errors are the loss.
 
-        For the default loss the rows are the documents. ``regularization`` is
-        λ. ``groups`` are features that are added together, and ``rules`` say
-        which groups are required or allowed.
+        For the default loss the rows are the documents.
+        ``regularization`` is λ. ``groups`` are features that
+        are added together, and ``rules`` say which groups are
+        required or allowed. Raises an OutOfMemoryError if the
+        Gram matrices of the queries do not fit into memory.
 
         Notes
         -----
@@ -94,7 +96,7 @@ class SubsetProblem:
         for the order of n features.
         """
         Q = data.ptr.size - 1
-        if not data.has_statistics:
+        if not data.has_statistics:  # the Gram matrices are not in the cache
             check_room(Q, data.X.shape[1])
         statistics = gram_statistics(data)
         return cls.of_matrices(
@@ -151,6 +153,9 @@ class SubsetProblem:
             if pool.size
             else 0.0
         )
+        # The ridge μ that replaces λ in lower bounds,
+        # and how much such a bound may be above the
+        # exact one, as a share of the labels' square.
         ridge, ridge_excess = _ridge(regularization, greatest)
         # The order in which the search branches, and the columns of the items
         # in this order.
@@ -165,8 +170,9 @@ class SubsetProblem:
             ([0], np.cumsum([len(groups.groups[item]) for item in items]))
         )
         labels = float(total[n, n])
-        # How much a computed bound may be above the exact one: because μ may be
-        # larger, and by rounding.
+        # How much a computed bound may be above the exact
+        # one: because μ may be larger, and by rounding,
+        # which grows with the condition number.
         slack = (ridge_excess + 1e-12 + _ROUNDINGS * (1 + greatest / ridge)) * labels
         return cls(
             items=items,
@@ -189,15 +195,15 @@ class SubsetProblem:
 
     @property
     def most(self) -> int:
-        """Maximum number of items of a set."""
+        """Maximum number of items of a set: that of all items."""
         return len(self.items)
 
     def n_sets(self, size: int) -> int:
-        """Return the number of sets of a size, regardless of cost."""
+        """Return the number of sets of ``size`` items with all required ones, regardless of cost."""
         return comb(self.most - self.n_forced, size - self.n_forced)
 
     def most_columns(self, size: int) -> int:
-        """Return the maximum number of columns of a set of a size."""
+        """Return the maximum number of columns of a set of ``size`` items."""
         widths: list[int] = sorted(
             np.diff(self.starts[self.n_forced :]).tolist(), reverse=True
         )
@@ -213,6 +219,8 @@ class SubsetProblem:
         ``columns`` are those of the data. The arrays of the problem have the
         columns in another order, that of the search.
         """
+        # The products of each query, and
+        # the columns in the search's order.
         _, grams, columns_in_order, _ = self.totals
         index_of = {int(column): index for index, column in enumerate(columns_in_order)}
         chosen = np.array([index_of[column] for column in columns], dtype=np.int64)
@@ -226,9 +234,11 @@ class SubsetProblem:
     ) -> tuple[float, float, float, float, float, float, float]:
         """Return the numbers that the kernel's search for sets needs, in its order.
 
-        Sets are evaluated up to a criterion of ``limit``, and may be worse than
-        a reference by at most ``deviations`` standard errors. The others are λ,
-        μ, the budget, and the rounding errors of a bound and of a criterion.
+        Sets are evaluated up to a criterion of ``limit``,
+        and may be worse than a reference set by at most
+        ``deviations`` standard errors. The others are λ, the
+        ridge μ that replaces it in bounds, the budget, and
+        the rounding errors of a bound and of a criterion.
         """
         return (
             self.regularization,
@@ -246,11 +256,15 @@ def errors_of_sets(
 ) -> Floats:
     """Return the leave-query-out error of each query with each of some sets of columns, (sets, Q).
 
-    O(Qk³) for a set of k columns.
+    The squared errors of ``rows`` are the loss; by
+    default they are the documents. ``regularization``
+    is λ. O(Qk³) for a set of k columns.
     """
     statistics = gram_statistics(rows)
     n = rows.X.shape[1]
-    # All columns, without costs.
+    # What the kernel expects: the products
+    # over all queries and in each one, all
+    # columns in their order, and costs of 0.
     totals = statistics.total, statistics.gram, np.arange(n), np.zeros(n)
     # The last block may be padded with further queries, which are cut off below.
     by_query = np.empty((statistics.gram.shape[0], BLOCK))
@@ -301,8 +315,13 @@ def check_sizes(informative: Bools, rules: Constraints) -> None:
 
 
 def check_room(n_queries: int, n: int) -> None:
-    """Raise an OutOfMemoryError if the Gram matrices of the queries do not fit into memory."""
-    needed = 8.0 * n_queries * (n + 1) ** 2
+    """Raise an OutOfMemoryError if the Gram matrices of the queries do not fit into memory.
+
+    A matrix has the n features and the labels.
+    """
+    needed = 8.0 * n_queries * (n + 1) ** 2  # bytes
+    # Small matrices always fit; to ask
+    # for the free memory takes time.
     if needed > 1e8 and needed > (free := memory.available()):
         raise OutOfMemoryError(
             f"Exact search: the Gram matrices of {n_queries:,} queries with {n:,} features need "
@@ -331,8 +350,9 @@ def _ridge(regularization: float, greatest: float) -> tuple[float, float]:
     excess = (
         ridge / (values + ridge) - (regularization / (values + regularization)) ** 2
     )
-    # Between two points, which are 0.7 % apart, neither term changes by more
-    # than 0.7 %, so 2 % is enough.
+    # Between two points, which are 0.7 % apart, neither
+    # term changes by more than 0.7 %. So 2 % of the
+    # first one is enough, at the maximum of the grid.
     return ridge, float(max(0.0, excess.max())) + 0.02 * float(
         (ridge / (values + ridge))[excess.argmax()]
     )
@@ -367,6 +387,8 @@ def _order(
         item_indices = [
             [index_of[column] for column in groups.groups[item]] for item in remaining
         ]
+        # An item raises the error at least by
+        # the greatest rise of its columns.
         item_rises = [float(rises[indices].max()) for indices in item_indices]
         least = int(np.argmin(item_rises))
         removed.append(remaining.pop(least))
@@ -376,6 +398,8 @@ def _order(
             pivot = inverse[index, index]
             weights -= column * (weights[index] / pivot)
             inverse -= np.outer(column, column / pivot)
+            # The column's rise is 0² / 1 from
+            # now on; nothing asks for it.
             weights[index] = 0.0
             inverse[index, index] = 1.0
     return removed[::-1]

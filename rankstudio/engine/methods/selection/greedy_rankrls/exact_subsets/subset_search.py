@@ -47,11 +47,16 @@ def search_sizes(
     Parameters
     ----------
     data : QueryData
-        Rows of the problem.
+        Rows whose squared errors are the loss.
     problem : SubsetProblem
+        Items with their products; an item
+        is a feature or a group of features.
     rules : Constraints
-        Rules of groups; ``k`` is the largest size.
+        Items that are required or allowed;
+        ``k`` is the largest size.
     """
+    # Sizes from that of the required items
+    # on; `most` is the number of items.
     sizes = [
         SizeSearch(size, problem.n_sets(size))
         for size in range(max(1, problem.n_forced), min(rules.k, problem.most) + 1)
@@ -66,14 +71,17 @@ def prove_sizes(
 ) -> Generator[SizeSearch, None, None]:
     """Search sizes in ascending order from known sets, and yield a size's state whenever it may have changed.
 
-    At first, each state has a set of its size with the set's criterion. At the
-    end, it has the best set. ``lower`` is a bound below which no set's
+    ``sizes`` are the states, one per size. At first,
+    each state has a set of its size with the set's
+    criterion. At the end, it has the best set.
+    ``lower`` of a state is a bound below which no set's
     criterion is; at the end, it equals the criterion.
     """
     for state in sizes:
         state.lower = min(state.criterion, bound_of_size(problem, state.size))
     yield from sizes
-    # Each size with the next smaller one, None for the first.
+    # Each size with the next smaller one, None for
+    # the first. The first list is longer by one.
     for smaller, state in zip([None, *sizes], sizes, strict=False):
         if smaller is not None and not smaller.columns and smaller.done:
             # The budget allows no set with one feature less, so it allows none
@@ -103,9 +111,10 @@ def best_path(
     search : FloatingSearch
         Search among groups, which computes the criterion of any set.
     rules : Constraints
-        Without costs.
+        Groups that are required or allowed, without costs.
     problem : SubsetProblem
-        Problem with the same groups and rules.
+        The same groups and rules, as the
+        branch-and-bound search needs them.
 
     Yields
     ------
@@ -130,8 +139,9 @@ def best_path(
                 criterion=best_set.criterion,
             )
         )
-    # All sizes are proved together; the state of each one contains its best set
-    # at the end.
+    # The sizes are proved one after the other,
+    # each in one step or more. The state of
+    # each one has its best set at the end.
     n_sets = sum(state.n_sets for state in states)
     with closing(prove_sizes(problem, states)) as work:
         for _ in work:
@@ -156,7 +166,14 @@ def best_path(
 def _start(
     data: QueryData, problem: SubsetProblem, rules: Constraints, sizes: list[SizeSearch]
 ) -> None:
-    """Write the greedy set of each size, improved by swaps, and its criterion to the size's state."""
+    """Write the greedy set of each size, improved by swaps, and its criterion to the size's state.
+
+    ``sizes`` are the states. ``data`` are the rows
+    whose squared errors are the loss, and ``rules``
+    say which groups are required or allowed.
+    """
+    # Selects groups; the search inside
+    # selects their features.
     search = GroupSearch(
         on_demand_search(
             data, problem.regularization, max(1, problem.groups.greatest(rules.k))
