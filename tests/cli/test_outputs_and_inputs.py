@@ -27,6 +27,7 @@ READS = {
         "studies",
     ),
     "thresholds",
+    "transfer",
     "validity",
 }
 """Commands that write no file."""

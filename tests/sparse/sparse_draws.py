@@ -325,6 +325,14 @@ COMMANDS: Mapping[str, Command] = {
         ),
     ],
     "drift": lambda rng, files: ["drift", str(files.data), "--json"],
+    "transfer": lambda rng, files: [
+        "transfer",
+        str(files.data),
+        str(files.data),
+        "--method",
+        "rankrls",
+        "--json",
+    ],
     "drift of a study": lambda rng, files: [
         "drift",
         str(files.data),

@@ -115,9 +115,9 @@ def test_the_band_follows_the_measure(panel):
     ones = np.ones(3)
     bands = {"MAP": (ones, 0 * ones, 2 * ones), "P@10": (5 * ones, 4 * ones, 6 * ones)}
     panel.set_band(KS, (ones, ones, ones), bands)
-    assert panel.validation_plot.family.band.at(2) == (1.0, 0.0, 2.0)
+    assert panel.validation_plot.family.band.interval_at(2) == (1.0, 0.0, 2.0)
     panel.set_measure("P@10")
-    assert panel.validation_plot.family.band.at(2) == (5.0, 4.0, 6.0)
+    assert panel.validation_plot.family.band.interval_at(2) == (5.0, 4.0, 6.0)
 
 
 def test_beginning_anew_leaves_nothing_behind(panel):
