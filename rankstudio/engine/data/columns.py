@@ -148,7 +148,8 @@ class DataColumns:
             raise ParameterError(
                 "labels", labels[0], "no label columns beside files of judgments"
             )
-        # Of several judges, the label in use is that of the first one, unless
+        # A judge is a column of labels, or a file of judgments, of its own. Of
+        # several judges, the label in use is that of the first one, unless
         # another is specified.
         judges = cls(labels=labels, judgments=judgments).judges
         fields_by_name["label"] = label = fields_by_name["label"] or next(
@@ -215,7 +216,8 @@ def _checked_fields(values: Any) -> dict[str, Any]:
     if not isinstance(files, list | tuple):
         files = (files,) if files else ()
     checked["judgments"] = tuple(files)
-    # Check that there are no other fields, and the type of each one.
+    # Check that there are no other fields, and the type of each one. A name may
+    # be "", for a column that is not specified, but not that of a file.
     # "no_labels" is not a plain value: only the program sets it.
     names = [
         checked[name]
@@ -247,6 +249,7 @@ def _check_once(names: Sequence[str]) -> None:
 def _check_judges(label: str, judges: tuple[str, ...]) -> None:
     """Refuse two judges with the same name, and a label that no judge has.
 
+    A judge is a column of labels, or a file of judgments, beside others.
     ``label`` is the name of the judge in use; ``judges`` are the names of all
     judges, () without several ones. Raise ParameterError, else return nothing.
     """

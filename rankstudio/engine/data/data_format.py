@@ -71,7 +71,7 @@ class Beginning:
     path: Path
     head: bytes
     first_bytes: bytes
-    told: DataColumns
+    user_columns: DataColumns
     sizes: Path | None = None
 
     @property
@@ -87,7 +87,7 @@ class Beginning:
     @property
     def lacks_queries(self) -> bool:
         """Whether the lines need not contain their query."""
-        return self.told.no_queries or self.sizes is not None
+        return self.user_columns.no_queries or self.sizes is not None
 
     @cached_property
     def first_line(self) -> bytes:

@@ -169,7 +169,7 @@ class RankingDataset:
             )
         # Sort the rows by the number of their query, which counts queries by
         # first appearance; a stable sort keeps the order of documents within a
-        # query.
+        # query. If this moves no row, their order in the arrays is not stored.
         query_of, query_ids = numbered(keys)
         order = np.argsort(query_of, kind="stable")
         is_sorted = (np.diff(order) == 1).all()
@@ -233,7 +233,7 @@ class RankingDataset:
         >>> RankingDataset.from_frame(frame, qid="qid", label="label")
         <RankingDataset: 2 documents of 1 queries, 1 features>
         """
-        check_options(missing, False)
+        check_options(missing, False)  # False: the features are not scaled
         specified_columns = {
             "qid": qid,
             "label": label,
@@ -287,7 +287,7 @@ class RankingDataset:
         feature_ids = table.feature_ids
         if not feature_ids.size:
             feature_ids = np.arange(1, n + 1, dtype=np.int64)
-        # Columns beyond those of the table have no missing values.
+        # Number of missing values by feature; 0 in columns beyond the table's.
         counts = np.zeros(n, dtype=np.int64)
         counts[: len(table.missing)] = table.missing
         # Only a file that counts features from 0 has both ids and names: its
@@ -312,6 +312,7 @@ class RankingDataset:
                 str(source.path) if source is not None else "The frame"
             ),
             sparse=not table.dense,
+            # Rows are in the order of the file unless a query was scattered.
             file_rows=None if table.scattered is None else table.file_rows,
         )
 
@@ -346,6 +347,7 @@ class RankingDataset:
             feature_names=tuple(
                 self.feature_names[column] for column in columns.tolist()
             ),
+            # Numbers of missing values may be unknown: then the array is empty.
             missing=self.missing[columns] if self.missing.size else self.missing,
         )
 
@@ -549,7 +551,9 @@ class FoldedDataset:
     def __post_init__(self) -> None:
         """Give every part the greatest grade of all parts, and fill in the convention.
 
-        ERR depends on the greatest grade: it must not depend on how data are divided.
+        The measure ERR depends on the greatest grade, and must not depend on how
+        data are divided. The convention, by which measures are computed, is by
+        default that of the first training part.
         """
         grades = {
             part.greatest_grade for fold in self.folds for part in fold.parts.values()

@@ -136,7 +136,8 @@ def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
     path = _names_file(folder, dataset)
     if path is None:
         return FeatureNotes()
-    # The feature set and the costs have files of their own.
+    # The feature set and the costs have files of their own; the set is None if
+    # there is no valid file.
     imported = FeatureNotes(
         feature_set=first_feature_set([path.with_suffix(_FEATURE_SET_ENDING)]),
         costs=_stored_costs(path),
@@ -283,6 +284,7 @@ def with_feature_set(dataset: FoldedDataset, feature_set: FeatureSet) -> FoldedD
         )
         if user_name != name
     }
+    # The names so far count as those of the data, hence no original names.
     with_set = _with_names(dataset, new_names, original_names=())
     if user_names:
         with_set = renamed(with_set, user_names)

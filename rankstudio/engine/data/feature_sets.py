@@ -133,6 +133,7 @@ class FeatureSet:
         first of the set. A feature whose name stands at another position of the
         set is left out, as its position would be wrong.
         """
+        # Names in data are on one line; the set's may have line ends.
         name_of_label = self._name_of_label
         if all(name in name_of_label for _, name in features):
             return {number: name_of_label[name] for number, name in features}
@@ -167,6 +168,7 @@ class FeatureSet:
             none of its names.
         """
         all_features = list(features)
+        # Names in data are on one line; the set's may have line ends.
         name_of_label = self._name_of_label
         ids = {
             number: name_of_label[name]
@@ -476,6 +478,7 @@ def _profile_lists(text: str) -> Iterator[str]:
         if opening < begin:
             opening = _next_brace(text, begin)
             closing = _next_brace(text, opening + 1)
+        # The braces follow the head, or "inherits" and the name of another list.
         has_list = opening == begin or text.startswith(_INHERITS, begin)
         if has_list and text.startswith("{", opening) and text.startswith("}", closing):
             end = closing + 1
@@ -531,6 +534,7 @@ def _match_features(document: Any) -> list[str]:
     match_features = fields.get("matchfeatures") if isinstance(fields, dict) else None
     if not isinstance(match_features, dict):
         return []
+    # Vespa adds an entry about its cache, which is no feature.
     return [name for name in match_features if name != _CACHED]
 
 

@@ -66,9 +66,12 @@ def data_digest(dataset: FoldedDataset) -> str:
     identity = fingerprint(dataset)
     if identity.files and not dataset.divided_by:
         return files_digest(identity.files)
-    # "train 50%, seed 0": only the training queries were reduced.
+    # "train 50%, seed 0": only the training queries were reduced. The files are
+    # then those of the folds before that.
     if dataset.origin.whole_sources and dataset.divided_by.startswith("train "):
         return files_digest(dataset.origin.whole_sources)
+    # Checksums of whole data that parts are selected from, by the id() of the
+    # object; filled and used below.
     checksums: dict[int, str] = {}
     lines = [
         f"{fold.number} {name} {part.n_features} {_part_checksum(part, checksums)}"
@@ -127,7 +130,8 @@ def _selection_checksum(part: PartOfWhole, checksums: dict[int, str]) -> str:
 def _arrays_checksum(part: RankingDataset) -> str:
     """Return the SHA-256 checksum of a part's features, labels, queries and ids.
 
-    Names and comments do not count. Rows are hashed in blocks to save memory.
+    Names and comments do not count. Rows are hashed in blocks to save memory;
+    sparse features count as the arrays that store them.
     """
     digest = hashlib.sha256()
     for array in (

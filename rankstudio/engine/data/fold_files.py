@@ -143,7 +143,7 @@ def find_folds(path: Path, *, judged: bool = False) -> list[FilesOfFold]:
 
     ``path`` is a data file or a folder. A folder of feature logs (responses of
     a search engine) needs judgments in it, unless it is ``judged`` by a file
-    elsewhere. Raise DatasetError if there is no dataset or several,
+    elsewhere: then it is one training part. Raise DatasetError if there is no dataset or several,
     FileAccessError for a missing file.
     """
     # A file is one fold with a training part only; it has to exist.
@@ -207,7 +207,9 @@ def folds_in(folder: Path) -> list[FilesOfFold]:
         for child in children(folder)
         if is_qrels_name(child.name) and child.is_file()
     ]
-    if len(qrels) == 1:  # judgments of TREC runs, or of feature logs
+    if len(qrels) == 1:
+        # Judgments of feature logs, or of TREC runs. Runs beside it take
+        # precedence; their reader opens the file of judgments.
         judges_logs = not runs_beside(qrels[0]) and judgment_files(folder) == qrels
         logs = _logs_in(folder) if judges_logs else {}
         return [FilesOfFold(1, logs or {"train": (qrels[0],)})]

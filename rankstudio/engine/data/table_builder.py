@@ -85,7 +85,7 @@ class PartFiles:
 
     paths: tuple[Path, ...]
     form: DataFormat
-    told: DataColumns = field(default_factory=DataColumns)
+    user_columns: DataColumns = field(default_factory=DataColumns)
     sizes: Ints | None = None
     refuse: bool = False
     most_features: int | None = None
@@ -94,7 +94,7 @@ class PartFiles:
     @property
     def first_id(self) -> int:
         """First feature id in text: 1, or 0, which becomes 1."""
-        return 1 if self.told.ids_from is None else self.told.ids_from
+        return 1 if self.user_columns.ids_from is None else self.user_columns.ids_from
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +128,7 @@ class DocumentPiece:
     comments: TextComments
     missing: Ints
     runs: Iterable[tuple[str, int]]
-    place_of: Callable[[int], int]
+    line_of_run: Callable[[int], int]
     parts: Ints = field(default_factory=_no_integers)
     columns: tuple[int, ...] = ()
 
@@ -203,11 +203,11 @@ class QueryRuns:
         self._lengths = array("q")
 
     def add(
-        self, runs: Iterable[tuple[str, int]], place_of: Callable[[int], int]
+        self, runs: Iterable[tuple[str, int]], line_of_run: Callable[[int], int]
     ) -> None:
         """Add runs of documents of a query: (query id, number of documents).
 
-        ``place_of`` returns the line or row of the first document of a run, by
+        ``line_of_run`` returns the line or row of the first document of a run, by
         the position of the run. It may take long, so that it is called only
         once, for the first query whose documents are not consecutive.
         """
@@ -220,7 +220,7 @@ class QueryRuns:
             # The query occurred before, but another one in between.
             if is_known and query not in self._recurrences:
                 self._recurrences[query] = (
-                    0 if self._recurrences else place_of(position)
+                    0 if self._recurrences else line_of_run(position)
                 )
             self._runs.append(query)
             self._lengths.append(length)
@@ -348,7 +348,7 @@ class TableBuilder(ABC):
                 self._missing, (0, len(piece.missing) - len(self._missing))
             )
         self._missing[: len(piece.missing)] += piece.missing
-        self._runs.add(piece.runs, piece.place_of)
+        self._runs.add(piece.runs, piece.line_of_run)
         self.n_documents += len(piece.y)
 
     def features(self) -> tuple[int, ...]:
@@ -526,7 +526,9 @@ class TableInMemory(TableBuilder):
             self._X[self.n_documents : rows, piece.X.shape[1] :] = self.padding
         # Keep the rest of the piece without its features and runs, which would
         # hold memory; int() stands for the function that it needs no more.
-        self._pieces.append(replace(piece, X=np.zeros((0, 0)), runs=(), place_of=int))
+        self._pieces.append(
+            replace(piece, X=np.zeros((0, 0)), runs=(), line_of_run=int)
+        )
 
     def _grow(self, rows: int, width: int, share: float) -> None:
         """Enlarge the matrix to a number of rows and columns, and for those expected.

@@ -87,7 +87,7 @@ def digits_value(word: np.uint64, count: int) -> np.uint64:
 
     ``word`` holds eight bytes of text, the first one in its lowest bits.
     """
-    # Turn "0" … "9" into 0 … 9 and shift out the bytes behind the digits: the
+    # Turn "0" … "9" into 0 … 9 (by ^) and shift out the bytes behind the digits: the
     # number is now of eight digits, with zeros in front.
     digits = (word ^ _ZERO_DIGITS) << np.uint64(64 - 8 * count)
     # Every second byte becomes the value of two digits.
@@ -106,12 +106,13 @@ def next_newline(i: int) -> int:
     The text is searched in words of eight bytes; it must contain a newline.
     """
     while True:
+        # A byte of the word is now 0 where the text has a newline.
         word = word_at(i) ^ _NEWLINES
         # The high bit of the lowest zero byte of the word, that is, of the
         # first newline.
         newlines = (word - _LOW_BITS) & ~word & _HIGH_BITS
         if newlines != 0:
-            return i + (int(_trailing_zeros(newlines)) >> 3)
+            return i + (int(_trailing_zeros(newlines)) >> 3)  # bits to bytes
         i += 8
 
 
@@ -121,7 +122,8 @@ def read_six_decimals(i: int) -> int:
     word = word_at(i)
     if (word >> _U8) & np.uint64(0xFF) != 46:  # "."
         return -1
-    # Make "0.123456" to "00123456", without the point.
+    # Make "0.123456" to "00123456", without the point (0x30 is "0"). Any first
+    # character other than a digit fails below.
     digits = (
         (word & ~np.uint64(0xFFFF))
         | ((word & np.uint64(0xFF)) << _U8)
@@ -162,7 +164,9 @@ def _powers_of_five() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
         bits = power.bit_length()
         if q >= 0:
             value = power << (128 - bits) if bits <= 128 else power >> (bits - 128)
-        else:  # the reciprocal; rounded up where 5^-q fits into 64 bits, so that division by it stays exact
+        else:
+            # The reciprocal; rounded up where 5^-q fits into 64 bits, so that
+            # division by it stays exact.
             value = (1 << (bits + 127)) // power + (q >= -27)
         high.append(value >> 64)
         low.append(value & 0xFFFFFFFFFFFFFFFF)

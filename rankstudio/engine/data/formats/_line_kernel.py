@@ -172,7 +172,8 @@ def _note_hard(
     """Add a number to the table ``hard`` of those left to ``float()``.
 
     ``hard`` has shape (capacity, 4): row and column of the value, begin and end
-    of its text. If it is full, the number is only counted in ``tally``.
+    of its text. If it is full, the number is only counted in ``tally``, an
+    array of counts, so that the caller can make it larger.
     """
     count = tally[HARD_TOKENS]
     if count < hard.shape[0]:
@@ -190,8 +191,9 @@ def _read_label(
     """Read the label of a row into ``y``; return the address behind it, or `FAILED`.
 
     ``i`` is the address of the label, ``base`` that of the whole text, ``n``
-    the number of features: a label that is left to ``float()`` is noted in
-    ``hard`` as column n, and a problem and its position in ``tally``.
+    the number of features. A label that is left to ``float()`` is noted in
+    ``hard``, a table of such numbers, as column n; a problem and its position
+    in ``tally``, an array of counts.
     """
     value, end, status = read_number(i)
     if status == NOT_A_NUMBER or not ends_token(byte_at(end)):
@@ -209,8 +211,8 @@ def _read_query(i: int, base: int, row: int, spans: Ints, tally: Ints) -> int:
     """Find the query id of a row; return the address behind it, or `FAILED`.
 
     ``i`` is the address behind the label, ``base`` that of the whole text. The
-    positions of the id's begin and end are stored in ``spans``, a problem in
-    ``tally``.
+    positions of the id's begin and end are stored in ``spans``, of shape (rows,
+    4), and a problem with its position in ``tally``, an array of counts.
     """
     i = skip_blanks(i)
     # The lower half of a word is four bytes: compare them with "qid:".
@@ -233,7 +235,8 @@ def _read_query(i: int, base: int, row: int, spans: Ints, tally: Ints) -> int:
 def _same_query(base: int, row: int, spans: Ints) -> bool:
     """Return whether a row has the query id of the row before it, byte by byte.
 
-    ``base`` is the address of the text, ``spans`` has the positions of the ids.
+    ``base`` is the address of the text; ``spans`` has the positions in it where
+    the id of each row begins and ends.
     """
     length = spans[row, QID_END] - spans[row, QID_BEGIN]
     if spans[row - 1, QID_END] - spans[row - 1, QID_BEGIN] != length:
@@ -250,7 +253,8 @@ def _same_query(base: int, row: int, spans: Ints) -> bool:
 def _mark_ids(begin: int, end: int, shift: int, row_of_id: Ints, row: int) -> None:
     """Note that the ids between two addresses occur in a row: set ``row_of_id`` to it.
 
-    The text there is known to be valid. ``shift`` is added to the ids, so that
+    A row with an id twice is found in this way, if its ids do not ascend. The
+    text there is known to be valid. ``shift`` is added to the ids, so that
     they begin at 1; ids beyond the end of ``row_of_id`` are ignored.
     """
     i = skip_blanks(begin)
@@ -379,8 +383,9 @@ def _read_comment(i: int, base: int, row: int, spans: Ints) -> int:
     """Find the comment of a row, if there is one; return the address of the next line.
 
     ``i`` is the address behind the features, ``base`` that of the whole text.
-    The positions of begin and end of the comment, without blanks at its end,
-    are stored in ``spans``; they are equal if there is none.
+    The positions of begin and end of the comment, without "#" and blanks at its
+    end, are stored in ``spans``, of shape (rows, 4); they are equal if there is
+    none.
     """
     begin = i
     if byte_at(i) == HASH:
@@ -446,7 +451,7 @@ def parse(
     missing : int64 array of shape (n,)
         Number of missing values, added to.
     row_of_id : int64 array of shape (n + 1,)
-        Filled with -1; the row in which an id occurred last, used for rows
+        Filled with -1 by the caller; here, the row in which an id occurred last, used for rows
         whose ids do not ascend.
     ids, values : int32 and float64 arrays of shape (values of these lines,), or (0,)
         Receive the features with ids over n and their values one after the

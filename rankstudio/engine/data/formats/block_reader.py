@@ -88,6 +88,7 @@ def confidence(form: DataFormat, beginning: Beginning) -> float:
     name = without_ending(beginning.path.name).lower()
     endings = [ending for ending in form.endings if ending and name.endswith(ending)]
     is_marked = bool(form.magic) and beginning.head.startswith(form.magic)
+    # A format with a mark has it in every file.
     if form.magic and not is_marked:
         return 0.0
     # A mark, or an ending that no built-in format has, is the format's own:
@@ -102,6 +103,8 @@ def confidence(form: DataFormat, beginning: Beginning) -> float:
     certainty = _recogniser_confidence(form, beginning)
     if not certainty:
         return 0.0
+    # Its certainty counts little beside a mark or ending, but orders formats
+    # with the same one.
     if is_own:
         return _CONFIDENCE_BY_ENDING + 0.09 * certainty
     return _MAX_CONFIDENCE * certainty
@@ -121,6 +124,7 @@ def _recogniser_confidence(form: DataFormat, beginning: Beginning) -> float:
     name of the file. It runs guarded, with a limit of time: if it fails, warn
     and return 0, and do not call it again in this process.
     """
+    # ``recorded`` identifies the format, as results record it.
     if form.recorded in _failed_formats:
         return 0.0
     try:
@@ -194,7 +198,7 @@ def read_blocks(
     # and queries.
     if part.form.is_table:
         return _read_tables(part, files, builder, progress)
-    shape = _Shape(part)
+    shape = _Shape(part)  # checks each block, and that all have the same width
     for file in files:
         for block in _yielded_blocks(part.form, file, progress):
             piece = shape.piece(file.path, block, builder)
@@ -311,12 +315,13 @@ class _Shape:
         _BlockError if the block is invalid, and MissingValueError for a missing
         value that is refused.
         """
-        # Check the features, the labels and their shapes.
+        # Check the features, the labels and their shapes. X becomes `Entries`, a
+        # sparse form, only if the builder takes it.
         block = _as_data_block(raw_block)
         # Named features need a column each, even if all their values are 0.
         takes_entries = builder.takes_entries and not len(block.feature_names)
         X = _as_matrix(block.X, takes_entries=takes_entries)
-        self.is_thin |= isinstance(X, Entries)
+        self.is_thin |= isinstance(X, Entries)  # some block lacks the zeros
         m, width = X.shape
         y = _labels(block.y, m)
         self._check_width(width, block)
@@ -331,8 +336,9 @@ class _Shape:
                 "a value for every feature, because missing values are refused"
             )
             raise MissingValueError(path, row + 1, 0, "nan", expected)
-        # Successive documents with the same query id form a run.
-        if self.part.told.no_queries:
+        # Successive documents with the same query id form a run: (id, number of
+        # documents).
+        if self.part.user_columns.no_queries:
             runs: Iterable[tuple[str, int]] = one_run(m)
         else:
             ids = _query_ids(block.qid, m)
@@ -351,7 +357,7 @@ class _Shape:
             missing=missing,
             runs=runs,
             # Messages count the rows of the file from 1.
-            place_of=lambda run: row + 1 + int(starts[run]),
+            line_of_run=lambda run: row + 1 + int(starts[run]),
         )
 
     def _check_width(self, width: int, block: DataBlock) -> None:
@@ -506,7 +512,8 @@ def _as_texts(values: Any, name: str, n: int) -> list[str]:
 def _documents_as_comments(values: Any, m: int) -> TextComments:
     """Return the ids of m documents as their comments, "docid = …"; "" without ids.
 
-    LETOR's files have the ids in comments, too, where the program finds them.
+    ``values`` are the ids, or nothing. LETOR's files have the ids in comments,
+    too, where the program finds them.
     """
     ids = _as_texts(values, "documents", m)
     return (
@@ -543,7 +550,7 @@ def _read_tables(
 
 
 def _as_columns(path: Path, block: Any, first_row: int) -> TableColumns:
-    """Return the columns of a block, which maps names to values of equal number.
+    """Return the columns of a reader's block, which maps names to equally many values.
 
     ``first_row`` is the number of rows of the file before the block, for
     messages. Raise _BlockError for any other block.
@@ -562,7 +569,8 @@ def _as_columns(path: Path, block: Any, first_row: int) -> TableColumns:
         )
         raise _BlockError(text.format(shapes=shapes or "()"))
 
-    # Messages count the rows of the file from 1.
+    # Messages count the rows of the file from 1. A missing value has an error of
+    # its own; its column is not known (0).
     def error(row: int, actual: str, expected: str, missing: bool = False) -> DataError:
         if missing:
             return MissingValueError(path, first_row + row + 1, 0, actual, expected)
@@ -583,7 +591,8 @@ def _as_columns(path: Path, block: Any, first_row: int) -> TableColumns:
 def preview(form: DataFormat, path: Path, _beginning: bytes, n_rows: int) -> FirstRows:
     """Return the first rows of a table from the first block of a plug-in's reader.
 
-    The path is that of the file, ``n_rows`` the greatest number of rows.
+    The path is that of the file, ``n_rows`` the greatest number of rows. The
+    first bytes of the file, which other formats need, are not used.
 
     Raises
     ------
@@ -593,7 +602,7 @@ def preview(form: DataFormat, path: Path, _beginning: bytes, n_rows: int) -> Fir
     with _decompressed_file(path) as plain:
         blocks = yielded(lambda: imported(form.reader)(plain), _PREVIEW_TIMEOUT)
         try:
-            block: Any = next(blocks, {})
+            block: Any = next(blocks, {})  # {} without blocks: refused below
             table = _as_columns(path, block, 0)
         except (RuntimeError, TimeoutError) as error:
             raise _reader_error(form, path, str(error)) from error

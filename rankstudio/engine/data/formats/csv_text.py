@@ -114,7 +114,8 @@ class CsvText:
         self._reader = csv.reader(
             chain(begin, lines, [_END_MARK]), delimiter=delimiter, skipinitialspace=True
         )
-        # The first record is a header, or already a document.
+        # The first record is a header, or already a document. Each record comes
+        # with its line, which is not needed here.
         cells = next((cells for _, cells in self._records()), None)
         if cells is None:
             raise self._empty_error()
@@ -314,13 +315,18 @@ class _CsvRows:
         with_sizes = part.sizes is not None
         # Only columns of the query, the labels, the features and so on are read.
         roles = recognise_columns(
-            location, names, part.told, with_sizes=with_sizes, has_header=has_header
+            location,
+            names,
+            part.user_columns,
+            with_sizes=with_sizes,
+            has_header=has_header,
         )
         self._text_columns = {
             i for i in (roles.qid, roles.comment, roles.part) if i is not None
         }
         labels = {i for i in (roles.label, *roles.judges) if i is not None}
-        # The values of each column that is kept, in blocks of rows.
+        # The values of each column that is read, by its position from 0, in
+        # blocks of rows; filled by the next step.
         self._values: dict[int, list[NDArray[Any]]] = {
             i: [] for i in sorted(self._text_columns | labels | {*roles.features})
         }
@@ -452,6 +458,8 @@ def read_csv(
         text = CsvText(file.path, unpacked_stream(file))
         if text.head.decimal_comma:
             remarks.append(tr("The numbers have decimal commas."))
+        # Each step reads the next megabytes of the text; none remain in the end.
+        # The share of the file that is read tells how many rows will follow.
         while (columns := _CsvRows(file.path, text, part, progress).columns).n_rows:
             reader.add(file.path, columns, file.done / max(file.size, 1))
     facts = reader.facts("line")

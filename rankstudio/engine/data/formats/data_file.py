@@ -73,11 +73,13 @@ def load_data(
     specified = specified if labels else specified.without_labels()
     path = Path(path)
     progress = ReadProgress(None, None, regular_file_size(path))
+    # The file is read as a dataset of one part with one file.
     reader = PartReader(
         path, [(path,)], progress, specified, missing, normalize, cache=cache
     )
     (file_contents,) = reader.read().values()
     data = reader.dataset(file_contents, file_contents.table.X.shape[1])
+    # A known public dataset, such as MQ2008, names its features.
     return identify(path, data).name_features(data)
 
 
@@ -160,6 +162,7 @@ def load_letor(
         n_features=n_features,
         normalize=normalize,
     )
+    # A known public dataset, such as MQ2008, names its features.
     return identify(path, dataset).name_features(dataset)
 
 
@@ -187,6 +190,7 @@ def unmatched_documents(logs: Path, *judgments: str) -> list[tuple[str, str, str
     if not paths or not holds_logs(paths[0]):
         raise DatasetError(tr("{path}: found no feature logs.").format(path=logs))
     files = tuple(map(Path, judgments)) or (judgments_beside(paths[0]),)
+    # The format of the logs has a function for this, imported by its location.
     rows: list[tuple[str, str, str]] = imported(joined_format(paths[0]).code.unmatched)(
         paths, files
     )

@@ -100,6 +100,7 @@ def write_with_sizes(
     has no comments; the parameter is that of all writers.
     """
     content = packed_pieces(path, letor_pieces(dataset, comments=False, queries=False))
+    # The files that the format writes: the text itself, then the sizes.
     _, sizes_path = written_files(path, form)
     is_new = not sizes_path.exists()
     write_text(sizes_path, format_sizes(np.diff(dataset.query_ptr)))

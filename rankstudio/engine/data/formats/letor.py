@@ -241,7 +241,7 @@ class _LetorText:
         text.
         """
         self._rules = _LineRules.of(part)
-        self._one_ranking = part.told.no_queries
+        self._one_ranking = part.user_columns.no_queries
         self._n_files = len(part.paths)
         self._builder = builder
         self._pool = pool
@@ -325,7 +325,7 @@ class _LetorText:
                 comments=lines.comments,
                 missing=lines.missing,
                 runs=one_run(len(rows.y)),
-                place_of=lambda _: n_lines_before,
+                line_of_run=lambda _: n_lines_before,
             )
         # A run begins where the query id differs from the line before.
         starts = np.flatnonzero(rows.new_query)
@@ -342,7 +342,7 @@ class _LetorText:
             comments=lines.comments,
             missing=lines.missing,
             runs=zip(ids, lengths, strict=True) if self._rules.with_query else (),
-            place_of=lambda run: (
+            line_of_run=lambda run: (
                 n_lines_before + line_of(text, int(query_spans[run, 0]))
             ),
         )

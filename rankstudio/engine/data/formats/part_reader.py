@@ -703,7 +703,10 @@ def _contents(
     checksum_of_all = derived_checksum(_joint_checksum(checksums), identity_of(part))
     source = Source(part.paths[0], size, checksum_of_all)
     as_read = read_as(
-        part.paths[0], part.form, table.role_columns, no_queries=part.told.no_queries
+        part.paths[0],
+        part.form,
+        table.role_columns,
+        no_queries=part.user_columns.no_queries,
     )
     return FileContents(table, source, as_read, treated)
 

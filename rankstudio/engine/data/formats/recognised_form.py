@@ -123,7 +123,7 @@ def beginning_of(path: Path, specified: DataColumns) -> Beginning:
         path=path,
         head=read_beginning(path, HEAD),
         first_bytes=_first_bytes(path),
-        told=specified,
+        user_columns=specified,
         sizes=sizes_file(path),
     )
 
@@ -172,7 +172,7 @@ def identity_of(part: PartFiles) -> str:
     bytes of the files, as JSON; "" for none.
     """
     is_table = part.form.is_table
-    specified = part.told.as_dict()
+    specified = part.user_columns.as_dict()
     # Two options concern formats that are no tables, all others only tables.
     values = {
         name: value
@@ -182,11 +182,13 @@ def identity_of(part: PartFiles) -> str:
     values.pop("format", None)  # the contents are the same if the format was recognised
     if part.form.package:
         values["format"] = f"{part.form.key} of {part.form.package}"
-    if part.told.labels:  # the labels of all judges are read, whichever is in use
+    if (
+        part.user_columns.labels
+    ):  # the labels of all judges are read, whichever is in use
         values.pop("label", None)
     if values.get("ids_from") == 1:  # the default
         del values["ids_from"]
-    if part.told.no_queries:
+    if part.user_columns.no_queries:
         values["no_queries"] = True
     if part.judgments:
         values = {"judgments": [text.checksum for text in part.judgments]}

@@ -45,7 +45,7 @@ def csv_confidence(form: DataFormat, beginning: Beginning) -> float:
         return _CONFIDENCE_BY_NAME if form.key == key_by_name else 0.0
     if form.key == "tsv":
         return 0.0
-    specified = beginning.told
+    specified = beginning.user_columns
     is_likely = (
         beginning.lacks_queries
         or specified.qid

@@ -154,7 +154,7 @@ def read_documents(
         comments=comments,
         missing=missing,
         runs=runs,
-        place_of=lambda run: table.line(int(starts[run])),
+        line_of_run=lambda run: table.line(int(starts[run])),
         parts=parts,
         columns=numeric_features,
     )
@@ -213,7 +213,7 @@ class ColumnsReader:
         part = self._part
         piece, roles = read_documents(
             table,
-            part.told,
+            part.user_columns,
             with_sizes=part.sizes is not None,
             refuse=part.refuse,
             check=self._progress.check,
