@@ -112,7 +112,7 @@ class ContentsNeed:
 
     table: float
     text: float
-    is_thin: bool = False
+    stores_no_zeros: bool = False
 
 
 @dataclass(frozen=True)
@@ -285,7 +285,7 @@ class DataFormat:
         return self.is_table or bool(self.sizes)
 
     @property
-    def streams(self) -> bool:
+    def is_streamed(self) -> bool:
         """Whether documents are read piece by piece, so that a file may be larger than the memory."""
         return not self.code.read_whole
 
@@ -293,7 +293,7 @@ class DataFormat:
         """Return how certain it is, from 0 to 1, that a file with such a beginning has this format."""
         return float(imported(self.code.confidence)(self, beginning))
 
-    def may_have(self, beginning: Beginning) -> bool:
+    def may_recognise(self, beginning: Beginning) -> bool:
         """Return whether a file may have this format of a plug-in, by its name and its first bytes."""
         return bool(imported(f"{_ADAPTER}:is_named")(self, beginning))
 

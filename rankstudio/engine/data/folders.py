@@ -30,7 +30,7 @@ from rankstudio.engine.data.fold_files import (
     find_folds,
     name_of_folder,
 )
-from rankstudio.engine.data.formats.format_catalog import format_of_key, told_format
+from rankstudio.engine.data.formats.format_catalog import format_of_key, named_format
 from rankstudio.engine.data.formats.part_reader import FileContents, Files, PartReader
 from rankstudio.engine.data.judgments import PartJudgments
 from rankstudio.engine.data.known_datasets import identify
@@ -107,7 +107,7 @@ def open_dataset(
         folds = find_folds(path, judged=bool(specified.judgments))
     except DatasetError:
         # a missing plug-in is the reason: no file has its format
-        told_format(specified.format, path)
+        named_format(specified.format, path)
         raise
     # Read the files; all parts of a dataset need the same features.
     part_files = [part for fold in folds for part in fold.parts.values()]

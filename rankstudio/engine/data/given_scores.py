@@ -97,6 +97,7 @@ def find_scores(path: Path, dataset: FoldedDataset) -> GivenFiles[_PartScores]:
                 "such as Fold1/test.scores, or one file for the test part."
             ).format(place=path, data=dataset.name)
         )
+    # The last field names the folds without scores.
     return GivenFiles(
         usable, checksums, tuple(number for number in measured if number not in usable)
     )
@@ -137,13 +138,15 @@ def _scores_in_file(
                     "document ids."
                 ).format(path=path, data=dataset.name, how=dataset.divided_by)
             )
+        # An array for each of these parts, in order.
         scores = file.of_parts([fold.parts[_measured_part(fold)] for fold in folds])
         scores_of_fold = {
             f.number: {_measured_part(f): values}
             for f, values in zip(folds, scores, strict=True)
         }
         return scores_of_fold, {path.name: file.checksum}
-    # A run may contain scores of every part.
+    # A run may contain scores of every part; ``knows`` is whether it has documents
+    # of one.
     by_part = {
         fold.number: {
             name: file.of_parts([fold.parts[name]])[0]

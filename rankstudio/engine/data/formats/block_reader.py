@@ -214,7 +214,10 @@ def read_blocks(
     if not builder.n_documents:
         raise _reader_error(part.form, part.paths[0], tr("it yields no documents"))
     return TableFacts(
-        shape.width, dense=not shape.is_thin, unit="row", feature_names=shape.names
+        shape.width,
+        dense=not shape.stores_no_zeros,
+        unit="row",
+        feature_names=shape.names,
     )
 
 
@@ -290,7 +293,7 @@ class _Shape:
     part: PartFiles
     width: int = -1
     names: tuple[str, ...] = ()
-    is_thin: bool = False
+    stores_no_zeros: bool = False
     rows: dict[Path, int] = field(default_factory=dict)
 
     def piece(self, path: Path, raw_block: Any, builder: TableBuilder) -> DocumentPiece:
@@ -321,7 +324,7 @@ class _Shape:
         # Named features need a column each, even if all their values are 0.
         takes_entries = builder.takes_entries and not len(block.feature_names)
         X = _as_matrix(block.X, takes_entries=takes_entries)
-        self.is_thin |= isinstance(X, Entries)  # some block lacks the zeros
+        self.stores_no_zeros |= isinstance(X, Entries)  # some block lacks the zeros
         m, width = X.shape
         y = _labels(block.y, m)
         self._check_width(width, block)

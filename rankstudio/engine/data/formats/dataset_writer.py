@@ -136,7 +136,7 @@ def column_names(dataset: RankingDataset) -> tuple[str, ...]:
     """Return a unique column name for each feature, in order.
 
     A name that is reserved for another column, such as "qid", or that occurs
-    again, gets the feature's id before it.
+    again, gets the feature's id before it, and "(again)" if that occurs, too.
     """
     used = set()
     names = []
@@ -163,6 +163,7 @@ def _csv_pieces(
     """
 
     def cell(text: str) -> str:
+        # A cell that a spreadsheet would take as a formula gets an apostrophe.
         # Quote texts with outer blanks, delimiters, quotes or line ends.
         text = str(guarded(text))
         is_plain = text == text.strip() and not any(

@@ -89,7 +89,7 @@ class JsonValues:
             At the first line that is not JSON, or if a value does not fit into memory.
         """
         while character := self._next_character():
-            # A value outside of an array.
+            # A value outside of an array; reading it moves the position.
             if character != "[":
                 yield self._line, self._value()
                 continue
@@ -138,7 +138,8 @@ class JsonValues:
                     json.dumps(value, ensure_ascii=False).encode()
             except json.JSONDecodeError as error:
                 # A value that is cut off is decoded again with more text.
-                is_near_end = not self._rest[error.pos + _CUT_CHARACTERS :].strip()
+                # Then the error is within a few characters of the end of the text.
+            is_near_end = not self._rest[error.pos + _CUT_CHARACTERS :].strip()
                 may_be_incomplete = error.msg.startswith("Unterminated") or is_near_end
                 if self._is_at_end or not may_be_incomplete:
                     raise self._error(error.pos) from None
@@ -164,6 +165,7 @@ class JsonValues:
         does not fit into memory.
         """
         n_undecoded = len(self._rest) - self._position
+        # The values take a multiple of the memory of their text.
         if _MEMORY_FACTOR * n_undecoded > memory.available():
             raise line_error(
                 self._path,

@@ -103,9 +103,9 @@ class _LineRules:
 
     @classmethod
     def of(cls, part: PartFiles) -> _LineRules:
-        """Return the rules for the files of a part, by its format and options.
+        """Return the rules for the files of a part (of a fold), by its format and options.
 
-        Lines of a format with a file of query sizes have no query id.
+        ``shift`` is added to feature ids, so that they begin at 1. Lines of a format with a file of query sizes have no query id.
         """
         greatest_id = (
             MOST_ID if part.most_features is None else min(part.most_features, MOST_ID)
@@ -142,7 +142,7 @@ class _Rows:
         return cls(
             X=np.zeros((rows, 0 if sparse else width)),
             y=np.empty(rows),
-            spans=np.empty((rows, 4), np.int64),
+            spans=np.empty((rows, 4), np.int64),  # ends of query id and comment
             new_query=np.empty(rows, np.bool_),
             lengths=np.zeros(rows if sparse else 0, np.int64),
         )
@@ -260,7 +260,8 @@ class _LetorText:
         first_error: FormatError | None = None
         hidden_document_error: FormatError | None = None
         n_lines_before = 0
-        # A file that is read in chunks reports its progress itself.
+        # A file that is read in chunks reports its progress itself; one that is
+        # read at once (``whole``) leaves half of it to the parser.
         progress = self._progress if file.whole is not None else self._progress.silent()
         for number, text in enumerate(text_chunks(file)):
             self.empty = False
@@ -327,7 +328,8 @@ class _LetorText:
                 runs=one_run(len(rows.y)),
                 line_of_run=lambda _: n_lines_before,
             )
-        # A run begins where the query id differs from the line before.
+        # A run, successive documents of a query, begins where the query id differs
+        # from the line before. ``spans`` has the positions of the ids in the text.
         starts = np.flatnonzero(rows.new_query)
         query_spans = rows.spans[starts][:, [kernels.QID_BEGIN, kernels.QID_END]]
         lengths = np.diff(starts, append=len(rows.y)).tolist()
@@ -394,7 +396,8 @@ def _parse_lines(
     may_be_sparse : bool
         Whether values may be stored without zeros, if most values are 0.
     """
-    # Cut the text into pieces, which threads parse at the same time.
+    # Cut the text into pieces, which threads parse at the same time. A byte
+    # order mark at the beginning of the file is skipped.
     begin = skip_mark(path, text) if begins else 0
     pieces = cut(path, text, begin, len(text) - PADDING, pool, progress)
     n_lines = sum(p.lines for p in pieces)
@@ -406,6 +409,7 @@ def _parse_lines(
     # Parse once, or again with more columns if a later line has a greater id
     # than the first lines.
     while True:
+        # Without zeros, values are stored apart, so that the width is no limit.
         sparse = may_be_sparse and worth_it(n_lines, width, n_values)
         rows = (
             _Rows.empty(n_lines, 0, sparse=True)
@@ -462,6 +466,7 @@ def _sorted_entries(
     ``outcomes`` have the values of each piece of the text, ``width`` is the
     greatest id. Raise FormatError if a row has a feature twice.
     """
+    # The empty arrays give the type if there is no piece.
     ids = np.concatenate([np.zeros(0, dtype=np.int32), *(o.ids for o in outcomes)])
     values = np.concatenate([np.zeros(0), *(o.values for o in outcomes)])
     entries, row_with_repeated_id = sorted_rows(
@@ -500,11 +505,13 @@ def _parse_pieces(
     outcomes: list[_Outcome] = []
     try:
         for piece, outcome in zip(pieces, progress.in_order(futures), strict=True):
+            # The other half of the bytes is reported by their checksum.
             progress.advance((piece.end - piece.begin) / 2)
             outcomes.append(outcome)
             if outcome.problems:
                 break
     finally:
+        # After a problem or an error, pieces that wait are not parsed.
         for future in futures:
             future.cancel()
     return outcomes
@@ -512,6 +519,7 @@ def _parse_pieces(
 
 def warm_up() -> None:
     """Compile the parser, which takes seconds once after an installation, or load it from the cache."""
+    # A line of 13 characters and its end, then the newlines behind every text.
     text = np.full(PADDING + 14, ord("\n"), dtype=np.uint8)
     text[:13] = np.frombuffer(b"1 qid:1 1:0.5", dtype=np.uint8)
     with ThreadPoolExecutor(1) as pool:
@@ -532,6 +540,7 @@ def _first_tally(text: Bytes, pieces: list[TextPiece], rules: _LineRules) -> Int
     # The last line may lack its newline, hence one more.
     lines = count_lines(text[first.begin : end])[0] + 1
     piece = TextPiece(first.begin, end, row=0, lines=lines)
+    # Without columns, values are only counted; problems are found later.
     return _parse_piece(
         text, piece, _Rows.empty(lines, 0), replace(rules, refuse=False)
     ).tally
@@ -564,7 +573,8 @@ def _parse_piece(
     # The length of the piece limits the number of collected values.
     is_sparse = rows.lengths.size > 0
     max_values = (piece.end - piece.begin) // _BYTES_OF_VALUE + 1 if is_sparse else 0
-    # Parse again if there is no room for all hard numbers.
+    # Parse again if there is no room for all hard numbers, those that the kernel
+    # leaves to float().
     while True:
         ids = np.empty(max_values, dtype=np.int32)
         values = np.empty(max_values)
@@ -596,11 +606,11 @@ def _parse_piece(
         if n_hard <= capacity:
             break
         capacity = n_hard
-    # Keep the part of the arrays that was written.
+    # Keep the part of the arrays that was written; copies release the rest.
     n_values = int(tally[kernels.VALUES]) if is_sparse else 0
     ids = ids[:n_values].copy()
     values = values[:n_values].copy()
-    # Problems are pairs of an address in the text and a code.
+    # Problems are pairs of a position in the text and a code.
     problems = list(_convert_hard(text, hard[:n_hard], rows, values))
     if tally[kernels.ERROR] != kernels.FINE:
         problems.append((int(tally[kernels.ERROR_AT]), int(tally[kernels.ERROR])))
@@ -628,9 +638,9 @@ def _convert_hard(
             rows.y[row] = value
         elif column < width:
             rows.X[row, column] = value
-        elif (
-            column - width - 1 < values.size
-        ):  # values of a line with an error are not counted
+        # Values of a line with an error are not counted, so that they may be
+        # beyond the end.
+        elif column - width - 1 < values.size:
             values[column - width - 1] = value
 
 
@@ -647,6 +657,8 @@ def _document_in_comment(
     if not np.any(comments.content == ord("\r")):
         return None
     begins = lines.rows.spans[:, kernels.COMMENT_BEGIN]
+    # The comments are searched as one text, the bytes of all of them; offsets has
+    # where each begins in it.
     for hidden in _HIDDEN_DOCUMENT.finditer(comments.content.data):
         row = int(np.searchsorted(comments.offsets, hidden.start(), side="right")) - 1
         if hidden.end() <= comments.offsets[row + 1]:  # not across the end of a comment
@@ -690,8 +702,8 @@ def cut(
 ) -> list[TextPiece]:
     """Split a text at line ends into pieces for threads, with the row of each.
 
-    The text begins at ``begin`` and ends before ``size``. Rows are lines, counted from
-    0. Raise FormatError, which names ``path``, for a zero byte.
+    The text begins at ``begin`` and ends before ``size``. Rows are lines, counted
+    from 0. ``pool`` counts the lines of the pieces. Raise FormatError, which names ``path``, for a zero byte.
     """
     # Find the ends of pieces of about equal length.
     ends: list[int] = []
@@ -700,7 +712,7 @@ def cut(
         end = line_end(text, min(end + _PIECE, size) - 1, size)
         ends.append(end)
     # Count the lines of all pieces at the same time.
-    begins = [begin, *ends][: len(ends)]
+    begins = [begin, *ends][: len(ends)]  # a piece begins where the last one ends
     counts = [
         pool.submit(count_lines, text[piece_begin:piece_end])
         for piece_begin, piece_end in zip(begins, ends, strict=True)
@@ -756,7 +768,8 @@ def count_lines(text: Bytes) -> tuple[int, bool]:
     """Return the number of newlines, and whether there is a zero byte."""
     newlines = 0
     zero = False
-    for begin in range(0, len(text), _PIECE):  # a line may be as long as the file
+    # In pieces, as the comparison makes an array as long as its text.
+    for begin in range(0, len(text), _PIECE):
         piece = text[begin : begin + _PIECE]
         newlines += int(np.count_nonzero(piece == ord("\n")))
         zero = zero or bool(piece.min() == 0)
@@ -801,7 +814,7 @@ def format_error(
     most_features : int
         The largest feature id allowed.
     """
-    # The UTF-8 mark of a file does not count as a column.
+    # The UTF-8 mark of a file does not count as a character of its first line.
     line_begin = _line_start(text, position)
     mark = _UTF8_MARK if line_begin == 0 else b""
     before = (
@@ -811,7 +824,8 @@ def format_error(
         .decode("utf-8", errors="replace")
     )
     token = token_at(text, position)
-    # The id before an invalid value, the text between a blank and a colon.
+    # Some messages name the feature of an invalid value: its id is the text
+    # between a blank and a colon.
     feature = before.rpartition(" ")[2].rpartition("\t")[2].rstrip(":")
     expected = tr(_EXPECTED[problem]).format(feature=feature, most=most_features)
     kinds = {MISSING: MissingValueError, ID_ZERO: ZeroIdError, NO_QID: NoQueriesError}

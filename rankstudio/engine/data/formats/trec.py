@@ -58,6 +58,7 @@ def run_scores(text: TextLines) -> RunScores:
     DatasetError
         For an empty file.
     """
+    # The score is the fifth word.
     return _values_by_query(
         text,
         lambda words: (
@@ -233,6 +234,7 @@ def graded_documents(
     -----
     O(mn) for m judged documents and n runs.
     """
+    # Grades by query and document, and the line of each judgment, for messages.
     grades, lines = judgments(qrels)
     # The rows are the judged documents, query by query.
     n_negative = sum(
@@ -454,7 +456,10 @@ def _checked_word(value: object) -> str:
 
 
 def _ir_datasets_error(path: Path, error: Exception) -> DatasetError:
-    """Return an error of the library ir_datasets as a DatasetError."""
+    """Return an error of the library ir_datasets as a DatasetError with ``path``.
+
+    The reason is the text of the error on one line, or else its class, cut short.
+    """
     reason = short(
         " ".join(str(error).split()) or type(error).__name__, _MAX_REASON_LENGTH
     ).rstrip(".")
