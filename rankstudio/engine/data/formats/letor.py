@@ -105,7 +105,8 @@ class _LineRules:
     def of(cls, part: PartFiles) -> _LineRules:
         """Return the rules for the files of a part (of a fold), by its format and options.
 
-        ``shift`` is added to feature ids, so that they begin at 1. Lines of a format with a file of query sizes have no query id.
+        ``shift`` is added to feature ids, so that they begin at 1. Lines of
+        a format with a file of query sizes have no query id.
         """
         greatest_id = (
             MOST_ID if part.most_features is None else min(part.most_features, MOST_ID)
