@@ -124,7 +124,7 @@ def _selection_checksum(part: PartOfWhole, checksums: dict[int, str]) -> str:
     """Return the checksum of the whole data, which is computed once for all folds, and the part's queries."""
     if id(part.whole) not in checksums:
         checksums[id(part.whole)] = _whole_checksum(part.whole)
-    return f"{checksums[id(part.whole)]} {part.told_as}"
+    return f"{checksums[id(part.whole)]} {part.recorded_as}"
 
 
 def _arrays_checksum(part: RankingDataset) -> str:

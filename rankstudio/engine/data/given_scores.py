@@ -278,6 +278,7 @@ class ScoreFile:
 
         If some documents have no id, a query of the part is enough.
         """
+        # query -> document -> score; a file with a score per line is no run
         run = self.run or {}
         if not all(part.document_ids):
             return any(query in run for query in part.query_ids)
@@ -327,7 +328,8 @@ class ScoreFile:
                     n=self.values.size,
                 )
             )
-        # Cut the scores by part, and sort them as the rows of the part.
+        # Cut the scores by part, and sort them as the rows of the part: file_rows
+        # has the position of each row in the file, None if they are in its order.
         ends = np.cumsum([part.n_documents for part in parts])[:-1]
         scores_of_parts = []
         for scores, part in zip(np.split(self.values, ends), parts, strict=True):

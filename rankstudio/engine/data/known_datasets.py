@@ -242,6 +242,8 @@ def recorded_dataset(
         published_names = tuple(table_of_names(candidate.key).values())
         if published_names and tuple(feature_names) == published_names:
             return candidate.key
+    # Otherwise the name of a folder decides. Farther up in the path than the last
+    # four names, one says little about the data.
     parts = Path(path).parts[-4:]
     return next(
         (
@@ -257,7 +259,7 @@ def recorded_dataset(
 def _names_beside_data(
     path: Path, *, lists: bool
 ) -> tuple[dict[int, str], tuple[str, ...]]:
-    """Return (feature names by id, warnings) from a file beside the data.
+    """Return (feature names by id, warnings) from a file beside the data ``path``.
 
     The first file with names counts. Each file before it that is named like a
     file of names, but has none, gives a warning. If ``lists``, a file named
@@ -368,7 +370,8 @@ def _labels_within(dataset: RankingDataset, labels: range) -> bool:
 def _is_mslr(dataset: RankingDataset) -> bool:
     """Return whether the values of features are those of the public dataset MSLR.
 
-    There, features 96 … 100 are 0 or 1, and 6 … 10 ratios from 0 to 1.
+    There, features 96 … 100 are 0 or 1, and 6 … 10 ratios from 0 to 1. Columns
+    of X count from 0.
     """
     for X in _feature_blocks(dataset):
         boolean = X[:, 95:100]
@@ -436,11 +439,12 @@ _UNMISTAKABLE = {
 
 def _parsed_known_dataset(key: str, values: Mapping[str, Any]) -> KnownDataset:
     """Return a known dataset by its key and its values in the table of known datasets."""
-    # The table has the lowest and the highest number; a range ends behind the latter.
+    # The table has the lowest and the highest number of features, and the lowest
+    # and highest label; a range ends behind the latter.
     features, labels = (
         (low, high + 1) for low, high in (values["n_features"], values["labels"])
     )
-    comment = values.get("comment")
+    comment = values.get("comment")  # a pattern of typical comments, or None
     return KnownDataset(
         key=key,
         title=values["title"],

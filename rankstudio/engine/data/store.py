@@ -271,7 +271,8 @@ class StoredEntry:
         EntryError
             If a file is missing or damaged.
         """
-        # Only blocks that were not compared before are read.
+        # Only blocks that were not compared before are read: (name of the array,
+        # state of its file, index of the block). Empty arrays have no file.
         unread: list[tuple[str, _FileState, int]] = []
         for name in self.arrays if names is None else names:
             if self.arrays[name].n_bytes:
@@ -330,10 +331,12 @@ class StoredEntry:
         except (MemoryError, ValueError) as error:
             raise EntryError(f"{self._file(name)}: {error}") from None
         content = _bytes_of(array)
-        # Called for its errors only: the file must have the size of the array.
+        # Called for its errors only: the file must have the size of the array. An
+        # empty array has no file.
         if described.n_bytes:
             self._state(name)
 
+        # Read the blocks of the array into ``content``, its bytes.
         def read(index: int) -> None:
             self._read_block(name, index, content[index * BLOCK : (index + 1) * BLOCK])
 
@@ -432,9 +435,11 @@ def entry_of(**arrays: NDArray[Any]) -> StoredEntry | None:
     """
     files = {name: _mapped_file(array) for name, array in arrays.items()}
     folders = {file.parent for file in files.values() if file is not None}
-    if len(folders) != 1 or any(
-        f is None or f.name != f"{n}{_ENDING}" for n, f in files.items()
-    ):
+    are_named_files = all(
+        file is not None and file.name == f"{name}{_ENDING}"
+        for name, file in files.items()
+    )
+    if len(folders) != 1 or not are_named_files:
         return None
     try:
         entry = StoredEntry.open(folders.pop())
@@ -462,7 +467,11 @@ class ArrayFile:
     """
 
     def __init__(self, path: Path, dtype: DTypeLike, width: int | None = None) -> None:
-        """Create the file; ``width`` is the number of columns, None for a vector."""
+        """Create the file of numbers of a type; it must not exist.
+
+        ``width`` is the number of columns, None for a vector. ``rows`` becomes the
+        number of rows written so far.
+        """
         self.path = path
         self.width = width
         self.rows = 0
@@ -534,7 +543,7 @@ class NewEntry:
         self._folder = folder
         self._durable = durable
         folder.mkdir(parents=True, exist_ok=True)
-        remove_abandoned(folder, f"{_NEW}*")
+        remove_abandoned(folder, f"{_NEW}*")  # folders of processes that ended early
         self.path = Path(tempfile.mkdtemp(dir=folder, prefix=_NEW))
         self._opened = ExitStack()
         self._arrays: dict[str, ArrayDescription] = {}
@@ -556,7 +565,7 @@ class NewEntry:
         self._opened.callback(file.close)
         return file
 
-    def take(self, name: str, file: ArrayFile) -> None:
+    def add_file(self, name: str, file: ArrayFile) -> None:
         """Register a finished file as the array with a name."""
         self._arrays[name] = file.finish(durable=self._durable)
         if not self._arrays[name].n_bytes:
@@ -567,16 +576,17 @@ class NewEntry:
     def save(
         self, name: str, array: NDArray[Any], stop_check: Check = _never_stop
     ) -> None:
-        """Write an array from memory under a name, in blocks of rows.
+        """Write an array of shape (m,) or (m, n) from memory under a name, in blocks of rows.
 
         ``stop_check`` is called before each block; it may raise an error to stop.
         """
         file = self.file(name, array.dtype, array.shape[1] if array.ndim > 1 else None)
+        # Rows of about BLOCK bytes, at least one.
         step = max(1, BLOCK // max(1, array.itemsize * int(np.prod(array.shape[1:]))))
         for begin in range(0, len(array), step):
             stop_check()
             file.append(array[begin : begin + step])
-        self.take(name, file)
+        self.add_file(name, file)
 
     def link(self, name: str, entry: StoredEntry) -> None:
         """Link an array of another entry on the same disk, without copying."""
@@ -607,13 +617,15 @@ class NewEntry:
     def _rename(self, name: str) -> Path:
         """Give the entry its final name, and return its folder.
 
-        An undamaged entry with this name stays. A damaged one, or a file, is replaced.
+        Its temporary folder is renamed, which is done at once. An undamaged
+        entry with this name stays. A damaged one, or a file, is replaced.
         """
         final = self._folder / name
         try:
             self.path.rename(final)
         except OSError:
-            if is_whole(final):  # another process was faster
+            # Another process was faster: the temporary folder is removed on exit.
+            if is_whole(final):
                 return final
             shutil.rmtree(final, ignore_errors=True)
             with suppress(OSError):  # a file in its place
@@ -641,7 +653,7 @@ def prune(folder: Path, limit: float, keep: Collection[str] = ()) -> None:
     keep : collection of str
         Names of entries to keep in any case.
     """
-    remove_abandoned(folder, f"{_NEW}*")
+    remove_abandoned(folder, f"{_NEW}*")  # folders of processes that ended early
     entries = _oldest_entries_first(folder)
     total = sum(size for _, size, path in entries if path.name in keep)
     # The entries used last are counted first: once the limit is reached, all
@@ -715,8 +727,10 @@ def widened(file: ArrayFile, to: ArrayFile, padding: float = 0.0) -> ArrayFile:
 
     New columns are filled with ``padding``. The original file is removed.
     """
+    # It is removed in the end, and need not reach the disk.
     file.finish(durable=False)
     X = file.content()
+    # About BLOCK bytes of 8-byte numbers at a time.
     width = to.width or 1
     rows = max(1, BLOCK // (8 * width))
     for begin in range(0, len(X), rows):
@@ -775,7 +789,7 @@ def recalled_checksum(path: Path) -> str:
             and content["path"] == _ascii(path)
             and tuple(content["state"]) == state
         ):
-            # Those that are used last are kept.
+            # Mark it as used now: those that are used last are kept.
             os.utime(_checksum_file(path))
             return str(content["checksum"])
     return ""

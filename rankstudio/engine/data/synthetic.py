@@ -167,7 +167,8 @@ def generate(
     utility = utility / utility.std() + np.repeat(
         0.5 * rng.standard_normal(n_queries), sizes
     )
-    labels = (utility > 0.9).astype(np.float64) + (utility > 1.6)  # 0, 1 or 2
+    # Each threshold adds 1 to the label: 0, 1 or 2.
+    labels = (utility > 0.9).astype(np.float64) + (utility > 1.6)
     X = np.stack(
         [_drawn_feature(feature, factors, rng) for feature in features], axis=1
     )
@@ -204,6 +205,7 @@ def _part_of_queries(
     qid = np.repeat(
         np.arange(first + 1, last + 1), np.diff(query_ptr[first : last + 1])
     )
+    # Documents are numbered from 1 in each query.
     numbers = np.concatenate(
         [np.arange(1, n + 1) for n in np.diff(query_ptr[first : last + 1])]
     )

@@ -305,7 +305,7 @@ class TableBuilder(ABC):
         self._runs = QueryRuns()
         self._missing = _no_integers()
         self._columns: tuple[int, ...] | None = None
-        # which some piece does not have as features
+        # columns that some piece does not have as features, as in ``_columns``
         self._dropped_columns: set[int] = set()
 
     @property
@@ -337,6 +337,7 @@ class TableBuilder(ABC):
         """
         if not len(piece.y):
             return
+        # Columns of a piece are the positions of its features in a table of the file.
         if self._columns is None:
             self._columns = piece.columns
         if piece.columns != self._columns:
@@ -398,7 +399,9 @@ class TableBuilder(ABC):
         ``sizes`` are the numbers of documents of the queries, if the documents
         do not contain their query.
         """
-        # The reader has gathered the rows itself, and knows their queries.
+        # The reader has gathered the rows itself, and knows their queries and the
+        # columns that are left out (``without``); all others stay. Missing values
+        # are counted later, in the rows of the table.
         if facts.rows is not None:
             self._dropped_columns = set(facts.rows.without)
             self._columns = tuple(range(facts.n_features + len(self._dropped_columns)))
@@ -445,7 +448,8 @@ class TableInMemory(TableBuilder):
         DatasetError
             If the sizes do not add up to the number of documents.
         """
-        # Find the order in which queries are contiguous, empty if they already are.
+        # Find the order in which queries are contiguous, as positions of rows; empty
+        # if they already are.
         query_ptr, ids, scattered = self._queries(facts, sizes)
         order = (
             _order_of_rows(facts, self.n_documents)
@@ -456,6 +460,7 @@ class TableInMemory(TableBuilder):
         columns = self._kept_columns(self.width)
         y = _joined_arrays([piece.y for piece in self._pieces])
         X, feature_ids, missing = self._features(columns)
+        # Codes of train, vali and test; empty without a column of parts.
         parts = _joined_arrays([piece.parts for piece in self._pieces])
         if order.size:
             X = X[order]
@@ -487,7 +492,9 @@ class TableInMemory(TableBuilder):
     def _features(self, columns: slice | list[int]) -> tuple[Features, Ints, Ints]:
         """Return (X, ids, missing): features, their ids, and missing values of each.
 
-        X has shape (m, n), the others (n,). The ids are of size 0 if they are 1 … n.
+        X has shape (m, n), the others (n,). The ids are of size 0 if they are 1 …
+        n. ``columns`` are the positions of the written columns that stay; entries,
+        the values other than 0 with their ids, have no columns yet.
         """
         if self._entries:
             sparse, feature_ids = Entries.joined(self._entries).matrix()
@@ -536,7 +543,8 @@ class TableInMemory(TableBuilder):
         If ``share`` of all documents has ``rows`` rows, the others need as much
         in proportion; they get no memory in advance if it is scarce.
         """
-        # The share of a tiny piece of a file may be rounded to 0.
+        # Reserve a little more than expected. The share of a tiny piece of a file
+        # may be rounded to 0.
         capacity = max(rows, int(_CAPACITY_FACTOR * rows / max(share, 1e-9)))
         if 8.0 * capacity * width > memory.available():
             check_memory(self.path, rows, width)
@@ -566,9 +574,9 @@ class TableOnDisk(TableBuilder):
         self._treatment = treatment
         self._folder = store.writable(mapped_folder())
         self._new = NewEntry(self._folder)
-        self._X: ArrayFile | None = None
-        self._copies = 0
-        self._comments_end = 0
+        self._X: ArrayFile | None = None  # begun by the first piece
+        self._copies = 0  # number of files of X, as each wider one is a copy
+        self._comments_end = 0  # bytes of all comments so far
         self._y: ArrayFile | None = None
         self._comments = self._new.file("comments", np.uint8)
         # The first comment begins at 0; the end of each one follows.
@@ -625,7 +633,8 @@ class TableOnDisk(TableBuilder):
             order = _order_of_rows(facts, self.n_documents)
         else:
             order = self._order_by_query(scattered)
-        # Count the missing values of each feature.
+        # Count the missing values of each feature. If the table has only some of the
+        # written rows (facts.rows), the counts so far are of too many.
         columns = self._kept_columns(n_features)
         # Columns beyond the written ones have no missing values.
         missing = np.zeros(n_features, dtype=np.int64)
@@ -647,7 +656,7 @@ class TableOnDisk(TableBuilder):
         ):
             self._rewrite(n_features, query_ptr, order, missing if is_filled else None)
         else:  # the file is already the final array
-            self._new.take("X", self._X)
+            self._new.add_file("X", self._X)
         # Labels are few enough to be sorted in memory.
         assert self._y is not None
         if order.size:
@@ -656,10 +665,10 @@ class TableOnDisk(TableBuilder):
             self._y.path.unlink()
             self._new.save("y", y)
         else:
-            self._new.take("y", self._y)
+            self._new.add_file("y", self._y)
         # Write the other arrays and facts, then map the finished table.
-        self._new.take("comments", self._comments)
-        self._new.take("comment_offsets", self._offsets)
+        self._new.add_file("comments", self._comments)
+        self._new.add_file("comment_offsets", self._offsets)
         small_arrays = {"query_ptr": query_ptr, "missing": missing, "file_rows": order}
         small_arrays |= {"feature_ids": _no_integers(), "parts": _no_integers()}
         for name, values in small_arrays.items():
@@ -690,7 +699,8 @@ class TableOnDisk(TableBuilder):
                 "y", np.float64, piece.y.shape[1] if piece.y.ndim > 1 else None
             )
         assert self._X is not None
-        # Pad a piece that is narrower than the file.
+        # Pad a piece that is narrower than the file with the value of columns that
+        # only other documents have.
         if X.shape[1] < self.width:
             X = np.pad(
                 X, ((0, 0), (0, self.width - X.shape[1])), constant_values=self.padding
@@ -807,7 +817,7 @@ class TableOnDisk(TableBuilder):
                 normalize_queries(block, block_ptr)
             out.append(block)
             release(raw)
-        self._new.take("X", out)
+        self._new.add_file("X", out)
         del raw  # Windows does not remove a mapped file
         self._X.path.unlink()
 
@@ -871,6 +881,7 @@ def _joined_comments(pieces: Sequence[TextComments]) -> TextComments:
     """Return the comments of all pieces, one after the other."""
     if len(pieces) == 1:
         return pieces[0]
+    # Offsets, where comments begin, are different in the joined bytes.
     content = np.concatenate([piece.content for piece in pieces])
     lengths = np.concatenate([np.diff(piece.offsets) for piece in pieces])
     return TextComments(

@@ -120,6 +120,7 @@ def preview_table(path: Path, format_name: str = "") -> TablePreview:
         key=lambda pair: pair[0],
     )
     # A file that no format recognises is read as CSV, unless it is binary.
+    # (Below BY_CONTENTS, no contents were recognised.)
     if confidence < BY_CONTENTS:
         refuse_other_binary(file, beginning.head)
         form = form if confidence else format_of_key("csv")

@@ -133,7 +133,8 @@ def read_documents(
         if roles.qid is None
         else _query_runs(table, roles.qid)
     )
-    # All documents are one ranking: one run, whatever queries there are.
+    # A run is successive documents of a query. All documents are one ranking: one
+    # run, whatever queries there are.
     if specified.no_queries:
         runs = one_run(table.n_rows)
     parts = _part_codes(table, roles.part)
@@ -143,6 +144,7 @@ def read_documents(
     if refuse and missing.any():
         row, column = (int(indices[0]) for indices in np.nonzero(np.isnan(X)))
         expected = tr("a value for every feature, because missing values are refused")
+        # Columns of X are those of numeric features among the feature columns.
         position = roles.features[numeric_features[column]]
         raise table.error(
             row, _cell_text(table, position, tr("nothing")), expected, True
@@ -219,6 +221,7 @@ class ColumnsReader:
             check=self._progress.check,
         )
         # All rows and files of a part need the same features.
+        # ``used`` are the names of the columns with a role or feature.
         header = _Header(table.where, table.names, table.has_header, roles)
         self._first_header = self._first_header or header
         if header.used() != self._first_header.used():
@@ -273,6 +276,7 @@ class ColumnsReader:
         # Columns that number rows or queries are left out with a note.
         text = tr('the column "{column}" numbers rows or queries and was left out.')
         numbering = [names[i] for i in roles.ignored if names[i]]
+        qid, label, part, *_ = header.used()  # judges and features follow
         return TableFacts(
             n_features=len(feature_columns),
             dense=True,
@@ -284,7 +288,7 @@ class ColumnsReader:
                 names[i] for i in roles.features if i not in feature_columns
             ),
             remarks=tuple(text.format(column=name) for name in numbering),
-            role_columns=header.used()[:3],  # of query, label and part; features follow
+            role_columns=(qid, label, part),
         )
 
 
@@ -350,8 +354,9 @@ def _numbers(table: TableColumns, position: int, expected: str) -> Floats:
     """
     values = table.column(position)
     numbers, row = _parsed_numbers(table, values)
-    if row is None:
+    if row is None:  # all values are valid
         return numbers
+    # A column of numbers can only have an infinite one.
     if values.dtype.kind in "biuf":
         raise table.error(row, _cell_text(table, position, str(numbers[row])), expected)
     value = values.tolist()[row]
@@ -433,7 +438,7 @@ def _features(
     X = np.empty((table.n_rows, len(roles.features)))
     numeric_features: list[int] = []
     text_positions: list[int] = []
-    unsure = set(roles.unsure)
+    unsure = set(roles.unsure)  # columns that may be no features, by their names
     # Write the columns of numbers side by side.
     for i, position in enumerate(roles.features):
         check()
@@ -527,8 +532,9 @@ def _query_runs(
     """
     from pandas import factorize  # noqa: PLC0415 - it takes long to import
 
+    # Each row gets the number of its id, and -1 without one.
     codes, unique = factorize(table.column(position), use_na_sentinel=True)
-    texts = [_id_text(value) for value in list(unique)]
+    texts = [_id_text(value) for value in list(unique)]  # "" is no id
     lacks_id = (codes < 0) | np.isin(
         codes, [i for i, text in enumerate(texts) if not text]
     )
@@ -538,7 +544,9 @@ def _query_runs(
             _cell_text(table, position, tr("nothing")),
             tr("the id of a query"),
         )
-    starts = np.flatnonzero(np.diff(codes, prepend=-1))  # codes are from 0 up
+    # A run begins where the code changes. Codes are from 0 up, so that the first
+    # row differs from -1.
+    starts = np.flatnonzero(np.diff(codes, prepend=-1))
     ids = (texts[code] for code in codes[starts].tolist())
     return starts, zip(ids, np.diff(starts, append=len(codes)).tolist(), strict=True)
 
@@ -632,7 +640,8 @@ def frames_of_folds(
     ids = sorted(
         dict.fromkeys(fold_of_row.tolist()), key=lambda text: (len(text), text)
     )
-    # The name of each row's part; a code is a position in PART_WORDS.
+    # The name of each row's part; a code is a position in PART_WORDS. Every
+    # row has a code now: "or 0" is only for the type.
     kind_of_row = np.array(tuple(PART_WORDS))[[part_code(text) or 0 for text in parts]]
     # Select the rows of each part of each fold.
     frames = []

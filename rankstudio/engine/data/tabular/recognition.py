@@ -235,6 +235,7 @@ def _without_missing_columns(
         specified.document,
         *specified.ignore,
     }
+    # As everywhere, case and punctuation do not matter.
     present = {
         name for name in names_not_needed if {name, plain_name(name)} & names_in_table
     }
@@ -316,7 +317,7 @@ def _check_once(
 ) -> None:
     """Raise UnknownColumnsError if a column has two roles.
 
-    ``single`` are the positions of the columns of query, label and part, None
+    ``role_positions`` are those of the columns of query, label and part, None
     for none; ``other_positions`` those of features and ignored columns.
     """
     single_positions = [i for i in role_positions if i is not None]
@@ -427,10 +428,11 @@ def _position(location: str, names: Sequence[str], name: str, option: str) -> in
     """
     if name in names:
         return list(names).index(name)
+    # A plain name is in lower case, without punctuation.
     plain = _plain_names(tuple(names))
     if plain.count(plain_name(name)) == 1:
         return plain.index(plain_name(name))
-    near = get_close_matches(name, names, 1)
+    near = get_close_matches(name, names, 1)  # one at most
     hint = f' Did you mean "{short(near[0])}"?' if near else ""
     raise UnknownColumnsError(
         f'{location}: {option}: no column "{short(name)}"; expected one of {listed(names)}.{hint}'
@@ -465,9 +467,10 @@ def _check_repeated(
 ) -> None:
     """Raise UnknownColumnsError if a feature has the name of another role.
 
-    ``single`` are the positions of the columns of query, label and part, None
+    ``role_positions`` are those of the columns of query, label and part, None
     for none, and ``features`` those of the features. Such a second column, in
-    the file with an equal name, may be meant instead of the first.
+    the file with an equal name, may be meant instead of the first. In
+    ``names``, a repeated name has its position.
     """
     roles = {names[i] for i in role_positions if i is not None}
     originals = original_names(names)
@@ -591,6 +594,7 @@ def says_parts(values: NDArray[Any]) -> bool:
 
     O(m) for m rows.
     """
+    # Only objects ("O") and texts ("U", "T") may be names.
     if values.dtype.kind not in "OUT" or not len(values):
         return False
     texts = values.tolist()
@@ -630,6 +634,7 @@ def _shared_queries(table: Table) -> tuple[str, ...]:
     Return () if there are none. O(m).
     """
     starts = table.query_ptr[:-1]
+    # A query has documents in several parts if its codes of parts differ.
     least, greatest = (
         function.reduceat(table.parts, starts) for function in (np.minimum, np.maximum)
     )
@@ -660,7 +665,7 @@ def _table_of_part(table: Table, code: int) -> Table:
     queries, counts = np.unique(query_of, return_counts=True)
     X = table.X[selection]
     file_rows = table.file_rows
-    if file_rows.size:
+    if file_rows.size:  # some query was scattered in the file
         file_rows = _order_in_part(file_rows[selection])
     return replace(
         table,

@@ -173,6 +173,7 @@ def _array(rows: Sequence[Sequence[Any]], length: int) -> NDArray[Any]:
     It is of numbers, or of objects if any value is no number: the reader of
     documents reports these.
     """
+    # "biuf" are booleans, whole numbers and floats.
     are_arrays = all(
         isinstance(row, np.ndarray) and row.dtype.kind in "biuf" for row in rows
     )
