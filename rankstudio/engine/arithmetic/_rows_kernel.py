@@ -36,9 +36,20 @@ def weigh(
 ) -> None:
     """Compute the sum of weight_i (x_i - x_f) over the documents of some queries.
 
-    These are the queries first … last - 1; document f is the first of its
-    query. X has shape (m, n), ``weights`` shape (m,), ``out`` shape (n,), and
-    query q has the rows ``ptr[q]:ptr[q + 1]``.
+    Document f is the first of the query of document i.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, n)
+        Documents x.
+    weights : ndarray of shape (m,)
+        One per document.
+    ptr : ndarray of shape (Q + 1,)
+        Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    first, last : int
+        The queries are first … last - 1.
+    out : ndarray of shape (n,)
+        Receives the sum.
     """
     out[:] = 0.0
     for q in range(first, last):

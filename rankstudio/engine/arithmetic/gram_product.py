@@ -83,13 +83,15 @@ class SparseGramProduct:
         self, data: SparseQueryData, executor: Executor | None = None, workers: int = 1
     ) -> None:
         """Cut the queries into parts, each with about as many documents."""
+        # The features, shifted so that those constant in a query are 0 there,
+        # and the squared lengths of the centred columns.
         self._rows = data.shifted.tocsr()
         self._ptr = data.ptr
         self._executor = executor
         self._workers = workers
         self.squares = data.squares
         m = data.y.size
-        # Equidistant documents, each moved to the next query.
+        # Equidistant documents, each moved to the next query; each once.
         cuts = np.unique(
             np.searchsorted(data.ptr, np.linspace(0, m, _PARTS + 1))
         ).tolist()

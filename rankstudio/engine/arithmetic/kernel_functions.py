@@ -87,6 +87,7 @@ class Kernel:
         -----
         O(abn). Values are identical regardless of the other documents.
         """
+        # A text such as "linear + 0.5 * rbf" is a sum of products of kernels.
         if self.products:
             return self._sum_matrix(A, B)
         if not callable(self.function):
@@ -127,7 +128,7 @@ class Kernel:
         right = np.ascontiguousarray(B)
         rows = left.shape[0]
         out = np.empty((left.shape[0], right.shape[0]))
-        # Threads compute blocks of rows.
+        # Threads compute blocks of rows; a product takes about 0.4 nanoseconds.
         with pool(worthwhile(0.4 * out.size * left.shape[1])) as (executor, workers):
             firsts = range(0, rows, _ROWS)
             share(
@@ -145,6 +146,8 @@ class Kernel:
 
         The given array is overwritten, some rows at a time, to save memory.
         """
+        # exp(-γ d) of a distance d; (γ p + c)^degree of an inner product p, or
+        # p itself. Values that are not finite are an error.
         if self.function == "linear":
             return _finite(pairwise)
         step = max(1, VALUES // max(1, pairwise.shape[-1]))
@@ -165,6 +168,8 @@ class Kernel:
         ``pairwise``, of shape (a, b), has these of pairs of documents. The
         kernel is no sum, and no callable.
         """
+        # -γ exp(-γ d) for a distance d; γ degree (γ p + c)^(degree - 1) for an inner
+        # product p, or 1.
         if self.function == "linear":
             return np.ones_like(pairwise)
         if self.by_distance:
@@ -263,6 +268,8 @@ class Kernel:
         step = -(-len(vectors) // _SLOPES)  # rounded up
         sample = vectors[::step]
         if self.products:
+            # The gradient of b k(x, v) in x is b (i v + 2s (x - v)), with the
+            # derivatives i and s in x'v and in ||x - v||².
             inner, distance = self.sum_slopes(sample, vectors)
             weights = 2.0 * distance * coef
             slopes = weights.sum(axis=1)[:, None] * sample

@@ -59,6 +59,7 @@ class PairWeighting:
         its query. O(m log m).
         """
         counts = _pairs_of_queries(y, ptr)
+        # The total weight of each query's pairs, before scaling.
         shares = np.divide(
             counts,
             _divisors(kind, counts, ptr),
@@ -124,7 +125,12 @@ class Pairs(Queries):
         workers: int = 1,
         weighting: PairWeighting | None = None,
     ) -> None:
-        """Rank the labels of each query; short queries are sorted by the kernels."""
+        """Rank the labels of each query.
+
+        y (m,) are the labels, and query q has the rows ``ptr[q]:ptr[q + 1]``;
+        ``workers`` is the number of threads of ``executor``. Documents of short
+        queries are sorted by the kernels, those of long ones before.
+        """
         super().__init__(ptr, executor, workers)
         if weighting is not None:
             self.document_weight = weighting.weights(y, ptr)
@@ -181,12 +187,12 @@ class Pairs(Queries):
         """
         losses = np.empty_like(scores)
         slopes = np.empty_like(scores)
-        order = self.by_label
+        order = self.by_label  # the documents of each query by label
         self.spread(
             lambda _, first, last: all_pairs.logistic(
                 scores, self.ptr, self.lower, order, first, last, losses, slopes
             ),
-            self._has_many,
+            self._has_many_pairs,
         )
         return float(self.weighed(losses).sum()), self.weighed(slopes)
 
@@ -205,7 +211,7 @@ class Pairs(Queries):
             out[rows] *= self.document_weight[rows]
 
     @cached_property
-    def _has_many(self) -> bool:
+    def _has_many_pairs(self) -> bool:
         """Whether going through all pairs takes long enough for several threads."""
         return worthwhile(_PAIR * float(self.lower.sum()))
 
@@ -390,7 +396,8 @@ class Violations:
         """
         # With u_ij = margin - s_i + s_j, loss and gradient are linear in the
         # sums of u over each document's pairs, as the more relevant and as the
-        # less relevant one.
+        # less relevant one. Row 0 of counts and sums is over the less relevant
+        # partners.
         as_winner = self.counts[0] * (self.margin - self.scores) + self.sums[0]
         as_loser = self.counts[1] * (self.margin + self.scores) - self.sums[1]
         loss = self.margin * float(as_winner.sum()) + dot(
@@ -471,7 +478,12 @@ class PreferencePairs(Pairs):
         executor: Executor | None = None,
         workers: int = 1,
     ) -> None:
-        """Sort the preferences by query; those of query q begin at ``begins[q]``."""
+        """Sort the preferences by query; those of query q begin at ``begins[q]``.
+
+        ``lower`` and ``higher`` (m,) are the total weights of the preferences
+        that a document wins and loses. Query q has the rows ``ptr[q]:ptr[q +
+        1]``.
+        """
         Queries.__init__(self, ptr, executor, workers)
         query = np.searchsorted(ptr, preferences.winner, side="right") - 1
         order = np.argsort(query, kind="stable")
@@ -545,7 +557,8 @@ class PreferenceViolations(Violations):
         pairs = self.pairs
         assert isinstance(pairs, PreferencePairs)
         # Preferences are sorted by query, so that those of these queries are
-        # consecutive.
+        # consecutive. ``order`` has the violated ones, by their positions among
+        # all.
         first_edge, last_edge = np.searchsorted(self.order, pairs.begins[[first, last]])
         violated = self.order[first_edge:last_edge]
         begin = int(pairs.ptr[first])

@@ -74,8 +74,9 @@ class TextComments:
         """
         for begin in range(0, len(self), _ROWS_AT_ONCE):
             offsets = self.offsets[begin : begin + _ROWS_AT_ONCE + 1].tolist()
-            # ``offsets`` has the begin of each comment within the bytes of all, but
-            # the copy begins at the first of these rows: hence the differences.
+            # ``offsets`` has the begin of each comment within the bytes of all,
+            # but the copy begins at the first of these rows: hence the
+            # differences.
             content = self.content[offsets[0] : offsets[-1]].tobytes()
             for first, last in pairwise(offsets):
                 yield content[first - offsets[0] : last - offsets[0]].decode(

@@ -32,8 +32,8 @@ class DataBlock:
     qid : ndarray of shape (m,)
         Ids of queries: whole numbers or texts.
     feature_names : sequence of str
-        Names of the features; () for none. Those of the first block hold for all
-        blocks.
+        Names of the features; () for none. Those of the first block hold for
+        all blocks.
     documents : sequence of str
         Ids of the documents; () for none.
 
@@ -127,8 +127,8 @@ class FirstRows:
         Values by row.
     has_header : bool
     key : str
-        Key of the format, if the contents tell it more closely than the file does;
-        otherwise "".
+        Key of the format, if the contents tell it more closely than the file
+        does; otherwise "".
     """
 
     names: tuple[str, ...]
@@ -141,15 +141,15 @@ class FirstRows:
 class FormatCode:
     """Where the code of RankStudio's own formats is, as ``"module:name"``.
 
-    A format of a plug-in needs none of these. Its reader, its recogniser and its writer
-    are small functions (see :class:`DataFormat`), which the default code calls and
-    checks. These attributes may change with every release.
+    A format of a plug-in needs none of these. Its reader, its recogniser and
+    its writer are small functions (see :class:`DataFormat`), which the default
+    code calls and checks. These attributes may change with every release.
 
     Attributes
     ----------
     confidence : str
-        ``(form, beginning) -> float``: how certain it is that a file with such a
-        beginning has the format.
+        ``(form, beginning) -> float``: how certain it is that a file with such
+        a beginning has the format.
     read : str
         A ``FormatReader``, which hands the documents of a part to a builder.
     read_whole : str
@@ -157,19 +157,19 @@ class FormatCode:
         is read at once, together with accompanying files, and not piece by piece; else
         "".
     need : str
-        ``(form, path) -> ContentsNeed``: about how much memory the contents of a file
-        take.
+        ``(form, path) -> ContentsNeed``: about how much memory the contents of
+        a file take.
     preview : str
         ``(form, path, beginning, n_rows) -> FirstRows`` of a table.
     logs_of : str
-        ``paths -> (logs, judgments)`` where files of the format may belong to feature
-        logs; else "".
+        ``paths -> (logs, judgments)`` where files of the format may belong to
+        feature logs; else "".
     unmatched : str
-        ``(logs, judgments) -> rows``: the documents that are not both logged and
-        judged; else "".
+        ``(logs, judgments) -> rows``: the documents that are not both logged
+        and judged; else "".
     write : str
-        ``(form, dataset, path, comments)``: writes a dataset; "" for a format that is
-        only read.
+        ``(form, dataset, path, comments)``: writes a dataset; "" for a format
+        that is only read.
     """
 
     confidence: str = f"{_ADAPTER}:confidence"
@@ -197,13 +197,15 @@ class DataFormat:
     about : str
         Contents of a line or row.
     reader : str
-        ``"module:function"`` of a function that gets the path of a file and yields its documents in blocks:
-        ``(X, y, qid)``, or a :class:`DataBlock`, or with ``is_table`` a mapping of names of columns to their
-        values.
+        ``"module:function"`` of a function that gets the path of a file and
+        yields its documents in blocks: ``(X, y, qid)``, or a
+        :class:`DataBlock`, or with ``is_table`` a mapping of names of columns
+        to their values.
     recognise : str
-        ``"module:function"`` of a function that gets the beginning of a file (at most 4096 bytes) and its
-        name, and returns how certain it is of the format, from 0 to 1. It is not needed for a format with an
-        ending of its own.
+        ``"module:function"`` of a function that gets the beginning of a file
+        (at most 4096 bytes) and its name, and returns how certain it is of the
+        format, from 0 to 1. It is not needed for a format with an ending of its
+        own.
     magic : bytes
         Bytes with which every file of the format begins; empty if there are none.
     writer : str
@@ -220,8 +222,8 @@ class DataFormat:
     marks : tuple of str
         For a joined format of an ability: texts, one of which occurs at the beginning of each file.
     is_table : bool
-        Whether the documents are rows of named columns, so that the user can be asked which columns are the
-        query, the label and the features.
+        Whether the documents are rows of named columns, so that the user can be
+        asked which columns are the query, the label and the features.
     is_joined : bool
         Whether judgments and values are in different files.
     has_word_ids : bool

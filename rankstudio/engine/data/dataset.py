@@ -551,9 +551,9 @@ class FoldedDataset:
     def __post_init__(self) -> None:
         """Give every part the greatest grade of all parts, and fill in the convention.
 
-        The measure ERR depends on the greatest grade, and must not depend on how
-        data are divided. The convention, by which measures are computed, is by
-        default that of the first training part.
+        The measure ERR depends on the greatest grade, and must not depend on
+        how data are divided. The convention, by which measures are computed, is
+        by default that of the first training part.
         """
         grades = {
             part.greatest_grade for fold in self.folds for part in fold.parts.values()

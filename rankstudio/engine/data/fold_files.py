@@ -143,8 +143,8 @@ def find_folds(path: Path, *, judged: bool = False) -> list[FilesOfFold]:
 
     ``path`` is a data file or a folder. A folder of feature logs (responses of
     a search engine) needs judgments in it, unless it is ``judged`` by a file
-    elsewhere: then it is one training part. Raise DatasetError if there is no dataset or several,
-    FileAccessError for a missing file.
+    elsewhere: then it is one training part. Raise DatasetError if there is no
+    dataset or several, FileAccessError for a missing file.
     """
     # A file is one fold with a training part only; it has to exist.
     if not is_there(path) or not path.is_dir():

@@ -145,8 +145,8 @@ def _scores_in_file(
             for f, values in zip(folds, scores, strict=True)
         }
         return scores_of_fold, {path.name: file.checksum}
-    # A run may contain scores of every part; ``knows`` is whether it has documents
-    # of one.
+    # A run may contain scores of every part; ``knows`` is whether it has
+    # documents of one.
     by_part = {
         fold.number: {
             name: file.of_parts([fold.parts[name]])[0]
@@ -328,8 +328,9 @@ class ScoreFile:
                     n=self.values.size,
                 )
             )
-        # Cut the scores by part, and sort them as the rows of the part: file_rows
-        # has the position of each row in the file, None if they are in its order.
+        # Cut the scores by part, and sort them as the rows of the part:
+        # file_rows has the position of each row in the file, None if they are
+        # in its order.
         ends = np.cumsum([part.n_documents for part in parts])[:-1]
         scores_of_parts = []
         for scores, part in zip(np.split(self.values, ends), parts, strict=True):

@@ -194,9 +194,9 @@ def _table_of_arrays(
 ) -> Table:
     """Make a table from the arrays and the other contents of an entry of the cache.
 
-    ``arrays`` and ``text``, the other contents, are by name. ``text["taken"]`` is
-    whether the comments are stored in the order of the file, but the documents
-    of the table have another one.
+    ``arrays`` and ``text``, the other contents, are by name. ``text["taken"]``
+    is whether the comments are stored in the order of the file, but the
+    documents of the table have another one.
     """
     content, offsets = (arrays[name] for name in _COMMENT_ARRAYS)
     comments = TextComments(content, offsets)

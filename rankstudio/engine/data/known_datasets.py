@@ -242,8 +242,8 @@ def recorded_dataset(
         published_names = tuple(table_of_names(candidate.key).values())
         if published_names and tuple(feature_names) == published_names:
             return candidate.key
-    # Otherwise the name of a folder decides. Farther up in the path than the last
-    # four names, one says little about the data.
+    # Otherwise the name of a folder decides. Farther up in the path than the
+    # last four names, one says little about the data.
     parts = Path(path).parts[-4:]
     return next(
         (
@@ -439,8 +439,8 @@ _UNMISTAKABLE = {
 
 def _parsed_known_dataset(key: str, values: Mapping[str, Any]) -> KnownDataset:
     """Return a known dataset by its key and its values in the table of known datasets."""
-    # The table has the lowest and the highest number of features, and the lowest
-    # and highest label; a range ends behind the latter.
+    # The table has the lowest and the highest number of features, and the
+    # lowest and highest label; a range ends behind the latter.
     features, labels = (
         (low, high + 1) for low, high in (values["n_features"], values["labels"])
     )

@@ -79,8 +79,9 @@ class LargeData:
             _SKEW, size=self.n_queries
         )
         # Each query has one document; the others are distributed by cumulated
-        # weights, so that none is lost: a query gets the difference of the rounded
-        # sums before and behind it. The class is frozen, hence __setattr__.
+        # weights, so that none is lost: a query gets the difference of the
+        # rounded sums before and behind it. The class is frozen, hence
+        # __setattr__.
         ends = (self.n_documents - self.n_queries) * np.cumsum(weights) / weights.sum()
         ends[-1] = self.n_documents - self.n_queries
         object.__setattr__(
@@ -142,14 +143,15 @@ class LargeData:
         with n features. A feature is a whole number, in units of its last
         decimal.
         """
-        # The seed has the number of the first query, so that any piece of the data
-        # can be drawn alone; 1 distinguishes it from the seed of the sizes.
+        # The seed has the number of the first query, so that any piece of the
+        # data can be drawn alone; 1 distinguishes it from the seed of the
+        # sizes.
         rng = np.random.default_rng([self.seed, 1, first])
         sizes = self.sizes[first:last]
         m = int(sizes.sum())
         n = self.n_features
-        # The signal is a weighted sum of hidden factors, of variance 1. Each weighs
-        # less than the one before.
+        # The signal is a weighted sum of hidden factors, of variance 1. Each
+        # weighs less than the one before.
         factors = rng.standard_normal((m, _N_FACTORS), dtype=np.float32)
         weights = 0.7 ** np.arange(_N_FACTORS)
         weights = weights / np.sqrt(np.sum(weights**2))
@@ -171,8 +173,9 @@ class LargeData:
         )
         values = rng.standard_normal((m, n), dtype=np.float32)
         for j in range(n):
-            # Share of the factor in the feature: none in every eighth feature, 0.1
-            # to 0.9 in the others, in a mixed order (37 and 101 are coprime).
+            # Share of the factor in the feature: none in every eighth feature,
+            # 0.1 to 0.9 in the others, in a mixed order (37 and 101 are
+            # coprime).
             share = np.float32(0.0 if j % 8 == 7 else 0.9 - 0.8 * (j * 37 % 101) / 101)
             column = (
                 np.float32(1 - share) * values[:, j]

@@ -52,8 +52,8 @@ class Preferences:
     def __post_init__(self) -> None:
         """Check the arrays, and store them as read-only arrays of shape (l,).
 
-        l is the number of preferences. A single magnitude or weight holds for all.
-        Raise ParameterError if an array is invalid.
+        l is the number of preferences. A single magnitude or weight holds for
+        all. Raise ParameterError if an array is invalid.
         """
         winner = _checked_rows("winner", self.winner)
         loser = _checked_rows("loser", self.loser)
@@ -246,8 +246,8 @@ def sample_preferences(
             f"Preferences are drawn from at most {_MAX_PAIRS:,} pairs, found {n_pairs:,}."
         )
     # Draw numbers of pairs, and find their winners and losers. ``above`` and
-    # ``below`` are positions in the sorted order; the pairs of a winner count its
-    # losers from the first document of the query.
+    # ``below`` are positions in the sorted order; the pairs of a winner count
+    # its losers from the first document of the query.
     rng = np.random.default_rng(seed)
     drawn = rng.choice(
         n_pairs, max(1, round(share * n_pairs)), replace=False, shuffle=False

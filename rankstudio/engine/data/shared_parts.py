@@ -182,8 +182,8 @@ def _write_part(folder: Path, part: RankingDataset) -> str:
         "feature_names": part.feature_names,
         "greatest_grade": part.greatest_grade,
     }
-    # The entry of the store that the part is mapped from, if any: its digests are
-    # known, and its files can be linked instead of written.
+    # The entry of the store that the part is mapped from, if any: its digests
+    # are known, and its files can be linked instead of written.
     source = store.entry_of(X=part.X, y=part.y, query_ptr=part.query_ptr)
     described = {
         name: ArrayDescription.of(array)

@@ -271,8 +271,9 @@ class StoredEntry:
         EntryError
             If a file is missing or damaged.
         """
-        # Only blocks that were not compared before are read: (name of the array,
-        # state of its file, index of the block). Empty arrays have no file.
+        # Only blocks that were not compared before are read: (name of the
+        # array, state of its file, index of the block). Empty arrays have no
+        # file.
         unread: list[tuple[str, _FileState, int]] = []
         for name in self.arrays if names is None else names:
             if self.arrays[name].n_bytes:
@@ -331,8 +332,8 @@ class StoredEntry:
         except (MemoryError, ValueError) as error:
             raise EntryError(f"{self._file(name)}: {error}") from None
         content = _bytes_of(array)
-        # Called for its errors only: the file must have the size of the array. An
-        # empty array has no file.
+        # Called for its errors only: the file must have the size of the array.
+        # An empty array has no file.
         if described.n_bytes:
             self._state(name)
 
@@ -469,8 +470,8 @@ class ArrayFile:
     def __init__(self, path: Path, dtype: DTypeLike, width: int | None = None) -> None:
         """Create the file of numbers of a type; it must not exist.
 
-        ``width`` is the number of columns, None for a vector. ``rows`` becomes the
-        number of rows written so far.
+        ``width`` is the number of columns, None for a vector. ``rows`` becomes
+        the number of rows written so far.
         """
         self.path = path
         self.width = width

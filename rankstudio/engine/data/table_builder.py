@@ -207,8 +207,8 @@ class QueryRuns:
     ) -> None:
         """Add runs of documents of a query: (query id, number of documents).
 
-        ``line_of_run`` returns the line or row of the first document of a run, by
-        the position of the run. It may take long, so that it is called only
+        ``line_of_run`` returns the line or row of the first document of a run,
+        by the position of the run. It may take long, so that it is called only
         once, for the first query whose documents are not consecutive.
         """
         for position, (query_id, length) in enumerate(runs):
@@ -399,9 +399,9 @@ class TableBuilder(ABC):
         ``sizes`` are the numbers of documents of the queries, if the documents
         do not contain their query.
         """
-        # The reader has gathered the rows itself, and knows their queries and the
-        # columns that are left out (``without``); all others stay. Missing values
-        # are counted later, in the rows of the table.
+        # The reader has gathered the rows itself, and knows their queries and
+        # the columns that are left out (``without``); all others stay. Missing
+        # values are counted later, in the rows of the table.
         if facts.rows is not None:
             self._dropped_columns = set(facts.rows.without)
             self._columns = tuple(range(facts.n_features + len(self._dropped_columns)))
@@ -448,8 +448,8 @@ class TableInMemory(TableBuilder):
         DatasetError
             If the sizes do not add up to the number of documents.
         """
-        # Find the order in which queries are contiguous, as positions of rows; empty
-        # if they already are.
+        # Find the order in which queries are contiguous, as positions of rows;
+        # empty if they already are.
         query_ptr, ids, scattered = self._queries(facts, sizes)
         order = (
             _order_of_rows(facts, self.n_documents)
@@ -492,9 +492,9 @@ class TableInMemory(TableBuilder):
     def _features(self, columns: slice | list[int]) -> tuple[Features, Ints, Ints]:
         """Return (X, ids, missing): features, their ids, and missing values of each.
 
-        X has shape (m, n), the others (n,). The ids are of size 0 if they are 1 …
-        n. ``columns`` are the positions of the written columns that stay; entries,
-        the values other than 0 with their ids, have no columns yet.
+        X has shape (m, n), the others (n,). The ids are of size 0 if they are 1
+        … n. ``columns`` are the positions of the written columns that stay;
+        entries, the values other than 0 with their ids, have no columns yet.
         """
         if self._entries:
             sparse, feature_ids = Entries.joined(self._entries).matrix()
@@ -543,8 +543,8 @@ class TableInMemory(TableBuilder):
         If ``share`` of all documents has ``rows`` rows, the others need as much
         in proportion; they get no memory in advance if it is scarce.
         """
-        # Reserve a little more than expected. The share of a tiny piece of a file
-        # may be rounded to 0.
+        # Reserve a little more than expected. The share of a tiny piece of a
+        # file may be rounded to 0.
         capacity = max(rows, int(_CAPACITY_FACTOR * rows / max(share, 1e-9)))
         if 8.0 * capacity * width > memory.available():
             check_memory(self.path, rows, width)
@@ -633,8 +633,8 @@ class TableOnDisk(TableBuilder):
             order = _order_of_rows(facts, self.n_documents)
         else:
             order = self._order_by_query(scattered)
-        # Count the missing values of each feature. If the table has only some of the
-        # written rows (facts.rows), the counts so far are of too many.
+        # Count the missing values of each feature. If the table has only some
+        # of the written rows (facts.rows), the counts so far are of too many.
         columns = self._kept_columns(n_features)
         # Columns beyond the written ones have no missing values.
         missing = np.zeros(n_features, dtype=np.int64)
@@ -699,8 +699,8 @@ class TableOnDisk(TableBuilder):
                 "y", np.float64, piece.y.shape[1] if piece.y.ndim > 1 else None
             )
         assert self._X is not None
-        # Pad a piece that is narrower than the file with the value of columns that
-        # only other documents have.
+        # Pad a piece that is narrower than the file with the value of columns
+        # that only other documents have.
         if X.shape[1] < self.width:
             X = np.pad(
                 X, ((0, 0), (0, self.width - X.shape[1])), constant_values=self.padding

@@ -61,10 +61,11 @@ class AscentSearch:
         scale = self.scale[feature]
         changes = np.append(STEPS / scale, -coef[feature])
         changes = changes[np.argsort(np.abs(changes), kind="stable")]
+        # The value of the measure after each change.
         measured = yield from self.changed(coef, feature, changes)
         best = coef.copy()
         best[feature] += changes[int(np.argmax(measured))]
-        if not best.any():
+        if not best.any():  # a model without weights ranks nothing
             return coef, value
         best = self.normalise(best)
         # Measured again: the scores above were summed in another order, which

@@ -228,6 +228,7 @@ def gram_or_diagonal(sample: Floats) -> Floats:
     """
     n = sample.shape[1]
     if n > DENSE:
+        # The sum of squares of each column.
         return np.asarray(np.einsum("ij,ij->j", sample, sample))
     # Small products do not gain from BLAS's threads, and lose much if the
     # threads wait for a busy processor.

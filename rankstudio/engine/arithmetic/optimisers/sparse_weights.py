@@ -173,6 +173,9 @@ class SparseProblem:
         scores = scores_z = objective.scores(w)
         first_value = yield from objective.value(w)
         violation = yield from _violation(objective, w, scores)
+        # L, the estimate of the gradient's Lipschitz constant, starts far below
+        # its bound, so that the first steps are long. ``alpha`` grows with the
+        # momentum.
         alpha = 1.0
         lipschitz = objective.bound / 2.0**10
         for _ in range(self._max_iter):

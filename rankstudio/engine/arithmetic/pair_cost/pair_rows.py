@@ -45,6 +45,8 @@ class PairRows(QueryData):
         """
         if cost.default and data.preferences is None:
             return data
+        # A dict of rows by cost, which the data share with others of the same
+        # documents; keep() adds to it.
         cached = data.shared.of(_KnownRows).by_cost
         if cost not in cached:
             cls.keep(data, cost, _rows(data, cost))
@@ -72,6 +74,8 @@ class PairRows(QueryData):
         They have the same sums of products as the rows, and are centred in each
         query, which has its rows first, then their negatives.
         """
+        # The new positions of the rows, and of their negatives: all rows of
+        # earlier queries come before them twice.
         sizes = np.diff(self.ptr)
         rows = np.arange(self.y.size) + np.repeat(self.ptr[:-1], sizes)
         ptr = 2 * self.ptr
@@ -140,7 +144,7 @@ def losses_inside(data: QueryData, cost: PairCost, models: Floats) -> Floats:
     """
     gram = PairRows.of(data, cost).statistics.gram
     # The loss of weights w is (w, -1)' gram (w, -1), as the last row and column
-    # of a Gram matrix are those of the targets.
+    # of a Gram matrix are those of the targets. Rounding may make it negative.
     models = np.column_stack((models, np.full(len(models), -1.0)))
     along = np.matmul(gram, models[:, :, None])[:, :, 0]
     losses: Floats = np.maximum(np.einsum("qi,qi->q", models, along), 0.0)

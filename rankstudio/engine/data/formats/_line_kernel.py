@@ -254,8 +254,8 @@ def _mark_ids(begin: int, end: int, shift: int, row_of_id: Ints, row: int) -> No
     """Note that the ids between two addresses occur in a row: set ``row_of_id`` to it.
 
     A row with an id twice is found in this way, if its ids do not ascend. The
-    text there is known to be valid. ``shift`` is added to the ids, so that
-    they begin at 1; ids beyond the end of ``row_of_id`` are ignored.
+    text there is known to be valid. ``shift`` is added to the ids, so that they
+    begin at 1; ids beyond the end of ``row_of_id`` are ignored.
     """
     i = skip_blanks(begin)
     while i < end:
@@ -451,8 +451,8 @@ def parse(
     missing : int64 array of shape (n,)
         Number of missing values, added to.
     row_of_id : int64 array of shape (n + 1,)
-        Filled with -1 by the caller; here, the row in which an id occurred last, used for rows
-        whose ids do not ascend.
+        Filled with -1 by the caller; here, the row in which an id occurred
+        last, used for rows whose ids do not ascend.
     ids, values : int32 and float64 arrays of shape (values of these lines,), or (0,)
         Receive the features with ids over n and their values one after the
         other; with n = 0, all of them.

@@ -318,8 +318,8 @@ class _Shape:
         _BlockError if the block is invalid, and MissingValueError for a missing
         value that is refused.
         """
-        # Check the features, the labels and their shapes. X becomes `Entries`, a
-        # sparse form, only if the builder takes it.
+        # Check the features, the labels and their shapes. X becomes `Entries`,
+        # a sparse form, only if the builder takes it.
         block = _as_data_block(raw_block)
         # Named features need a column each, even if all their values are 0.
         takes_entries = builder.takes_entries and not len(block.feature_names)
@@ -572,8 +572,8 @@ def _as_columns(path: Path, block: Any, first_row: int) -> TableColumns:
         )
         raise _BlockError(text.format(shapes=shapes or "()"))
 
-    # Messages count the rows of the file from 1. A missing value has an error of
-    # its own; its column is not known (0).
+    # Messages count the rows of the file from 1. A missing value has an error
+    # of its own; its column is not known (0).
     def error(row: int, actual: str, expected: str, missing: bool = False) -> DataError:
         if missing:
             return MissingValueError(path, first_row + row + 1, 0, actual, expected)

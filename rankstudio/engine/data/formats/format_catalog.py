@@ -254,8 +254,8 @@ def format_to_write(name: str) -> DataFormat:
     """
     form = format_of_name(name)
     lower = without_ending(name).lower()
-    # An absent ability cannot claim its ending, so that LETOR text is the result.
-    # Its endings are recorded in a file, though.
+    # An absent ability cannot claim its ending, so that LETOR text is the
+    # result. Its endings are recorded in a file, though.
     absent = (
         recorded["key"]
         for recorded in recorded_formats()

@@ -105,8 +105,8 @@ class _LineRules:
     def of(cls, part: PartFiles) -> _LineRules:
         """Return the rules for the files of a part (of a fold), by its format and options.
 
-        ``shift`` is added to feature ids, so that they begin at 1. Lines of
-        a format with a file of query sizes have no query id.
+        ``shift`` is added to feature ids, so that they begin at 1. Lines of a
+        format with a file of query sizes have no query id.
         """
         greatest_id = (
             MOST_ID if part.most_features is None else min(part.most_features, MOST_ID)
@@ -329,8 +329,9 @@ class _LetorText:
                 runs=one_run(len(rows.y)),
                 line_of_run=lambda _: n_lines_before,
             )
-        # A run, successive documents of a query, begins where the query id differs
-        # from the line before. ``spans`` has the positions of the ids in the text.
+        # A run, successive documents of a query, begins where the query id
+        # differs from the line before. ``spans`` has the positions of the ids
+        # in the text.
         starts = np.flatnonzero(rows.new_query)
         query_spans = rows.spans[starts][:, [kernels.QID_BEGIN, kernels.QID_END]]
         lengths = np.diff(starts, append=len(rows.y)).tolist()
@@ -574,8 +575,8 @@ def _parse_piece(
     # The length of the piece limits the number of collected values.
     is_sparse = rows.lengths.size > 0
     max_values = (piece.end - piece.begin) // _BYTES_OF_VALUE + 1 if is_sparse else 0
-    # Parse again if there is no room for all hard numbers, those that the kernel
-    # leaves to float().
+    # Parse again if there is no room for all hard numbers, those that the
+    # kernel leaves to float().
     while True:
         ids = np.empty(max_values, dtype=np.int32)
         values = np.empty(max_values)
@@ -658,8 +659,8 @@ def _document_in_comment(
     if not np.any(comments.content == ord("\r")):
         return None
     begins = lines.rows.spans[:, kernels.COMMENT_BEGIN]
-    # The comments are searched as one text, the bytes of all of them; offsets has
-    # where each begins in it.
+    # The comments are searched as one text, the bytes of all of them; offsets
+    # has where each begins in it.
     for hidden in _HIDDEN_DOCUMENT.finditer(comments.content.data):
         row = int(np.searchsorted(comments.offsets, hidden.start(), side="right")) - 1
         if hidden.end() <= comments.offsets[row + 1]:  # not across the end of a comment
@@ -703,8 +704,9 @@ def cut(
 ) -> list[TextPiece]:
     """Split a text at line ends into pieces for threads, with the row of each.
 
-    The text begins at ``begin`` and ends before ``size``. Rows are lines, counted
-    from 0. ``pool`` counts the lines of the pieces. Raise FormatError, which names ``path``, for a zero byte.
+    The text begins at ``begin`` and ends before ``size``. Rows are lines,
+    counted from 0. ``pool`` counts the lines of the pieces. Raise FormatError,
+    which names ``path``, for a zero byte.
     """
     # Find the ends of pieces of about equal length.
     ends: list[int] = []

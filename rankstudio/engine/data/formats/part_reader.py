@@ -99,8 +99,8 @@ def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
     -----
     O(parts): the beginning of each file is read unless all files are small.
     """
-    # A file that belongs to feature logs (responses of a search engine) stands for
-    # all the log files; logs_of() gives these first, () for other data.
+    # A file that belongs to feature logs (responses of a search engine) stands
+    # for all the log files; logs_of() gives these first, () for other data.
     parts = [
         logs_of(part, recognised_form(part[0], specified), specified)[0] or part
         for part in parts
@@ -115,8 +115,8 @@ def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
         or memory.available() < _MIN_FREE_BYTES
     ):
         return False
-    # Estimate the bytes. All tables are in memory, but the text of one part at a
-    # time, as parts are read one after the other.
+    # Estimate the bytes. All tables are in memory, but the text of one part at
+    # a time, as parts are read one after the other.
     needs = {path: recognised_form(path, specified).memory_need(path) for path in files}
     texts = [sum(needs[path].text for path in part) for part in parts]
     need = sum(memory_need.table for memory_need in needs.values()) + max(texts)
@@ -237,8 +237,8 @@ class PartReader:
             Number of features in all parts together.
         """
         self._progress.check()
-        # Other parts may be wider: write the mapped file again, unless the format
-        # is read at once (None).
+        # Other parts may be wider: write the mapped file again, unless the
+        # format is read at once (None).
         if in_file(file_contents.table.X) and file_contents.table.X.shape[1] < width:
             file_contents = (
                 self._to_disk(part, self._progress.silent(), width) or file_contents
@@ -585,8 +585,8 @@ def read_into_memory(
                 progress.advance(sum(file.size for file in files) / 2)
             else:
                 builder = TableInMemory(part.paths[0])
-                # The reader of the format passes the documents to the builder, and
-                # returns facts about them, such as the number of features.
+                # The reader of the format passes the documents to the builder,
+                # and returns facts about them, such as the number of features.
                 read_table = part.form.table_reader()
                 facts = read_table(part, files, builder, progress)
                 table = builder.finish(facts, part.sizes)
@@ -774,8 +774,8 @@ def _stream_files(
     """Yield files one by one, and append the checksum of each after it was read.
 
     The caller reads each file to its end before it takes the next one. The
-    checksum is also remembered on disk, with the file's state (such as its time)
-    from before the reading. ``pool`` is for its computation.
+    checksum is also remembered on disk, with the file's state (such as its
+    time) from before the reading. ``pool`` is for its computation.
     """
     for path in paths:
         state = store.source_state(path)

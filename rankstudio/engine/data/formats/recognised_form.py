@@ -65,8 +65,8 @@ def recognised_form(path: Path, specified: DataColumns) -> DataFormat:
     )
     if is_key and specified_format is not None:
         return specified_format
-    # Otherwise a format of a plug-in may be more certain. A file in the format of
-    # an absent part of the program is an error first.
+    # Otherwise a format of a plug-in may be more certain. A file in the format
+    # of an absent part of the program is an error first.
     refuse_absent(beginning, by_name=confidence < BY_MARKS)
     plugin_format = _plugin_format(beginning, confidence, specified_format)
     if plugin_format is not None:
@@ -177,8 +177,8 @@ def identity_of(part: PartFiles) -> str:
     """
     is_table = part.form.is_table
     specified = part.user_columns.as_dict()
-    # Two options concern formats that are no tables, all others only tables: keep
-    # those of the part's kind.
+    # Two options concern formats that are no tables, all others only tables:
+    # keep those of the part's kind.
     values = {
         name: value
         for name, value in specified.items()
@@ -212,8 +212,8 @@ def read_as(
     """Return how a file was read: its format and the sources of query and label.
 
     ``role_columns`` are the names of the columns of query, label and part in a
-    table. Queries may come from a file of query sizes instead, unless the user stated that
-    there are none.
+    table. Queries may come from a file of query sizes instead, unless the user
+    stated that there are none.
     """
     size_file = None if no_queries else sizes_file(path)
     sizes = size_file.name if size_file is not None else ""

@@ -64,9 +64,10 @@ class PartOfWhole(RankingDataset):
     ) -> None:
         """Make a part of ``dataset`` without copying.
 
-        ``number`` and ``division`` are attributes of the class; ``matrix_cache``
-        has the matrix of the part that was used last, of all parts of the
-        dataset. ``first`` is whether this part shows the warnings of the dataset.
+        ``number`` and ``division`` are attributes of the class;
+        ``matrix_cache`` has the matrix of the part that was used last, of all
+        parts of the dataset. ``first`` is whether this part shows the warnings
+        of the dataset.
         """
         attributes = {
             "whole": dataset,
@@ -157,8 +158,8 @@ class PartOfWhole(RankingDataset):
     @property
     def _rows(self) -> Ints:
         """Indices of the part's rows in the whole dataset."""
-        # The first rows of all queries in the whole, and the part's own queries, as
-        # indices of these.
+        # The first rows of all queries in the whole, and the part's own
+        # queries, as indices of these.
         ptr = self.whole.query_ptr
         queries = self.queries
         own_ptr = self.query_ptr

@@ -44,8 +44,8 @@ def halved(data: RankingDataset, n_halves: int, seed: int) -> FoldedDataset:
     """Return a dataset of 2B folds, each of which trains on one half of the queries.
 
     The queries are divided at random B times; folds 1 and 2 are the first pair
-    of halves. Folds have no other parts. Documents of a single query are
-    one ranking: each fold trains on half of them.
+    of halves. Folds have no other parts. Documents of a single query are one
+    ranking: each fold trains on half of them.
 
     Parameters
     ----------

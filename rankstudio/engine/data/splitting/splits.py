@@ -354,8 +354,8 @@ def parts_of_every_query(dataset: FoldedDataset) -> list[RankingDataset]:
         documents in another part.
     """
     # Queries cannot be compared by id if only their sizes are known, or there
-    # is only one.
-    # One fold, or folds that leave out a query each, have disjoint parts anyway.
+    # is only one. One fold, or folds that leave out a query each, have disjoint
+    # parts anyway.
     unmatched = dataset.origin.read_as.by_sizes or is_one_ranking(dataset)
     if unmatched or len(dataset.folds) == 1 or dataset.divided_by == LEAVE_QUERY_OUT:
         return disjoint_parts(dataset)
@@ -451,8 +451,8 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
         If the test parts of several folds do not contain all queries, or a
         query is in two parts.
     """
-    # With sizes of queries instead of ids, every file numbers its queries from 1:
-    # give each part its own numbers.
+    # With sizes of queries instead of ids, every file numbers its queries from
+    # 1: give each part its own numbers.
     if len(dataset.folds) == 1 and dataset.origin.read_as.by_sizes:
         return _renumbered(list(dataset.folds[0].parts.values()))
     # The test parts of several folds, or all parts of a single fold.
@@ -655,7 +655,8 @@ def select_documents(dataset: RankingDataset, rows: Ints) -> RankingDataset:
     """Return some documents of a dataset, and their queries.
 
     ``rows``, of shape (m',), are those of the documents, and ascend. Source,
-    warnings and counts of missing values remain those of the whole file. O(m'n).
+    warnings and counts of missing values remain those of the whole file.
+    O(m'n).
     """
     queries, sizes = np.unique(dataset.query_index[rows], return_counts=True)
     selected = _rows(dataset, rows, queries, sizes)
@@ -770,8 +771,8 @@ def _counts(
     DatasetError if a share above 0 has none.
     """
     n = _n_items(dataset, data)
-    # Round down, then add 1 to the shares with the largest remainders; n * share is
-    # in percent of an item.
+    # Round down, then add 1 to the shares with the largest remainders; n *
+    # share is in percent of an item.
     counts = [n * share // PERCENT for share in shares]
     by_remainder = sorted(range(len(shares)), key=lambda i: -(n * shares[i] % PERCENT))
     for i in by_remainder[: n - sum(counts)]:
@@ -866,8 +867,8 @@ def for_inner_folds(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedData
                 text.format(name=dataset.name, k=k, n=n, number=fold.number)
             )
     check_memory(dataset, k * max(fold.train.X.nbytes for fold in folds))
-    # Record how the outer folds were made, without their seed.
-    # It follows a comma: "5-fold, seed 0". Folds of files have no such text.
+    # Record how the outer folds were made, without their seed. It follows a
+    # comma: "5-fold, seed 0". Folds of files have no such text.
     outer = f"{dataset.divided_by.partition(',')[0]}, " if dataset.divided_by else ""
     return replace(
         dataset, folds=folds, divided_by=f"{outer}nested {k}-fold, seed {seed}"

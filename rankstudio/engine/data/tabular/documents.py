@@ -133,8 +133,8 @@ def read_documents(
         if roles.qid is None
         else _query_runs(table, roles.qid)
     )
-    # A run is successive documents of a query. All documents are one ranking: one
-    # run, whatever queries there are.
+    # A run is successive documents of a query. All documents are one ranking:
+    # one run, whatever queries there are.
     if specified.no_queries:
         runs = one_run(table.n_rows)
     parts = _part_codes(table, roles.part)
@@ -220,8 +220,8 @@ class ColumnsReader:
             refuse=part.refuse,
             check=self._progress.check,
         )
-        # All rows and files of a part need the same features.
-        # ``used`` are the names of the columns with a role or feature.
+        # All rows and files of a part need the same features. ``used`` are the
+        # names of the columns with a role or feature.
         header = _Header(table.where, table.names, table.has_header, roles)
         self._first_header = self._first_header or header
         if header.used() != self._first_header.used():
@@ -544,8 +544,8 @@ def _query_runs(
             _cell_text(table, position, tr("nothing")),
             tr("the id of a query"),
         )
-    # A run begins where the code changes. Codes are from 0 up, so that the first
-    # row differs from -1.
+    # A run begins where the code changes. Codes are from 0 up, so that the
+    # first row differs from -1.
     starts = np.flatnonzero(np.diff(codes, prepend=-1))
     ids = (texts[code] for code in codes[starts].tolist())
     return starts, zip(ids, np.diff(starts, append=len(codes)).tolist(), strict=True)
@@ -640,8 +640,8 @@ def frames_of_folds(
     ids = sorted(
         dict.fromkeys(fold_of_row.tolist()), key=lambda text: (len(text), text)
     )
-    # The name of each row's part; a code is a position in PART_WORDS. Every
-    # row has a code now: "or 0" is only for the type.
+    # The name of each row's part; a code is a position in PART_WORDS. Every row
+    # has a code now: "or 0" is only for the type.
     kind_of_row = np.array(tuple(PART_WORDS))[[part_code(text) or 0 for text in parts]]
     # Select the rows of each part of each fold.
     frames = []
