@@ -90,6 +90,7 @@ def stability(sets: Sets, n_features: int, level: float = 0.95) -> Stability:
     """
     member = membership(sets, n_features)
     sizes = member.sum(axis=1)
+    # Kuncheva's index is defined for sets of one size only.
     index = "Kuncheva" if (sizes == sizes[0]).all() else "Lustgarten"
     jaccard = similarity(member, "Jaccard")
     corrected = similarity(member, index)
@@ -146,7 +147,7 @@ def similarity(member: Bools, index: str = "Jaccard") -> Floats:
         )
     d = member.shape[1]
     indicator = member.astype(np.float64)
-    common = indicator @ indicator.T
+    common = indicator @ indicator.T  # r of each pair of sets
     k = indicator.sum(axis=1)
     # The values where the denominator is 0: two empty sets are equal, and have
     # the agreement of chance.
@@ -155,6 +156,7 @@ def similarity(member: Bools, index: str = "Jaccard") -> Floats:
         numerator = common
         denominator = k[:, None] + k - common
     else:
+        # Both sides of the quotient are multiplied by d.
         numerator = common * d - k[:, None] * k
         denominator = _chance_scale(k, d, index)
     np.divide(numerator, denominator, out=similar, where=denominator > 0)
@@ -257,9 +259,23 @@ def membership(sets: Sets, n_features: int) -> Bools:
 def _chance_scale(k: Floats, d: int, index: str) -> Floats:
     """Return the denominator of a similarity corrected for chance, times d.
 
-    ``k``, of shape (M,), has the sizes of M sets of d features; the result has
-    shape (M, M), for each pair of sets. Kuncheva's index needs equal sizes;
-    otherwise raise ParameterError.
+    Parameters
+    ----------
+    k : ndarray of shape (M,)
+        Sizes of M sets.
+    d : int
+        Number of features.
+    index : {"Kuncheva", "Lustgarten"}
+
+    Returns
+    -------
+    ndarray of shape (M, M)
+        For each pair of sets.
+
+    Raises
+    ------
+    ParameterError
+        For Kuncheva's index of sets with different sizes.
     """
     smaller: Floats = np.minimum(k[:, None], k)
     scale: Floats

@@ -112,6 +112,7 @@ class BibEntry:
         Authors and year come first, then title, journal or book with volume,
         number and pages, note and address. Fields that are absent are left out.
         """
+        # plain() gives a field without LaTeX, "" for an absent one; value() as it is.
         year = self.plain("year")
         container = next(
             filter(None, map(self.plain, ("journal", "booktitle", *_PUBLISHERS))), ""
@@ -224,6 +225,7 @@ def _plain_sign(match: re.Match[str]) -> str:
         # The letter and a combining accent become one character.
         letter = (match["braced"] or match["letter"]) + _COMBINING[match["accent"]]
         return unicodedata.normalize("NFC", letter)
+    # A command that is no letter is written by its name.
     if match["name"]:
         return _LETTERS.get(match["name"], match["name"])
     if match["sign"]:
@@ -245,6 +247,7 @@ def _parsed_entry(text: str, position: int) -> tuple[BibEntry, int]:
 
     Raise ParameterError if there is no valid entry.
     """
+    # An entry begins with its kind and key: "@article{peng2005feature,".
     start = _START.match(text, position)
     if start is None or not _KEY.fullmatch(start["key"]):
         raise _refusal(text[position : position + 40], "@kind{key, field = {value}, …}")

@@ -44,7 +44,7 @@ class CompilerProcess:
 
         Return whether that succeeded: the code is then in the cache of kernels.
         """
-        if not self.wanted:
+        if not self.wanted:  # kernels are compiled in this process
             return False
         announce(function.__name__)
         # A function that cannot be found by its name cannot be sent.

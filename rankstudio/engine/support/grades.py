@@ -90,9 +90,14 @@ def greatest(labels: Floats) -> float:
 def ranks_of_ids(ids: Iterable[str], query_ptr: Ints) -> Ints | None:
     """Return the rank of each document's id among those of its query, as shape (m,).
 
-    ``ids`` are in the order of the documents, "" for a missing id, and
-    ``query_ptr`` has the first row of each query, followed by m. Return None if
-    no query has all its ids.
+    Return None if no query has all its ids.
+
+    Parameters
+    ----------
+    ids : iterable of m str
+        In the order of the documents; "" for a missing id.
+    query_ptr : ndarray of shape (Q + 1,)
+        First row of each query, followed by m.
 
     Notes
     -----

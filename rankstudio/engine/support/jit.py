@@ -62,9 +62,9 @@ def kernel_cache(function: Callable[..., Any]) -> Any:
     """
     try:
         return _checked_cache(_KernelCache(function), function)
-    except (
-        RuntimeError
-    ) as error:  # numba has no folder that it could write to, or others can write to it
+    except RuntimeError as error:
+        # numba has no folder that it could write to, or other users can write
+        # to it (_UntrustedError, whose text is the reason).
         _use_temporary_folder(str(error) if isinstance(error, _UntrustedError) else "")
     try:
         return _checked_cache(_KernelCache(function), function)
@@ -108,6 +108,7 @@ def only_ours(folder: Path, source: Path) -> bool:
     """
     if not hasattr(os, "geteuid"):
         return True  # Windows keeps a user's folders to itself
+    # User 0 and group 0 are those of the system.
     status = folder.stat()
     owners = {os.geteuid(), 0, source.stat().st_uid}
     all_can_write = bool(status.st_mode & stat.S_IWOTH)
@@ -186,6 +187,8 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
         from another process that compiles it now. After None, numba compiles it
         in this process.
         """
+        # The cache counts first; then the shipped kernels; then the other
+        # process, which writes to the cache.
         code = super().load_overload(sig, target_context) or self._load_shipped(
             sig, target_context
         )
@@ -287,6 +290,8 @@ class _Compilations(event.Listener):  # type: ignore[misc]
 
     def on_start(self, event: event.Event) -> None:
         """Announce a kernel that is compiled now; numba calls this."""
+        # Garbage collection is disabled at the outermost compilation; one may
+        # start another.
         if self._n_active == 0:
             self._was_enabled = gc.isenabled()
             gc.disable()

@@ -64,6 +64,7 @@ def parse_sum(text: str, names: Sequence[str], parameter: str) -> tuple[Product,
     >>> parse_sum("linear * rbf + 0.5*rbf", ("linear", "rbf"), "kernel")
     (Product(weight=1.0, names=('linear', 'rbf')), Product(weight=0.5, names=('rbf',)))
     """
+    # takes() moves behind the sign "+" if it is next; else the sum has ended.
     parser = _Parser(text, tuple(names), parameter)
     products = [parser.product()]
     while parser.takes(SUM):
@@ -94,7 +95,7 @@ class _Parser:
         self._parameter = parameter
         self._n_factors = 0
         self.position = 0
-        self._advance(0)
+        self._advance(0)  # over blanks
 
     def product(self) -> Product:
         """Read a product of names and numbers, such as "0.5 * rbf".

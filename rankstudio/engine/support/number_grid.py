@@ -64,7 +64,7 @@ def _parsed_number(item: str, name: str) -> float:
 
     ``name`` is that of the field. Raise ParameterError for another text, or infinity.
     """
-    power = _POWER.fullmatch(item)
+    power = _POWER.fullmatch(item)  # base and exponent, as in "2^-3"
     try:
         value = float(power[1]) ** _exponent(power) if power else float(item)
     except (ValueError, OverflowError, ZeroDivisionError):
@@ -134,8 +134,8 @@ def format_grid(values: Sequence[float]) -> str:
     """
     exponents = [power_of_two(v) for v in values]
     if len(values) > 1 and None not in exponents:
-        # Ranges are written of powers of 2, or of 4 if every second exponent is
-        # missing.
+        # Ranges are written of powers of 2 with exponents 1 apart, or of 4 if
+        # they are 2 apart and even.
         steps = [b - a for a, b in pairwise(exponents)]  # type: ignore[operator]
         if len(values) > 2 and set(steps) == {1} and isinstance(exponents[0], int):
             return f"2^{exponents[0]}..2^{exponents[-1]}"

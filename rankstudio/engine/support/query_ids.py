@@ -28,7 +28,7 @@ def checked_ids(qid: ArrayLike) -> NDArray[Any]:
     ids: NDArray[Any] = np.asarray(qid, dtype=object if _is_flat(qid) else None)
     if ids.dtype.kind != "O" or ids.ndim != 1:
         return ids
-    kinds: dict[str, Any] = {}
+    kinds: dict[str, Any] = {}  # the first id of each type, by its name
     for value in ids.tolist():
         kinds.setdefault(_type_name(value), value)
     if len(kinds) > 1:

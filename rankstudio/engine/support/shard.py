@@ -75,7 +75,7 @@ def shards_of(query_ptr: Ints, documents: int = DOCUMENTS) -> tuple[Shard, ...]:
     >>> [shard.n_queries for shard in shards_of(np.array([0, 3, 5, 9, 10]), documents=5)]
     [2, 2]
     """
-    cuts = [0]
+    cuts = [0]  # the first query of each shard, then Q
     while cuts[-1] < query_ptr.size - 1:
         row_limit = int(query_ptr[cuts[-1]]) + documents
         end = int(np.searchsorted(query_ptr, row_limit, side="right")) - 1
