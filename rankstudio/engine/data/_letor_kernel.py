@@ -90,7 +90,7 @@ def format_lines(
         out[position + 4] = 58
         position = _write_digits(out, position + 5, query_ids[row])
         for column in range(units.shape[1]):
-            out[position] = 32
+            out[position] = 32  # " "
             position = _write_digits(out, position + 1, column + 1)
             out[position] = 58  # ":"
             position = _write_decimal(

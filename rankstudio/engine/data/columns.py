@@ -180,8 +180,8 @@ class DataColumns:
         Fields with their default value are left out.
         """
         values = {f.name: getattr(self, f.name) for f in fields(self)}
-        # All defaults are false. But ids_from = 0, which is false, too, differs
-        # from its default None.
+        # All defaults are false in a condition, such as "" and (). But ids_from
+        # = 0, which is false, too, differs from its default None.
         specified = {
             name: value
             for name, value in values.items()

@@ -334,10 +334,22 @@ def _add_costs(
 ) -> None:
     """Add the costs of a feature to ``costs_by_name``, after checking them.
 
-    ``milliseconds`` has the values of the columns "per_document" and
-    "per_query"; a column that is missing or empty counts 0. ``location`` is
-    file and line, for messages. Raise DatasetError for an invalid value, or a
-    feature that occurs twice.
+    Parameters
+    ----------
+    costs_by_name : dict of str to (float, float)
+        Costs per document and per query, by name or id of a feature.
+    location : str
+        File and line, for messages.
+    feature : str
+        Name or id.
+    milliseconds : Mapping of str to object
+        Values of the columns "per_document" and "per_query"; a column that is
+        missing or empty counts 0.
+
+    Raises
+    ------
+    DatasetError
+        For an invalid value, or a feature that occurs twice.
     """
     costs = []
     for column in _COST_COLUMNS:

@@ -638,6 +638,7 @@ class FoldedDataset:
             Options of :meth:`RankingDataset.from_frame`, such as ``qid`` and
             ``label``; the same exceptions are raised.
         """
+        # Each fold comes with its name, and a frame for each part by its name.
         folds = []
         for number, (fold_name, frame_of_part) in enumerate(
             frames_of_folds(frame, part, fold), start=1
@@ -739,7 +740,7 @@ def constant_columns(X: Floats, query_ptr: Ints) -> Bools:
             X[query_ptr[first:last]], np.diff(query_ptr[first : last + 1]), axis=0
         )
         constant &= (heads == block).all(axis=0)
-        release(block)
+        release(block)  # its memory, if X is mapped from a file
     return constant
 
 

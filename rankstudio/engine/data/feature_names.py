@@ -217,6 +217,7 @@ def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> Non
             texts_by_id.get(feature, "")
             for texts_by_id in (notes.names, notes.notes, group_of)
         )
+        # A text that a spreadsheet would take as a formula gets an apostrophe.
         writer.writerow([feature, *map(guarded, texts)])
     make_folder(folder)
     write_bytes(path, written.getvalue().encode())
@@ -352,6 +353,7 @@ def _names_in_lines(path: Path, text: str) -> dict[int, str]:
     name_of_feature: dict[int, str] = {}
     for line in text.splitlines():
         before, _, comment = line.partition("#")
+        # The id and, unless it is the comment, the name.
         match = _RANKLIB.fullmatch(before)
         name = match[2] or comment if match is not None else ""
         if match is not None and name:

@@ -431,5 +431,6 @@ def _files_to_protect(source: Path) -> Iterator[Path]:
     for path in data_files:
         yield from filter(None, (path, sizes_file(path)))
         yield from judgment_files(path.parent) if holds_logs(path) else ()
+    # Without data files, all files of the folder, also of those within.
     for folder, _, names in os.walk(source) if not data_files else ():
         yield from (Path(folder, name) for name in sorted(names))

@@ -219,6 +219,7 @@ def _fold_and_part(path: Path, dataset: FoldedDataset) -> tuple[int | None, str]
     belongs to the only fold of the dataset; of several folds, the number is
     None.
     """
+    # Words of the names of folders and file; the first number with a fold counts.
     words = [word for piece in path.parts for word in re.split("[ ._-]+", piece)]
     numbers = [
         int(match[1]) for piece in path.parts for match in [_numbered(piece)] if match

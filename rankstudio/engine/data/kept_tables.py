@@ -97,6 +97,7 @@ def keep_parsed(
         else table.comments
     )
     assert isinstance(comments, TextComments)
+    # Features are one array, or the arrays of a sparse matrix.
     arrays = {
         name: getattr(table, name) for name in _ARRAY_NAMES if name != "X"
     } | features_apart(table.X)

@@ -113,7 +113,9 @@ class KnownDataset:
         # Farther up in the path, a name says little about this file.
         if any(self.folder.search(part) for part in path.parts[-4:]):
             return True
-        # By now, comments are known to match the typical ones, if there are such.
+        # By now, comments match the typical ones, if the known dataset has
+        # such; otherwise they say nothing. Without comments, a test of the
+        # values decides.
         if any(comments):
             return self.comment is not None
         return self.unmistakable is not None and self.unmistakable(dataset)
@@ -417,7 +419,10 @@ def _is_zero_in(columns: Sequence[int]) -> Callable[[RankingDataset], bool]:
     zero_columns = [column - 1 for column in columns]
 
     def is_scaled(dataset: RankingDataset) -> bool:
-        """Return whether features are in [0, 1], half reach 1, and some are 0."""
+        """Return whether features are in [0, 1], half reach 1, and some are 0.
+
+        Those are the ``zero_columns`` of the enclosing function.
+        """
         largest = np.zeros(dataset.n_features)
         for X in map(np.asarray, _feature_blocks(dataset)):
             low = X.min(axis=0)

@@ -93,6 +93,8 @@ class LargeData:
 
         The parts follow each other in this order, each with its share of the queries.
         """
+        # The first query of each part, and the number of queries. PARTS has the
+        # share of each part by its name.
         bounds = (
             np.round(np.cumsum([0.0, *PARTS.values()]) * self.n_queries)
             .astype(int)
@@ -119,6 +121,7 @@ class LargeData:
         queries = self.queries(part)
         first = queries.start
         while first < queries.stop:
+            # Numbers of documents of the next queries, added up.
             ends = np.cumsum(self.sizes[first : queries.stop])
             # As many queries as have no more than _PIECE documents, but at least one.
             last = first + max(int(np.searchsorted(ends, _PIECE, side="right")), 1)

@@ -53,7 +53,7 @@ def keep(parts: Sequence[RankingDataset]) -> list[str]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         names = [_write_part(folder, part) for part in parts]
-        store.prune(folder, store.LIMIT, names)
+        store.prune(folder, store.LIMIT, names)  # entries other than these names
     except OSError as error:
         raise OutputError(
             f"{folder}: data for other processes could not be written: {error.strerror or error}."
@@ -138,6 +138,7 @@ def _mapped_part(entry: StoredEntry) -> RankingDataset:
     y, query_ptr, feature_ids, ranks = (
         arrays[name] for name in (*_LINKED_ARRAYS[1:], *_SMALL_ARRAYS)
     )
+    # Ranks stand for the ids of documents, which comments contain.
     return RankingDataset(
         X=features_of(arrays, feature_ids.size),
         y=y,

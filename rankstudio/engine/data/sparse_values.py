@@ -56,6 +56,7 @@ class Entries:
         arrays_of_pieces = (
             (piece.ids, piece.values, piece.lengths) for piece in pieces
         )
+        # The ids of all pieces, then their values, then their lengths.
         ids, values, lengths = (
             np.concatenate(arrays) for arrays in zip(*arrays_of_pieces, strict=True)
         )

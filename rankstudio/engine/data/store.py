@@ -805,6 +805,7 @@ def remember_checksum(path: Path, state: SourceState, checksum: str) -> None:
     with suppress(OSError, OutputError):
         if not state or source_state(path) != state:
             return
+        # A file in the cache, whose name is derived from the path.
         memory_file = _checksum_file(path)
         memory_file.parent.mkdir(parents=True, exist_ok=True)
         content = {"path": _ascii(path), "state": state, "checksum": checksum}

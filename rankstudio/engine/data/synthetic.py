@@ -99,8 +99,9 @@ def make_ranking(
     # identity matrix is the loadings of a feature that has one factor only.
     weights = 0.8 ** np.arange(n_informative)
     factors = np.eye(n_informative)
-    # Each informative feature has its own factor; redundant features share
-    # these, with more noise.
+    # Each informative feature has its own factor, with noise of 0.3; redundant
+    # features share these, with more noise. A feature without factors and noise
+    # is constant.
     features = [FeatureModel(tuple(row), 0.3) for row in factors.tolist()]
     for j in range(n_redundant):
         shared_factor = factors[j % n_informative].tolist()
@@ -249,6 +250,7 @@ def load_sample() -> FoldedDataset:
     identity = Identity(
         known="letor4", convention="letor4", names=table_of_names("letor4")
     )
+    # The five parts form five folds, which share the rows of one matrix.
     parts = [identity.name_features(load_letor(path)) for path in sample_files()]
     source = parts[0].source
     return FoldedDataset(

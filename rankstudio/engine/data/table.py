@@ -343,5 +343,5 @@ def _normalize(X: Floats, query_ptr: Ints) -> None:
         _normalize(X, query_ptr)
         return
     X -= np.repeat(low, rows, axis=0)
-    span[span == 0.0] = 1.0
+    span[span == 0.0] = 1.0  # a constant feature is 0 now
     X /= np.repeat(span, rows, axis=0)

@@ -199,7 +199,7 @@ class QueryRuns:
         self._recurrences: dict[int, int] = {}
         # A run is successive documents of one query: the number of its query,
         # and its number of documents.
-        self._runs = array("q")
+        self._runs = array("q")  # integers of 64 bits
         self._lengths = array("q")
 
     def add(
@@ -371,6 +371,7 @@ class TableBuilder(ABC):
         self._dropped_columns |= set(columns) - set(piece.columns)
         X = np.zeros((len(piece.y), len(columns)))
         missing = np.zeros(len(columns), dtype=np.int64)
+        # ``index`` is the position in X, ``column`` that in the table of the file.
         for index, column in enumerate(columns):
             if column in piece.columns:
                 X[:, index] = piece.X[:, piece.columns.index(column)]

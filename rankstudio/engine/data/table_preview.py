@@ -205,6 +205,7 @@ def columns_of(
         document=document,
         missing_texts=tuple(missing_texts),
     )
+    # The columns without specified names, by the usual ones.
     usual = DataColumns(no_queries=no_queries, missing_texts=tuple(missing_texts))
     usual_roles = preview.recognised(usual)
     specified_roles = preview.recognised(specified)

@@ -490,6 +490,8 @@ def doubled_ranks(sizes: Floats, rounding: float) -> Ints:
     order = np.argsort(sizes, kind="stable")
     begins_group = np.diff(sizes[order], prepend=-np.inf) > rounding
     group = np.cumsum(begins_group) - 1
+    # The last rank of a group is the number of numbers up to its end.
+    # bincount() would make a group of nothing.
     last_ranks = np.cumsum(np.bincount(group)) if sizes.size else group
     first_ranks = np.concatenate(([0], last_ranks))[: last_ranks.size] + 1
     ranks = np.empty(sizes.size, dtype=np.int64)

@@ -58,9 +58,13 @@ class _AllPairs:
 def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
     """Compute sums of products over all pairs of documents, also of different queries.
 
-    ``total`` covers all documents, and ``total - gram[q]`` those outside query
-    q with their pairs; both are matrices (n
-    + 1, n + 1) of the features and the target of ``cost``.
+    In the result, ``total`` covers all documents, and ``total - gram[q]`` those
+    outside query q with their pairs; both are matrices (n + 1, n + 1) of the
+    features and the target of ``cost``.
+
+    With degrees d_c = sum_d ω_cd n_d of classes of n_c documents, Gram matrices
+    A_c and sums s_c, the sum over pairs of ω (x_i - x_j) (x_i - x_j)' is sum_c
+    d_c A_c - sum_cd ω_cd s_c s_d'.
     """
     _, n = data.X.shape
     Q = data.ptr.size - 1
@@ -70,8 +74,8 @@ def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
     r = labels.size
     _refuse_large(8.0 * (r * n**2 + Q * ((n + 1) ** 2 + r * (n + 1)) + 3 * r**2), r)
     X = data.X - data.X.mean(axis=0)
-    # The weight ω_cd and the difference z_cd of a pair of classes.
-    weights, zeros = cost.between(labels)
+    # The weight ω_cd and the preference z_cd of a pair of classes.
+    weights, preferences = cost.between(labels)
     # Of each class: its documents and their sums in each query, and its Gram
     # matrix over all queries.
     counts = np.zeros((Q, r))
@@ -94,7 +98,9 @@ def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
         joint = np.zeros((n + 1, n + 1))
         joint[:n, :n] = gram - class_sums.T @ weights @ class_sums
         # The last row and column are the products with the labels.
-        joint[n, :n] = joint[:n, n] = ((weights * zeros) @ class_counts) @ class_sums
+        joint[n, :n] = joint[:n, n] = (
+            (weights * preferences) @ class_counts
+        ) @ class_sums
         return joint * _share(cost, class_counts)
 
     total = system(all_counts, all_sums, np.tensordot(weights @ all_counts, grams, 1))

@@ -192,7 +192,8 @@ def _factor(
     ends = np.cumsum(counts)
     query = np.repeat(np.arange(sizes.size), sizes)
     # The rows of each query are followed by one with the rest of the loss as
-    # its target.
+    # its target: earlier queries add a row each to the number of a document's
+    # row.
     row_of_document = np.where(has_target, np.cumsum(has_target) - 1 + query, -1)
     row_targets = np.empty(int(ends[-1]))
     row_targets[ends - 1] = rest

@@ -194,7 +194,8 @@ def _product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
     b1 = b >> _U32
     b0 = b & _LOW32
     low = a0 * b0
-    # Add the two middle products one after the other, so that no sum overflows.
+    # (a1 2^32 + a0) (b1 2^32 + b0) has two products times 2^32. Add these one
+    # after the other, so that no sum overflows.
     middle = a1 * b0 + (low >> _U32)
     other = a0 * b1 + (middle & _LOW32)
     return a1 * b1 + (middle >> _U32) + (other >> _U32), (other << _U32) | (

@@ -171,9 +171,15 @@ def _note_hard(
 ) -> None:
     """Add a number to the table ``hard`` of those left to ``float()``.
 
-    ``hard`` has shape (capacity, 4): row and column of the value, begin and end
-    of its text. If it is full, the number is only counted in ``tally``, an
-    array of counts, so that the caller can make it larger.
+    Parameters
+    ----------
+    hard : int64 array of shape (capacity, 4)
+        Row and column of each value, begin and end of its text. If it is full,
+        the number is only counted, so that the caller can make it larger.
+    tally : int64 array
+        Counts and the first problem of the lines.
+    row, column, begin, end : int
+        The new entry of the table.
     """
     count = tally[HARD_TOKENS]
     if count < hard.shape[0]:
@@ -190,10 +196,22 @@ def _read_label(
 ) -> int:
     """Read the label of a row into ``y``; return the address behind it, or `FAILED`.
 
-    ``i`` is the address of the label, ``base`` that of the whole text, ``n``
-    the number of features. A label that is left to ``float()`` is noted in
-    ``hard``, a table of such numbers, as column n; a problem and its position
-    in ``tally``, an array of counts.
+    Parameters
+    ----------
+    i : int
+        Address of the label.
+    base : int
+        Address of the whole text, from which positions count.
+    row : int
+        Row of the document.
+    n : int
+        Number of features.
+    y : float64 array of shape (rows,)
+        Labels.
+    hard : int64 array of shape (capacity, 4)
+        Table of the numbers left to ``float()``; the label counts as column n.
+    tally : int64 array
+        Counts and the first problem of the lines.
     """
     value, end, status = read_number(i)
     if status == NOT_A_NUMBER or not ends_token(byte_at(end)):
@@ -210,9 +228,18 @@ def _read_label(
 def _read_query(i: int, base: int, row: int, spans: Ints, tally: Ints) -> int:
     """Find the query id of a row; return the address behind it, or `FAILED`.
 
-    ``i`` is the address behind the label, ``base`` that of the whole text. The
-    positions of the id's begin and end are stored in ``spans``, of shape (rows,
-    4), and a problem with its position in ``tally``, an array of counts.
+    Parameters
+    ----------
+    i : int
+        Address behind the label.
+    base : int
+        Address of the whole text, from which positions count.
+    row : int
+        Row of the document.
+    spans : int64 array of shape (rows, 4)
+        Receives the positions in the text where the id begins and ends.
+    tally : int64 array
+        Counts and the first problem of the lines.
     """
     i = skip_blanks(i)
     # The lower half of a word is four bytes: compare them with "qid:".
@@ -254,8 +281,18 @@ def _mark_ids(begin: int, end: int, shift: int, row_of_id: Ints, row: int) -> No
     """Note that the ids between two addresses occur in a row: set ``row_of_id`` to it.
 
     A row with an id twice is found in this way, if its ids do not ascend. The
-    text there is known to be valid. ``shift`` is added to the ids, so that they
-    begin at 1; ids beyond the end of ``row_of_id`` are ignored.
+    text there is known to be valid.
+
+    Parameters
+    ----------
+    begin, end : int
+        The addresses.
+    shift : int
+        Added to the ids, so that they begin at 1.
+    row_of_id : int64 array of shape (n + 1,)
+        Row in which each id occurred last; greater ids are ignored.
+    row : int
+        Row of the document.
     """
     i = skip_blanks(begin)
     while i < end:
@@ -382,10 +419,18 @@ def _read_features(
 def _read_comment(i: int, base: int, row: int, spans: Ints) -> int:
     """Find the comment of a row, if there is one; return the address of the next line.
 
-    ``i`` is the address behind the features, ``base`` that of the whole text.
-    The positions of begin and end of the comment, without "#" and blanks at its
-    end, are stored in ``spans``, of shape (rows, 4); they are equal if there is
-    none.
+    Parameters
+    ----------
+    i : int
+        Address behind the features.
+    base : int
+        Address of the whole text, from which positions count.
+    row : int
+        Row of the document.
+    spans : int64 array of shape (rows, 4)
+        Receives the positions in the text where the comment begins and ends.
+        It has neither "#" nor blanks at its end; without a comment, both
+        positions are equal.
     """
     begin = i
     if byte_at(i) == HASH:

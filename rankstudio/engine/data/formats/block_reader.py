@@ -258,6 +258,7 @@ def _decompressed_file(path: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="rankstudio-") as folder:
         plain = Path(folder, name)
         with path.open("rb") as packed, plain.open("wb") as file:
+            # The inner iterator reads pieces until one is empty, at the end.
             for piece in unpacked_pieces(
                 path, iter(lambda: packed.read(_PIECE_BYTES), b"")
             ):
@@ -416,7 +417,7 @@ def _as_matrix(X: Any, *, takes_entries: bool) -> Any:
         values = _as_doubles(rows.data, "X")
         n_rows, width = map(int, rows.shape)
         if takes_entries and worth_it(n_rows, width, float(rows.nnz)):
-            ids = (rows.indices + 1).astype(np.int32)
+            ids = (rows.indices + 1).astype(np.int32)  # from 1
             lengths = np.diff(rows.indptr).astype(np.int64)
             entries = Entries(ids, values, lengths, width)
             sorted_entries, _ = sorted_rows(entries)
@@ -622,6 +623,9 @@ def write_file(
 ) -> None:
     """Write a dataset with the writer of a plug-in, completely or not at all.
 
+    ``form`` is a format of the plug-in. If ``comments``, the ids of documents,
+    which LETOR's comments have, are written, too.
+
     Raises
     ------
     OutputError
@@ -644,6 +648,7 @@ def write_file(
             prefix=".rankstudio-", dir=path.parent
         ) as folder:
             new_file = Path(folder, without_ending(path.name))
+            # The writer runs guarded: its errors become RuntimeError.
             called(lambda: imported(form.writer)(new_file, block))
             if [child.name for child in Path(folder).iterdir()] != [new_file.name]:
                 raise RuntimeError(tr("it did not write this one file"))

@@ -180,8 +180,9 @@ class CsvText:
         """
         try:
             for cells in self._reader:
-                # The mark is in a cell with other text if a quotation mark is
-                # not closed.
+                # The last line of the text is an added mark. It is a record of
+                # its own, or in a cell with other text if a quotation mark is not
+                # closed.
                 if cells and cells[-1].endswith(_END_MARK):
                     if cells != [_END_MARK]:
                         raise self.error(
@@ -383,6 +384,7 @@ class _CsvRows:
         if position in self._text_columns:
             texts = [unguarded(_escaped_cell(cell)) for cell in cells.tolist()]
             return np.array(texts, dtype=object)
+        # number_text() replaces a decimal comma by a point.
         if self._text.head.decimal_comma:
             texts = [self._text.head.number_text(cell) for cell in cells.tolist()]
             cells = np.array(texts, dtype=object)
@@ -396,6 +398,7 @@ class _CsvRows:
             return np.array(
                 [_escaped_cell(cell) for cell in cells.tolist()], dtype=object
             )
+        # float() of each cell; if any is no number, all of them stay texts.
         try:
             return cells.astype(np.float64)
         except ValueError:

@@ -230,6 +230,7 @@ def load_trec(
         If ir_datasets is needed but not installed.
     """
     check_options(missing, normalize)
+    # run -> query -> document -> score
     scores_of_run = {name: run_scores(read_lines(path)) for name, path in runs.items()}
     text = collection_judgments(qrels) if is_collection(qrels) else read_lines(qrels)
     table = graded_documents(text, scores_of_run, refuse=missing == "refuse")

@@ -264,6 +264,7 @@ def _letor_lines(
     """
     ids = dataset.feature_ids.tolist()
     lines = []
+    # shortest() writes a number with as few digits as give the same double.
     for row in range(begin, end):
         query_id = dataset.query_ids[dataset.query_index[row]]
         # Write the stored entries, the values other than 0, or all values.

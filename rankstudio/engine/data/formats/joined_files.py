@@ -172,6 +172,7 @@ def joined_format(path: Path) -> DataFormat:
     DatasetError
         If the ability with this format is absent.
     """
+    # Joined formats have marks, texts at the beginning of their files.
     forms = [form for form in data_formats() if form.marks]
     if forms:
         return forms[0]

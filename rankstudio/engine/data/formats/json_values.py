@@ -71,7 +71,7 @@ class JsonValues:
         self._text = io.TextIOWrapper(stream, "utf-8-sig", errors="replace")
         self._rest = ""  # the text that was read and not yet dropped
         self._position = 0  # in the rest
-        self._line = 1
+        self._line = 1  # that of the position
         self._is_at_end = False
         self._may_have_surrogates = False
         """Whether there may be half of a surrogate pair, which is not text."""
@@ -115,7 +115,7 @@ class JsonValues:
         """Move to the next character that is not blank, and return it; "" at the end."""
         while True:
             blanks = _BLANKS.match(self._rest, self._position)
-            assert blanks is not None
+            assert blanks is not None  # it may be empty
             self._advance(blanks.end())
             if self._position < len(self._rest):
                 return self._rest[self._position]
@@ -189,6 +189,7 @@ class JsonValues:
 
         It names the line on which the text before the position ends, and an excerpt.
         """
+        # UTF-16 is recognised by its mark at the beginning of the file.
         if self._rest.startswith(_UTF_16) and self._line == 1:
             return utf_16_error(self._path)
         before = self._rest[self._position : position].rstrip()
@@ -203,6 +204,7 @@ class JsonValues:
             return FormatError(
                 self._path, line, 0, repr(excerpt), tr("valid JSON after it")
             )
+        # Nothing of the value is valid: quote its line.
         end = self._rest.find("\n", self._position)
         excerpt = self._rest[self._position : end if end >= 0 else len(self._rest)]
         return line_error(self._path, line, excerpt, self._expected)

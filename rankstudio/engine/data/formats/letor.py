@@ -219,7 +219,8 @@ def read_letor(
         raise FormatError(
             path, 0, 0, tr("no features"), tr("at least one feature:value in some line")
         )
-    # Ids from 0 are named, because positions of features count from 1.
+    # Ids from 0 (first_id) are named, because positions of features count from
+    # 1. Text is dense if each document has a value of every feature.
     names = () if part.first_id else tuple(f"id {i}" for i in range(width))
     is_dense = reading.n_values == builder.n_documents * width
     return TableFacts(width, dense=is_dense, feature_names=names)
@@ -680,6 +681,7 @@ def _copied_comments(text: Bytes, spans: Ints) -> TextComments:
     end = np.ascontiguousarray(spans[:, kernels.COMMENT_END])
     offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(end - begin)])
     content = np.empty(int(offsets[-1]), dtype=np.uint8)
+    # Copy the bytes of each comment to its offset in the content.
     kernels.gather(text, begin, end, offsets, content)
     return TextComments(content, offsets)
 

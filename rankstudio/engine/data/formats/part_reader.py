@@ -373,6 +373,7 @@ class PartReader:
         _refuse_judges(
             part[0], recognised_form(part[0], self._specified), self._specified
         )
+        # None for a format that is read at once.
         on_disk = self._to_disk(part, self._progress) if is_large else None
         return on_disk or read_files(
             part,
@@ -685,6 +686,7 @@ def _parsing_key(part: PartFiles) -> str:
 
     Return "" for LETOR text with ids from 1, the usual case.
     """
+    # The user's specifications, and the key of the reader.
     identity = identity_of(part)
     parser = part.form.parsing()
     return (

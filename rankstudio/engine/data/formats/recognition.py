@@ -71,7 +71,8 @@ def sizes_confidence(form: DataFormat, beginning: Beginning) -> float:
     words = beginning.first_line.split()
     if not beginning.lacks_queries or is_query != (form.key == "lightgbm"):
         return 0.0
-    # More than that of CSV, which may lack queries, too.
+    # A line is a label and features such as 1:0.5. The certainty is more than
+    # that of CSV, which may lack queries, too.
     return (
         _CONFIDENCE_IF_LIKELY + 0.1
         if len(words) <= 1 or _FEATURE.match(words[1])

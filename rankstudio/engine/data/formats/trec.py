@@ -332,7 +332,8 @@ def _remarks(
     judged. ``grades`` is a mapping query -> document -> grade; ``runs`` is one
     run name -> query -> document -> score.
     """
-    # Find the retrieved documents without a judgment.
+    # Find the retrieved documents without a judgment. (query, document ->
+    # score) of each run and query
     retrieved = [
         query_documents for run in runs.values() for query_documents in run.items()
     ]

@@ -104,6 +104,7 @@ class PartOfWhole(RankingDataset):
 
         Only the matrix of the part that was used last is in memory.
         """
+        # (number of the part, its matrix), or None
         cache = self._kept
         last = cache.last
         if last is not None and last[0] == self.number:

@@ -116,7 +116,7 @@ def leave_query_out(dataset: FoldedDataset) -> FoldedDataset:
     -----
     Folds share the data (see
     `rankstudio.engine.data.splitting.leave_query_out`): O(mn) memory for any
-    number of queries. A method is trained Q times per combination.
+    number of queries. A method is trained Q times per combination of settings.
     """
     data = whole(dataset)
     if data.n_queries < 2:

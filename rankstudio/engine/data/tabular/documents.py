@@ -377,7 +377,7 @@ def _parsed_numbers(
     all values are finite numbers or missing; otherwise numbers behind it are
     not set.
     """
-    # Numbers are valid unless they are infinite.
+    # Booleans, whole numbers and floats ("biuf") are valid unless infinite.
     if values.dtype.kind in "biuf":
         numbers = values.astype(np.float64)
         infinite = np.isinf(numbers)
@@ -478,6 +478,8 @@ def _not_numbers(table: TableColumns, positions: Sequence[int]) -> DataError:
     try:
         _numbers(table, positions[0], expected)
     except ColumnValueError as error:
+        # Another expectation is about commas for thousands: then the column is
+        # one of numbers, and leaving it out is no remedy.
         if error.expected == expected:
             error.text_columns = names
             error.cell = _text_among_numbers(table, positions)
@@ -565,6 +567,7 @@ def _comments(table: TableColumns, roles: RecognisedColumns) -> TextComments:
 
     Without a column of comments or ids, all comments are empty.
     """
+    # No bytes, and offsets that are all 0.
     if roles.comment is None:
         return TextComments(
             np.zeros(0, dtype=np.uint8), np.zeros(table.n_rows + 1, dtype=np.int64)

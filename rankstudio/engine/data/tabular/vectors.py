@@ -78,7 +78,7 @@ def with_vectors(table: TableColumns) -> TableColumns:
     -----
     O(mk) for lists of k values; each column of lists is read once.
     """
-    # Find the columns of lists, and the length of the lists in each.
+    # Find the columns of lists, and the length of the lists in each, by position.
     columns: dict[int, NDArray[Any]] = {}
     lengths: dict[int, int] = {}
     for position in range(len(table.names)):
