@@ -461,6 +461,7 @@ def _few_labels(y: Floats, begin: int, end: int, labels: Floats) -> int:
             continue
         if number == _FEW_LABELS:
             return _FEW_LABELS + 1
+        # Move the greater labels up, to insert this one.
         for above in range(number, rank, -1):
             labels[above] = labels[above - 1]
         labels[rank] = y[row]

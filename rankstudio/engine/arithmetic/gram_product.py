@@ -108,7 +108,10 @@ class SparseGramProduct:
         ptr = self._ptr
 
         def work(part: int) -> None:
-            """Compute the product of some queries, in a row of its own."""
+            """Compute the product of the queries of a part, in a row of its own.
+
+            Uses the vector, the features and ``ptr`` of the enclosing method.
+            """
             out = self._parts[part]
             first, last = self._ranges[part]
             out[:] = 0.0

@@ -111,6 +111,7 @@ class Kernel:
         for first in range(0, A.shape[0], step):
             rows = A[first : first + step]
             matrices = {name: part.matrix(rows, B) for name, part in self.parts.items()}
+            # Multiply the values of the kernels in each product, and add these up.
             out[first : first + step] = sum_values(self.products, matrices)
         return _finite(out)
 
@@ -238,6 +239,7 @@ class Kernel:
             return out
         step = max(1, VALUES // vectors.shape[0])
         for first in range(0, X.shape[0], step):
+            # The kernel's values, of shape (r, documents): f(x) is linear in them.
             block = self.matrix(vectors, X[first : first + step])
             out[:, first : first + step] = linear_scores(
                 np.ascontiguousarray(block), coefs

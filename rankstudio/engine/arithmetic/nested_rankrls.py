@@ -107,6 +107,7 @@ def left_out_errors(
     # Stored by columns, so that the kernel reads the documents of a feature
     # from consecutive memory.
     V = solve_lower(factor, rows.T).T
+    # λ / L_tt² is the least pivot of column t.
     errors = np.zeros(order.size)
     nested_errors(
         V, labels, unwritable(ptr), along, regularization / np.diag(factor) ** 2, errors

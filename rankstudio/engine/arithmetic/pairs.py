@@ -206,6 +206,7 @@ class Pairs(Queries):
         all_pairs.logistic_laplacian(
             scores, values, self.ptr, self.lower, self.by_label, first, last, out
         )
+        # Each document has the weight of its query's pairs.
         if self.document_weight is not None:
             rows = slice(int(self.ptr[first]), int(self.ptr[last]))
             out[rows] *= self.document_weight[rows]
@@ -240,10 +241,14 @@ class Pairs(Queries):
         stop = np.empty_like(self._order)
         counts = np.empty((2, scores.size))
         sums = np.empty((2, scores.size))
+        # The order of the last call; the kernels sort it by these scores.
         order = self._order = self._next_order(scores)
 
         def work(number: int, first: int, last: int) -> None:
-            """Find the violated pairs of queries first … last - 1, and their sums."""
+            """Find the violated pairs of queries first … last - 1, and their sums.
+
+            Fills the arrays of the enclosing method; ``number`` is not needed.
+            """
             kernels.arrange(scores, self.ptr, margin, first, last, order, start, stop)
             kernels.violations(
                 scores,
@@ -286,7 +291,11 @@ class Pairs(Queries):
         violated = np.empty(len(self.blocks))
 
         def work(number: int, first: int, last: int) -> None:
-            """Compute the slopes of some queries; count violated pairs."""
+            """Compute the slopes of queries first … last - 1; count violated pairs.
+
+            Fills the arrays of the enclosing method. ``number`` is that of the
+            block of queries.
+            """
             violated[number] = kernels.hinge(
                 scores,
                 self.ptr,
@@ -300,6 +309,7 @@ class Pairs(Queries):
             )
 
         self.spread(work)
+        # The hinge is linear in the scores: 1 - s_i + s_j for each violated pair.
         n_violated = float(violated.sum())
         return Hinge(
             loss=n_violated + dot(slopes, scores), offset=n_violated, slopes=slopes

@@ -114,7 +114,10 @@ def yielded(
     ended = threading.Event()
 
     def work() -> None:
-        """Put each value into the queue, then the end or error; runs in a thread."""
+        """Put each value into the queue, then the end or error; runs in a thread.
+
+        Calls ``function`` of the enclosing function, and uses its queue and event.
+        """
         try:
             for item in function():
                 _put_while_awaited(results, ("item", item), ended)

@@ -220,7 +220,7 @@ def nogueira(member: Bools, level: float = 0.95) -> Nogueira:
         return Nogueira(np.nan, np.nan, np.nan, np.nan)
     if member.all() or not member.any():
         return Nogueira(0.0, 0.0, 0.0, 0.0)
-    share = member.mean(axis=0)
+    share = member.mean(axis=0)  # p_f
     size = member.mean(axis=1)  # k_i / d
     mean = float(member.mean())  # k̄ / d
     scale = mean * (1.0 - mean)

@@ -162,7 +162,7 @@ def parse_bibtex(text: str) -> tuple[BibEntry, ...]:
     ('peng2005feature', '2005')
     """
     bib_entries: dict[str, BibEntry] = {}
-    position = _after(_BLANK_OR_COMMENTS, text, 0)
+    position = _after(_BLANK_OR_COMMENTS, text, 0)  # behind blanks and comments
     while position < len(text):
         bib_entry, position = _parsed_entry(text, position)
         if bib_entry.key in bib_entries:
@@ -269,6 +269,7 @@ def _fields(text: str, position: int) -> Iterator[tuple[str, str, int]]:
 
     The first field begins at ``position``. Raise ParameterError for an invalid field.
     """
+    # Errors quote the next 40 characters of the text.
     while _END.match(text, position) is None:
         name = _FIELD_NAME.match(text, position)
         if name is None:

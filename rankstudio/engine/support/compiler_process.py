@@ -75,6 +75,7 @@ class CompilerProcess:
         reader = self._process.stdout
         assert writer is not None
         assert reader is not None
+        # Its answer is whether it compiled.
         writer.write(request)
         writer.flush()
         return bool(pickle.load(reader))
@@ -92,6 +93,7 @@ def _start_process() -> subprocess.Popen[bytes]:
     It ends when its input is closed, that is, with this process. In a session
     of its own, Ctrl+C does not reach it.
     """
+    # It finds the same modules; "" is the current folder.
     path = os.pathsep.join(folder or "." for folder in sys.path)
     return subprocess.Popen(
         [sys.executable, "-m", __name__],

@@ -177,5 +177,6 @@ def power_of_two(value: float) -> float | None:
     mantissa, exponent = math.frexp(value)
     if mantissa == 0.5:
         return exponent - 1
+    # Otherwise the exponent may be in quarters.
     quarters = round(4 * math.log2(value)) / 4
     return quarters if -1000 < quarters < 1000 and 2.0**quarters == value else None

@@ -126,6 +126,7 @@ def packed_rows(rows: Sequence[Floats], fill: float) -> Rows:
     fill : float
         0.0 or NaN: the number that is not stored.
     """
+    # Rows without numbers share one array.
     if rows and all(row.size == 0 for row in rows):
         return PlainRows((np.empty(0),) * len(rows))
     plain = PlainRows(tuple(rows))

@@ -337,6 +337,7 @@ def _maximise(gram: Floats, offsets: Floats, beta: Floats) -> Floats:
             n_stalled = 0
         else:
             n_stalled += 1
+        # The plane is in the set already: its gap is only rounding.
         if beta[joining] > 0.0 or n_stalled == _STALLED:
             break
         beta, support = _joined(gram, beta, joining)

@@ -351,6 +351,7 @@ def preconditioner(problem: PairProblem) -> Waiting[Inverse]:
         values, vectors = np.linalg.eigh(gram)
     values = np.maximum(values, 0.0)
 
+    # In the coordinates of the eigenvectors, the matrix is diagonal.
     def solve(a: float, r: Floats) -> Floats:
         solved: Floats = vectors @ ((vectors.T @ r) / (1.0 + a * values))
         return solved

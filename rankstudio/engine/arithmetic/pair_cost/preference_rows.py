@@ -344,6 +344,7 @@ def rows_of(X: Floats, blocks: Iterable[PreferenceBlock]) -> Rows:
     products = [
         (block.times(X[block.inside]), block.targets, block.counts) for block in blocks
     ]
+    # The rows of all blocks, their targets, and the numbers of rows of all queries.
     rows, targets, counts = (
         np.concatenate(parts) for parts in zip(*products, strict=True)
     )
