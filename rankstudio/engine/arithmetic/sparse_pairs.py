@@ -46,6 +46,7 @@ class SparseLinearPairs(LinearPairs):
 
         It is X'HXv with H the Hessian in the scores.
         """
+        # Xv, then H times it, written by threads for some queries at a time.
         values = self.scores(v)
         curved = np.empty(self._rows.shape[0])
         self.pairs.spread(

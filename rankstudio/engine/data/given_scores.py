@@ -201,6 +201,7 @@ def _scores_in_folder(
 def _visible_files(folder: Path) -> list[Path]:
     """Return the files in a folder and in its direct subfolders, except hidden ones."""
     visible = [child for child in children(folder) if not child.name.startswith(".")]
+    # A home folder may have very many files: only the first ones count.
     files_of_children = [
         children(child) if child.is_dir() else [child] for child in visible[:_MAX_FILES]
     ]

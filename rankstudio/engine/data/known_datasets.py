@@ -323,10 +323,10 @@ def names_in_table(text: str, *, separated: bool) -> dict[int, str]:
     header states other contents of the first column, or groups in the second.
     """
     if separated:
-        if [cell.strip().lower() for cell in csv_cells(text.partition("\n")[0])][
-            1:2
-        ] == ["group"]:
-            return {}  # the second column has names of groups
+        first_line, _, _ = text.partition("\n")
+        header = [cell.strip().lower() for cell in csv_cells(first_line)]
+        if header[1:2] == ["group"]:  # the second column has names of groups
+            return {}
         cells_of_lines = map(csv_cells, text.splitlines())
         rows = [[row[0], unguarded(row[1])] for row in cells_of_lines if len(row) >= 2]
     else:

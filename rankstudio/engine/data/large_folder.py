@@ -65,6 +65,7 @@ class LargeData:
 
     def __post_init__(self) -> None:
         """Check the numbers, and draw each query's number of documents (``sizes``)."""
+        # Five queries give each part at least one.
         for name, value, least in (
             ("n_queries", self.n_queries, 5),
             ("n_documents", self.n_documents, self.n_queries),

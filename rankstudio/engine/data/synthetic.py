@@ -190,6 +190,7 @@ def _drawn_feature(
     values = feature.noise * rng.standard_normal(len(factors))
     for loading, factor in zip(feature.loadings, factors.T, strict=False):
         values += loading * factor
+    # The exponential of normal numbers is skewed.
     return np.exp(0.7 * values) if feature.skewed else values
 
 

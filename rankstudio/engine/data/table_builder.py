@@ -772,11 +772,20 @@ class TableOnDisk(TableBuilder):
     ) -> None:
         """Write X again in its final order, width and values, some whole queries at a time.
 
-        ``query_ptr``, of shape (Q + 1,), has the first row of each query, and
-        ``order`` the old position of each row; it is empty if rows stay in
-        order. ``missing`` is the number of missing values of each feature, None
-        if they are not filled. The features of the largest query must fit into
-        the memory limit three times.
+        The features of the largest query must fit into the memory limit three
+        times.
+
+        Parameters
+        ----------
+        width : int
+            Number of columns.
+        query_ptr : ndarray of shape (Q + 1,)
+            First row of each query, followed by the number of rows.
+        order : ndarray of shape (m,) or (0,)
+            Old position of each row; empty if rows stay in order.
+        missing : ndarray of shape (n,) or None
+            Number of missing values of each feature; None if they are not
+            filled.
         """
         assert self._X is not None
         # The largest query needs three numbers of 8 bytes for each value.

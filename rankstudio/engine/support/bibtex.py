@@ -289,6 +289,7 @@ def _value(text: str, position: int) -> tuple[str, int]:
     The value is a number, or a text without its outer braces or quotation
     marks. Raise ParameterError for anything else.
     """
+    # Errors quote the next 40 characters of the text.
     number = _NUMBER.match(text, position)
     if number is not None:
         return number[0], number.end()

@@ -278,7 +278,7 @@ def read_exponent(i: int) -> tuple[int, int]:
     begin = i
     value = 0
     while True:
-        digit = byte_at(i) - 48
+        digit = byte_at(i) - 48  # 48 is "0"
         if digit < 0 or digit > 9:
             break
         if value < 1_000_000:  # larger exponents give the same number, 0 or infinity
@@ -316,7 +316,7 @@ def read_number(i: int) -> tuple[float, int, int]:
     # which is later multiplied by 10^power. It may overflow: then ``count`` is
     # too large, see below.
     digits = np.uint64(0)
-    # unsigned: more than 9 for any byte that is no digit
+    # Unsigned: more than 9 for any byte that is no digit (48 is "0").
     digit = np.uint64(byte_at(i)) - np.uint64(48)
     while digit <= np.uint64(9):
         digits = digits * np.uint64(10) + digit

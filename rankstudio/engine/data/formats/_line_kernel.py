@@ -126,7 +126,7 @@ def read_id(i: int) -> tuple[int, int]:
     """
     begin = i
     number = 0
-    digit = byte_at(i) - 48
+    digit = byte_at(i) - 48  # 48 is "0"
     while 0 <= digit <= 9 and i - begin < _MOST_ID_DIGITS:
         number = number * 10 + digit
         i += 1

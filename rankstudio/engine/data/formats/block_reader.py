@@ -567,6 +567,7 @@ def _as_columns(path: Path, block: Any, first_row: int) -> TableColumns:
     if not arrays or any(
         array.ndim != 1 or len(array) != len(arrays[0]) for array in arrays
     ):
+        # The first columns are enough for the message.
         shapes = ", ".join(str(array.shape) for array in arrays[:5])
         text = tr(
             "expected columns of one dimension and of the same length, got the shapes {shapes}"

@@ -72,6 +72,7 @@ def load_data(
     specified = DataColumns.of(columns or {})
     specified = specified if labels else specified.without_labels()
     path = Path(path)
+    # Progress is not shown, and reading is not cancelled.
     progress = ReadProgress(None, None, regular_file_size(path))
     # The file is read as a dataset of one part with one file.
     reader = PartReader(

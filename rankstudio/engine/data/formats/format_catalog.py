@@ -241,7 +241,8 @@ def format_of_name(name: str) -> DataFormat:
         for ending in entry.endings
         if ending and lower.endswith(ending)
     )
-    return max(endings, key=lambda pair: pair[0], default=(0, LETOR))[1]
+    _, form = max(endings, key=lambda pair: pair[0], default=(0, LETOR))
+    return form
 
 
 def format_to_write(name: str) -> DataFormat:

@@ -222,5 +222,6 @@ def _judgment_lists(node: Any) -> Iterator[list[Any]]:
         ratings = node.get("judgmentRatings")
         if isinstance(ratings, list):
             yield ratings
+        # A response has hits, each with the stored object as its source.
         for key in ("hits", "_source"):
             yield from _judgment_lists(node.get(key))

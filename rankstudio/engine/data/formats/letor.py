@@ -483,6 +483,7 @@ def _sorted_entries(
     begin, end = rows.spans[
         row_with_repeated_id, [kernels.QID_END, kernels.COMMENT_BEGIN]
     ].tolist()
+    # A token is "id:value".
     for token in re.finditer(rb"(\d+):\S*", text[begin:end].tobytes()):
         if int(token[1]) in earlier_ids:
             break
@@ -502,7 +503,23 @@ def _parse_pieces(
 ) -> list[_Outcome]:
     """Parse the pieces of a text into their rows, in threads.
 
-    Return the outcomes in the order of the pieces, up to the first one with a problem.
+    Return the outcomes in the order of the pieces, up to the first one with a
+    problem.
+
+    Parameters
+    ----------
+    text : uint8 array
+        The whole text.
+    pieces : list of TextPiece
+        Beginning, end and first row of each.
+    rows : _Rows
+        Arrays of all rows, to which the parser writes.
+    rules : _LineRules
+        Permitted contents of a line.
+    pool : Executor
+        Threads.
+    progress : ReadProgress
+        Receives half of the bytes, as they are parsed.
     """
     futures = [pool.submit(_parse_piece, text, piece, rows, rules) for piece in pieces]
     outcomes: list[_Outcome] = []

@@ -428,6 +428,7 @@ def _check_memory(
         part.table.X.nbytes for part in parts_read if not in_file(part.table.X)
     )
     free = memory.available()
+    # "Nearly all" is 90 %.
     if needed > 0.9 * (needed + free):
         advice = (
             tr("open a single fold")

@@ -76,11 +76,23 @@ def _values_by_query(
 ) -> dict[str, dict[str, float]]:
     """Return the value of each document of each query: query -> document -> value.
 
-    ``value_of`` computes it from the words of a line, None for an invalid line,
-    and ``expected`` describes a valid one. If ``lines`` is a dict, the number
-    of each line is added to it under (query, document). Raise FormatError for
-    an invalid line or a document that occurs twice, DatasetError for an empty
-    file.
+    Parameters
+    ----------
+    text : TextLines
+        Lines of query, a word of no use, document and others.
+    value_of : callable
+        Computes the value from the words of a line; None for an invalid line.
+    expected : str
+        Description of a valid line, for messages.
+    lines : dict, optional
+        Receives the number of each line by (query, document).
+
+    Raises
+    ------
+    FormatError
+        For an invalid line, or a document that occurs twice.
+    DatasetError
+        For an empty file.
     """
     values_of_query: dict[str, dict[str, float]] = {}
     for line, words in text.words():

@@ -683,8 +683,15 @@ def _rows(
 ) -> RankingDataset:
     """Return some rows of a dataset as a dataset of their own.
 
-    ``rows`` has shape (m',) and ascends, ``queries`` has the indices of the
-    queries that the rows belong to, and ``sizes`` the number of rows of each.
+    Parameters
+    ----------
+    dataset : RankingDataset
+    rows : ndarray of shape (m',)
+        Row numbers, which ascend.
+    queries : ndarray of shape (Q',)
+        Indices of the queries that the rows belong to.
+    sizes : ndarray of shape (Q',)
+        Number of rows of each of these queries.
     """
     # Rows mapped from a file are copied to another file.
     features = (

@@ -354,10 +354,26 @@ def _required_position(
 ) -> int:
     """Return the position of the column of a role, "query" or "label".
 
-    It is the column called ``name`` or, without a name (""), the first one with
-    one of the ``common`` names, other than the one at position ``excluded``.
-    ``option`` is the name of the option that specifies it, for messages. Raise
-    UnknownColumnsError if there is none.
+    Parameters
+    ----------
+    location : str
+        The table, for messages.
+    names : sequence of str
+        Names of its columns.
+    name : str
+        Specified name; "" for the first column with a common name.
+    role : {"query", "label"}
+    option : str
+        Name of the option that specifies the column, for messages.
+    common : sequence of str
+        Common names of the role.
+    excluded : int, optional
+        Position of a column that is not meant.
+
+    Raises
+    ------
+    UnknownColumnsError
+        If there is no such column.
     """
     if name:
         return _position(location, names, name, option)
