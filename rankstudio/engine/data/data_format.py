@@ -62,7 +62,7 @@ class Beginning:
         Beginning of its contents, decompressed.
     first_bytes : bytes
         First bytes of the file itself.
-    told : DataColumns
+    user_columns : DataColumns
         Specified columns.
     sizes : Path, optional
         The file of query sizes beside the file.
@@ -106,7 +106,7 @@ class ContentsNeed:
         Bytes of the documents.
     text : float
         Bytes of the text that is in memory while it is read.
-    is_thin : bool
+    stores_no_zeros : bool
         Whether the zeros are not stored.
     """
 

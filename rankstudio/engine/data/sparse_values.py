@@ -129,7 +129,7 @@ class _Runs:
     values : ndarray of shape (N,)
     starts, sizes : ndarray of shape (R,)
         First entry and number of entries of each run.
-    whole : ndarray of shape (R,), bool
+    covers_query : ndarray of shape (R,), bool
         Whether all documents of the query have an entry; otherwise the others
         have the value 0.
     """

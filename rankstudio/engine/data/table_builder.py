@@ -71,7 +71,7 @@ class PartFiles:
     paths : tuple of Path
         Files in order; a query may continue in the next file.
     form : DataFormat
-    told : DataColumns
+    user_columns : DataColumns
         Specified columns of tables, and the first feature id of text.
     sizes : int64 array of shape (Q,), optional
         Number of documents per query, if the lines do not contain their query.
@@ -114,7 +114,7 @@ class DocumentPiece:
         in the end.
     runs : iterable of (str, int)
         Query id and length of each run of consecutive documents of a query.
-    place_of : callable
+    line_of_run : callable
         Returns the line of a run's first document; called at most once.
     parts : ndarray of shape (m,), or (0,)
         Part of each document, if there is a part column.

@@ -43,7 +43,7 @@ def left_out_fold(
         All documents.
     query : int
         Index of the test query, from 0.
-    matrix_cache : Kept, optional
+    matrix_cache : MatrixCache, optional
         Cache shared with the other folds of these data.
     """
     # The parts are train, vali (None) and test.
