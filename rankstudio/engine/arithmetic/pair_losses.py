@@ -363,7 +363,11 @@ class LinearPairs(Linear):
         ptr = self.pairs.ptr
 
         def work(block: int, first: int, last: int) -> None:
-            """Compute the product of some queries, in a row of its own."""
+            """Compute the product of queries first … last - 1.
+
+            Writes to the row ``block`` of ``parts`` of the enclosing method,
+            and uses its other arrays.
+            """
             kernels.multiply(self.X, v, ptr, first, last, values)
             loss.curvature_of(values, first, last, curved)
             kernels.weigh(self.X, curved, ptr, first, last, parts[block])

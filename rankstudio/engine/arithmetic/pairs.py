@@ -359,7 +359,8 @@ class Violations:
     scores : ndarray of shape (m,)
     margin : float
     order, start, stop : ndarray of shape (m,)
-        Sorted documents, and the documents within the margin of each (see the kernels).
+        Sorted documents, and the range of documents within the margin of each;
+        see `_pairs_kernel.arrange`.
     counts : ndarray of shape (2, m)
         Number of violated pairs of each document with less (0) and more (1)
         relevant ones: d_i and c_i of eq. (4.11) and (4.10) of the thesis.

@@ -98,7 +98,7 @@ class DataColumns:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Files that belong to the data."""
+        """Files of judgments, then that of the feature set, if any."""
         return (*self.judgments, *filter(None, [self.feature_set]))
 
     def without_labels(self) -> DataColumns:
@@ -236,9 +236,10 @@ def _checked_fields(values: Any) -> dict[str, Any]:
 
 
 def _check_once(names: Sequence[str]) -> None:
-    """Refuse a name that occurs twice.
+    """Refuse a name that occurs twice in a list.
 
-    Among very many names, the reader of the table finds it.
+    A list of very many names is not checked, as this would take long. The
+    reader of the table refuses the name then.
     """
     if len(names) < _MAX_COMPARED_NAMES and (
         twice := [name for name in names if names.count(name) > 1]

@@ -86,7 +86,15 @@ class TextComments:
 
 @dataclass(frozen=True, eq=False)
 class TakenComments:
-    """Comments of some rows, decoded on demand."""
+    """Comments of some rows, decoded on demand.
+
+    Attributes
+    ----------
+    of : Comments
+        Comments of all rows.
+    rows : ndarray of shape (m,)
+        Positions of the selected rows among all.
+    """
 
     of: Comments
     rows: Ints
@@ -103,7 +111,9 @@ class TakenComments:
 
 @dataclass(frozen=True, eq=False)
 class RankedIds:
-    """Stand-in for comments where only the order of the document ids was kept: the ids are ranks.
+    """Comments that contain only a document id, which is the rank of the original id.
+
+    They replace the comments where only the order of the document ids was kept.
 
     Attributes
     ----------

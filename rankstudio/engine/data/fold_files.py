@@ -47,9 +47,14 @@ _EXPECTED_FILES = translatable(
 
 @dataclass(frozen=True)
 class FilesOfFold:
-    """Files of one fold by part: one file for each part, or several in order.
+    """Files of one fold.
 
-    The part train is present.
+    Attributes
+    ----------
+    number : int
+        Number of the fold, from 1.
+    parts : dict from str to tuple of Path
+        Files of each part, in order, by its name. The part train is present.
     """
 
     number: int

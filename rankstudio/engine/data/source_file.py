@@ -156,15 +156,16 @@ class StreamedFile:
         Receives the bytes as they are read.
     pool : Executor
         Executor, one thread of which computes the checksum.
+
+    Attributes
+    ----------
+    size, done : int
+        Number of bytes of the file, and of those read so far.
     """
 
     whole = None  # the text is never complete in memory
 
     def __init__(self, path: Path, progress: ReadProgress, pool: Executor) -> None:
-        """Prepare to read; ``pool`` is a thread that computes the checksum.
-
-        ``size`` and ``done`` are bytes of the file, and those read so far.
-        """
         self.path = path
         self.size = regular_file_size(path)
         self.done = 0

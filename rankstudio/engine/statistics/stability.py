@@ -18,7 +18,17 @@ INDICES = ("Jaccard", "Kuncheva", "Lustgarten")
 
 
 class Nogueira(NamedTuple):
-    """An estimate of stability, its variance and a confidence interval."""
+    """An estimate of stability.
+
+    Attributes
+    ----------
+    value : float
+        The estimate.
+    variance : float
+        Its variance.
+    low, high : float
+        Ends of its confidence interval.
+    """
 
     value: float
     variance: float

@@ -34,7 +34,7 @@ _log.setLevel(logging.INFO)
 
 
 class _Handler(logging.Handler):
-    """Passes the messages of the log to a function."""
+    """Handler of a log that calls ``on_message`` with each message."""
 
     def __init__(self, on_message: Callable[[str], None]) -> None:
         super().__init__()

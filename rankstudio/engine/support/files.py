@@ -147,7 +147,11 @@ def is_there(path: Path) -> bool:
 
 
 def remove_abandoned(folder: Path, pattern: str) -> None:
-    """Remove temporary files and folders of killed processes after a day."""
+    """Remove files and folders in a folder that have not changed for a day.
+
+    ``pattern`` is that of temporary names. A process that was killed leaves
+    such files behind.
+    """
     for path in folder.glob(pattern):
         with suppress(OSError):  # another user's, or gone by now
             if time.time() - path.stat().st_mtime > _ABANDONED_SECONDS:

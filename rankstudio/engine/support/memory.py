@@ -64,7 +64,7 @@ def budget() -> float:
 
 
 def is_asked() -> bool:
-    """Return whether a limit was specified."""
+    """Return whether the user has specified a memory limit."""
     return _budget.get() is not None or bool(os.environ.get(VARIABLE))
 
 

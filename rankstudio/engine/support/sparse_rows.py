@@ -84,7 +84,17 @@ class SparseRows:
 
     @classmethod
     def spread(cls, dense_columns: Floats, columns: Ints, width: int) -> SparseRows:
-        """Return a matrix that has the columns of an array at ascending positions, and zeros elsewhere."""
+        """Return a matrix with zeros in all but some columns.
+
+        Parameters
+        ----------
+        dense_columns : ndarray of shape (m, k)
+            Values of those columns.
+        columns : ndarray of shape (k,)
+            Their positions, ascending.
+        width : int
+            Number of all columns.
+        """
         csr = cls.of_array(dense_columns).csr
         return cls.of_parts(csr.data, columns[csr.indices], csr.indptr, width)
 
@@ -333,9 +343,18 @@ def features_apart(X: Features) -> dict[str, NDArray[Any]]:
 
 
 def features_of(arrays: Mapping[str, NDArray[Any]], width: int) -> Features:
-    """Return the features of `features_apart` with ``width`` columns.
+    """Return the features whose arrays `features_apart` has returned.
 
-    Raise KeyError if an array is missing.
+    Parameters
+    ----------
+    arrays : mapping from str to ndarray
+    width : int
+        Number of columns.
+
+    Raises
+    ------
+    KeyError
+        If an array is missing.
     """
     if "X" in arrays:
         return arrays["X"]

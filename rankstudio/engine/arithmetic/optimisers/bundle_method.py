@@ -156,7 +156,19 @@ def minimise_by_planes(
 
 @dataclass(frozen=True, eq=False)
 class _Point:
-    """Weights (n,) with their scores in the problem's representation, the loss's plane, if known, and P."""
+    """A point of the search.
+
+    Attributes
+    ----------
+    w : ndarray of shape (n,)
+        Weights.
+    scores : ndarray
+        Scores of the weights, in the representation of the problem.
+    tangent : Tangent, optional
+        Tangent plane of the loss, if known.
+    objective : float
+        Value of P.
+    """
 
     w: Floats
     scores: Floats

@@ -94,7 +94,19 @@ def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
     all_sums = sums.sum(axis=0)
 
     def system(class_counts: Floats, class_sums: Floats, gram: Floats) -> Floats:
-        """Return the matrix of documents with these counts and sums per class, and sum_c d_c A_c = gram."""
+        """Return the matrix of the normal equations of some documents.
+
+        Uses ``weights`` and ``preferences`` of the enclosing function.
+
+        Parameters
+        ----------
+        class_counts : ndarray of shape (C,)
+            Number of documents of each class.
+        class_sums : ndarray of shape (C, n)
+            Sum of their features.
+        gram : ndarray of shape (n, n)
+            sum_c d_c A_c.
+        """
         joint = np.zeros((n + 1, n + 1))
         joint[:n, :n] = gram - class_sums.T @ weights @ class_sums
         # The last row and column are the products with the labels.

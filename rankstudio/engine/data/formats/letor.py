@@ -157,7 +157,19 @@ class _Rows:
 
 @dataclass(frozen=True, eq=False)
 class _ParsedLines:
-    """The documents of some lines, in their order, and the number of values in the lines."""
+    """The documents of some lines, in their order.
+
+    Attributes
+    ----------
+    rows : _Rows
+    X : ndarray of shape (m, n), or Entries
+        Features.
+    missing : ndarray of shape (n,)
+        Number of missing values of each feature.
+    n_values : int
+        Number of values in the lines.
+    comments : TextComments
+    """
 
     rows: _Rows
     X: Floats | Entries
@@ -168,7 +180,19 @@ class _ParsedLines:
 
 @dataclass(frozen=True, eq=False)
 class _Outcome:
-    """Counts of one piece, its values if they are stored without zeros, and its problems, if any."""
+    """What was found in one piece of the text.
+
+    Attributes
+    ----------
+    tally : ndarray of shape (TALLY_SIZE,)
+        Counts, at the positions that `_line_kernel` names.
+    missing : ndarray of shape (n,)
+        Number of missing values of each feature.
+    ids, values : ndarray of shape (N,)
+        Feature id and value of each entry; empty if zeros are stored.
+    problems : list of (int, int)
+        Position in the text and code of each problem.
+    """
 
     tally: Ints
     missing: Ints
@@ -705,7 +729,17 @@ def _copied_comments(text: Bytes, spans: Ints) -> TextComments:
 
 @dataclass(frozen=True)
 class TextPiece:
-    """Complete lines of the text, and the row of their first document."""
+    """Complete lines of the text.
+
+    Attributes
+    ----------
+    begin, end : int
+        Position of the first byte, and the one after the last.
+    row : int
+        Row that the first line gets in the arrays of all lines.
+    lines : int
+        Number of lines.
+    """
 
     begin: int
     end: int
@@ -773,12 +807,15 @@ def skip_mark(path: Path, text: Bytes) -> int:
 
 
 def line_end(text: Bytes, position: int, size: int) -> int:
-    """Return the position after the line at a position."""
+    """Return the position after the end of the line that contains ``position``.
+
+    ``size`` is the number of bytes of the text.
+    """
     return min(find_byte(text, b"\n", position, size) + 1, size)
 
 
 def find_byte(text: Bytes, byte: bytes, begin: int, end: int) -> int:
-    """Return the first position of a byte from ``begin`` on, or ``end``."""
+    """Return the position of the first such byte from ``begin`` on; ``end`` if there is none before."""
     for window in range(begin, end, _WINDOW):
         offset = text[window : window + _WINDOW].tobytes().find(byte)
         if offset >= 0:
@@ -811,7 +848,7 @@ def line_of(text: Bytes, position: int) -> int:
 
 
 def token_at(text: Bytes, position: int) -> str:
-    """Return the token at a position; "" at a blank or the end of the line."""
+    """Return the token that begins at a position; "" at a blank or the end of the line."""
     token = text[position : position + 4 * _EXCERPT_LENGTH].tobytes()
     for blank in (b"\n", b" ", b"\t", b"\r", b"#"):
         token = token.partition(blank)[0]

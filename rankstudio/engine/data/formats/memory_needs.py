@@ -23,7 +23,11 @@ _ID = re.compile(rb"[ \t](\d{1,10}):")
 
 
 def no_need(_: DataFormat, _path: Path) -> ContentsNeed:
-    """Return a need of 0, because the format is always read into memory."""
+    """Return a need of 0 bytes.
+
+    The need decides whether a file is read into memory or from disk. Formats
+    with this function are always read into memory.
+    """
     return ContentsNeed(0.0, 0.0)
 
 

@@ -60,7 +60,7 @@ class EachQueryLeftOut:
     """The division into folds with one test query each."""
 
     def fold(self, dataset: RankingDataset, number: int) -> Fold:
-        """Return a fold by its number."""
+        """Return the fold that leaves out query ``number``, counted from 1."""
         return left_out_fold(dataset, number - 1)
 
 

@@ -23,7 +23,7 @@ class Division(Protocol):
     """Rule that divides a dataset into folds of such parts: a small value, which other processes receive."""
 
     def fold(self, dataset: RankingDataset, number: int) -> Fold:
-        """Return a fold by its number."""
+        """Return the fold with a number, counted from 1."""
 
 
 class MatrixCache:

@@ -33,7 +33,13 @@ def has_halves(data: RankingDataset) -> bool:
 def half_of(n_units: int, seed: int, number: int) -> Ints:
     """Return the positions of the queries or documents of a half, ascending.
 
-    Numbers 2b and 2b + 1 are the two halves of division b.
+    Parameters
+    ----------
+    n_units : int
+        Number of queries, or of documents.
+    seed : int
+    number : int
+        Numbers 2b and 2b + 1 are the two halves of division b.
     """
     order = np.random.default_rng([seed, number // 2]).permutation(n_units)
     size = n_units // 2
@@ -81,7 +87,7 @@ class Halves:
         return kind(dataset, number, self, matrix_cache)
 
     def fold(self, dataset: RankingDataset, number: int) -> Fold:
-        """Return a fold by its number."""
+        """Return the fold with a number, counted from 1; its training data is a half."""
         return Fold(number, self.half(dataset, number - 1, MatrixCache()))
 
 
