@@ -58,7 +58,7 @@ def gram_product(
 ) -> GramProduct:
     """Return the products for some data.
 
-    Threads are used for sparse data, with identical results.
+    For sparse data, the threads of ``executor`` are used, with identical results.
     """
     return (
         SparseGramProduct(data, executor, workers)

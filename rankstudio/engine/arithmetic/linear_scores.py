@@ -39,7 +39,7 @@ class Queries:
     def __init__(
         self, ptr: Ints, executor: Executor | None = None, workers: int = 1
     ) -> None:
-        """Cut the queries into blocks; ``workers`` is the number of threads.
+        """Cut the queries into blocks; ``workers`` is the number of threads of ``executor``.
 
         ``ptr`` (Q + 1,) has the first row of each query, then the number of
         rows. A block is (its number, first query, query behind the last).

@@ -70,7 +70,11 @@ class PairWeighting:
         return cls(kind, float(counts.sum()) / total if total else 1.0)
 
     def weights(self, y: Floats, ptr: Ints) -> Floats:
-        """Return the weight of the pairs of each document's query, shape (m,), for some of the queries."""
+        """Return the weight of the pairs of each document's query, shape (m,).
+
+        ``y`` (m,) are the labels of some queries, of which query q has the rows
+        ``ptr[q]:ptr[q + 1]``.
+        """
         divisors = np.maximum(_divisors(self.kind, _pairs_of_queries(y, ptr), ptr), 1.0)
         weights: Floats = np.repeat(self.scale / divisors, np.diff(ptr))
         return weights

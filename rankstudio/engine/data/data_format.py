@@ -310,7 +310,11 @@ class DataFormat:
         return imported(self.code.read)
 
     def read_whole(self, path: Path, progress: Any, *, refuse: bool) -> Any:
-        """Return table, source and kind of reading of a file that is not read piece by piece."""
+        """Read a file that is not read piece by piece.
+
+        ``refuse`` is whether a missing value is an error. Return the table, its
+        source, and how it was read.
+        """
         return imported(self.code.read_whole)(path, progress, refuse)
 
     def memory_need(self, path: Path) -> ContentsNeed:

@@ -696,7 +696,11 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def numbered(keys: NDArray[Any]) -> tuple[Ints, tuple[str, ...]]:
-    """Return the number of each document's query, in order of first appearance, and the ids."""
+    """Return the number of each document's query, and the ids of the queries.
+
+    ``keys`` has the query of each document. Queries are numbered in order of
+    first appearance.
+    """
     unique, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     appearance = np.argsort(first)
     number_of_key = np.argsort(appearance)  # the inverse permutation

@@ -81,11 +81,11 @@ class FeatureNotes:
     costs: FeatureCosts | None = None
 
     def with_name(self, feature: int, name: str) -> FeatureNotes:
-        """Return a copy with another name; "" for the name from the data."""
+        """Return a copy with another name of a feature, given by id; "" for the name from the data."""
         return replace(self, names=_with_text(self.names, feature, name))
 
     def with_note(self, feature: int, note: str) -> FeatureNotes:
-        """Return a copy with another note; "" for none."""
+        """Return a copy with another note on a feature, given by id; "" for none."""
         return replace(self, notes=_with_text(self.notes, feature, note))
 
 

@@ -307,7 +307,7 @@ def _parts_in(folder: Path) -> dict[str, tuple[Path, ...]]:
 
 
 def _files_below(folder: Path, pattern: re.Pattern[str]) -> tuple[Path, ...]:
-    """Return the data files in a subfolder that is named like a part, in order.
+    """Return the data files in the subfolder of ``folder`` that is named like a part, in order.
 
     Programs for large data write such: train/part-0001.parquet and so on.
     ``pattern`` matches the name of the part. Return () if there is none.

@@ -419,7 +419,7 @@ def _is_zero_in(columns: Sequence[int]) -> Callable[[RankingDataset], bool]:
     zero_columns = [column - 1 for column in columns]
 
     def is_scaled(dataset: RankingDataset) -> bool:
-        """Return whether features are in [0, 1], half reach 1, and some are 0.
+        """Return whether the features of a part are in [0, 1], half reach 1, and some are 0.
 
         Those are the ``zero_columns`` of the enclosing function.
         """

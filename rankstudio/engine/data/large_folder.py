@@ -235,7 +235,7 @@ def write_folder(data: LargeData, folder: Path) -> Generator[int, None, None]:
 
 
 def written_files(folder: Path) -> dict[str, Path]:
-    """Return the file of each part."""
+    """Return the file of each part that is written to a folder."""
     return {part: folder / f"{part}.txt" for part in PARTS}
 
 

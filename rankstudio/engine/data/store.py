@@ -638,7 +638,10 @@ class NewEntry:
 
 
 def name_of(text: Mapping[str, Any], arrays: Mapping[str, ArrayDescription]) -> str:
-    """Return the name of an entry with such contents and without a key."""
+    """Return the name of an entry without a key, which is a digest of its contents.
+
+    ``text`` is what its manifest has besides the arrays.
+    """
     return _manifest(text, arrays, "").partition(b"\n")[0].decode()
 
 

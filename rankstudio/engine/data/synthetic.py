@@ -186,7 +186,7 @@ def generate(
 def _drawn_feature(
     feature: FeatureModel, factors: Floats, rng: np.random.Generator
 ) -> Floats:
-    """Draw one feature for all documents."""
+    """Draw one feature for all documents, from ``factors`` that features share."""
     values = feature.noise * rng.standard_normal(len(factors))
     for loading, factor in zip(feature.loadings, factors.T, strict=False):
         values += loading * factor

@@ -412,7 +412,10 @@ def _all_signs(n_differences: int) -> Iterator[Bytes]:
 
 
 def _random_signs(n: int, n_tables: int, seed: int) -> Iterator[Bytes]:
-    """Yield n random assignments, as :func:`_all_signs` does."""
+    """Yield n random assignments of signs, in blocks as :func:`_all_signs` does.
+
+    Each has ``n_tables`` bytes.
+    """
     rng = np.random.default_rng(seed)
     at_once = max(1, min(_ASSIGNMENTS_AT_ONCE, _BYTES_AT_ONCE // n_tables))
     for first in range(0, n, at_once):
@@ -526,7 +529,11 @@ def _exact_p(doubled: Ints, positive: int) -> float:
 
 
 def _normal_p(doubled: Ints, positive: int) -> float:
-    """Return the two-sided p of the normal distribution with the same mean and variance."""
+    """Return the two-sided p of the normal distribution with the same mean and variance.
+
+    ``doubled`` are twice the ranks, and ``positive`` the sum of those of
+    positive differences.
+    """
     from scipy.special import ndtr  # noqa: PLC0415 - scipy, where it is needed
 
     distance = abs(2.0 * positive - float(doubled.sum()))

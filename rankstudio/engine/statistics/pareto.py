@@ -116,6 +116,10 @@ def _sizes_and_gains(
 
 
 def _smallest_model(size: Floats, gain: Floats, allowed: Bools) -> int:
-    """Return the smallest of the allowed models; of equal sizes the best one, then the first."""
+    """Return the smallest of the allowed models.
+
+    Of models of equal size, it is the one with the greatest gain, then the
+    first.
+    """
     candidates = np.flatnonzero(allowed)
     return int(candidates[np.lexsort((-gain[candidates], size[candidates]))[0]])

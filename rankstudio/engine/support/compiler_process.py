@@ -105,7 +105,7 @@ def _start_process() -> subprocess.Popen[bytes]:
 
 
 def _serve(reader: BinaryIO, writer: BinaryIO) -> None:
-    """Compile the requested kernels until the input ends."""
+    """Compile the kernels that ``reader`` requests, until it ends; ``writer`` gets the results."""
     with suppress(EOFError, BrokenPipeError):
         while True:
             module, name, signature = pickle.load(reader)

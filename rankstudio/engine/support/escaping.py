@@ -85,7 +85,7 @@ def one_line(text: str) -> str:
 
 
 def comment_text(text: str, kind: Comment) -> str:
-    """Return a text for a comment: one line, with blanks for characters with a meaning there."""
+    """Return a text for a comment of a kind: one line, with blanks for characters with a meaning there."""
     allowed = _COMMENT_SIGNS[kind]
     return "".join(
         c if c.isalnum() or c in allowed or ord(c) > 0x7F else " "

@@ -185,7 +185,7 @@ class LocalPairs:
     def smooth(
         self, loss: PairLoss, scores: Floats, slopes: bool = True
     ) -> Waiting[LossAtScores]:
-        """Return a loss at some scores; see :class:`PairProblem`."""
+        """Return a loss at some scores, with slopes if ``slopes`` is true; see :class:`PairProblem`."""
         yield from ()
         return loss(self._pairs, scores)
 

@@ -57,7 +57,7 @@ class ScaledPairs:
     def smooth(
         self, loss: PairLoss, scores: Floats, slopes: bool = True
     ) -> Waiting[SmoothLoss]:
-        """Return the loss at some scores."""
+        """Return the loss at some scores, with slopes if ``slopes`` is true."""
         return (yield from self._pairs.smooth(loss, scores, slopes))
 
 
@@ -215,7 +215,7 @@ class SparseProblem:
     def _penalised(
         self, w: Floats, penalty: ConcavePenalty, lam: float
     ) -> Waiting[float]:
-        """Return the loss at weights (n,) plus their penalty."""
+        """Return the loss at weights (n,) plus their penalty, with λ = ``lam``."""
         free = self._objective(np.zeros(self.n))
         loss = yield from free.value(_signed_parts(w))
         return loss + penalty.value(w, lam)

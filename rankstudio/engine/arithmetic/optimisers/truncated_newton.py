@@ -186,7 +186,11 @@ def minimise_hinge(
 
 
 def _hinge_bounds(point: Point, C: float, width: float) -> tuple[float, float]:
-    """Return the hinge objective P and the dual value D of the smoothed hinge's derivatives."""
+    """Return the hinge objective P and the dual value D at a point.
+
+    ``width`` is that of the smoothed kink of the hinge, whose derivatives give
+    the dual variables of D.
+    """
     hinge, inner = point.smooth.hinges
     total = (hinge - inner) / width  # sum of the derivatives of the pairs' losses
     weighted_differences = point.w - point.gradient  # sum of α_ij (x_i - x_j)

@@ -132,7 +132,10 @@ def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
 
 
 def _share(cost: PairCost, counts: Floats) -> float:
-    """Return the factor of the loss over all pairs, by the number of documents of each class."""
+    """Return the factor of the loss over all pairs of documents.
+
+    ``counts`` has the number of documents of each class, as equal labels.
+    """
     m = counts.sum()
     n_pairs = m * (m - 1) / 2 if cost.ties else (m**2 - counts @ counts) / 2
     return float(shares(cost.weighting, np.array([m]), np.array([n_pairs]))[0])

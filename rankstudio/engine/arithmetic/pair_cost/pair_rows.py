@@ -54,7 +54,7 @@ class PairRows(QueryData):
 
     @classmethod
     def keep(cls, data: QueryData, cost: PairCost, rows: Rows) -> None:
-        """Store existing rows of the data for :meth:`of`."""
+        """Store existing rows of the data for a cost, which :meth:`of` then returns."""
         data.shared.of(_KnownRows).by_cost[cost] = cls(*rows)
 
     @cached_property

@@ -305,7 +305,7 @@ def _mark_ids(begin: int, end: int, shift: int, row_of_id: Ints, row: int) -> No
 
 @subroutine
 def _is_repeated(number: int, row_of_id: Ints, row: int) -> bool:
-    """Return whether an id occurred in this row before, and note it.
+    """Return whether the feature id ``number`` occurred in this row before, and note it.
 
     Ids beyond the width are not checked.
     """
@@ -318,7 +318,10 @@ def _is_repeated(number: int, row_of_id: Ints, row: int) -> bool:
 
 @inlined
 def _id_problem(number: int, end: int, most_features: int) -> int:
-    """Return the code of the problem of a feature id, or FINE."""
+    """Return the code of the problem of the feature id ``number``, or FINE.
+
+    ``end`` is the address behind the id, or -1 if there is none.
+    """
     if end < 0:
         return BAD_FEATURE
     if number == 0:
@@ -428,9 +431,9 @@ def _read_comment(i: int, base: int, row: int, spans: Ints) -> int:
     row : int
         Row of the document.
     spans : int64 array of shape (rows, 4)
-        Receives the positions in the text where the comment begins and ends.
-        It has neither "#" nor blanks at its end; without a comment, both
-        positions are equal.
+        Receives the positions in the text where the comment begins and ends. It
+        has neither "#" nor blanks at its end; without a comment, both positions
+        are equal.
     """
     begin = i
     if byte_at(i) == HASH:

@@ -168,7 +168,7 @@ def _import_and_call(reference: str, *values: Any) -> Any:
 
 
 def need(form: DataFormat, path: Path) -> ContentsNeed:
-    """Return about how much memory a file takes."""
+    """Return about how much memory the contents of a file in a format of a plug-in take."""
     size = float(regular_file_size(path))
     return ContentsNeed(max(form.growth, 0.0) * size, size)
 

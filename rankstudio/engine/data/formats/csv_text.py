@@ -141,7 +141,10 @@ class CsvText:
         return self._blank_lines + self._reader.line_num
 
     def error(self, actual: str, expected: str) -> FormatError:
-        """Return the error of the last read."""
+        """Return the error of a value in the row that was read last.
+
+        ``actual`` and ``expected`` are for the message.
+        """
         return FormatError(self._path, self.line, 0, actual, expected)
 
     def _empty_error(self) -> FormatError:
@@ -181,8 +184,8 @@ class CsvText:
         try:
             for cells in self._reader:
                 # The last line of the text is an added mark. It is a record of
-                # its own, or in a cell with other text if a quotation mark is not
-                # closed.
+                # its own, or in a cell with other text if a quotation mark is
+                # not closed.
                 if cells and cells[-1].endswith(_END_MARK):
                     if cells != [_END_MARK]:
                         raise self.error(
@@ -246,7 +249,10 @@ class CsvText:
 
 
 def _delimiter(begin: str) -> str:
-    """Return the delimiter that occurs most often in the first record, outside of quotation marks."""
+    """Return the delimiter that occurs most often in the first record.
+
+    ``begin`` has the first lines. Text in quotation marks does not count.
+    """
     first = re.split("[\r\n]", _QUOTED.sub(r"\1", begin), maxsplit=1)[0]
     return max(_DELIMITERS, key=first.count)
 

@@ -78,14 +78,17 @@ def written_files(path: Path, form: DataFormat) -> tuple[Path, ...]:
 def write_letor(
     _: DataFormat, dataset: RankingDataset, path: Path, comments: bool
 ) -> None:
-    """Write LETOR text."""
+    """Write a dataset as LETOR text, with its comments if ``comments`` is true."""
     save_letor(dataset, path, comments=comments)
 
 
 def write_csv(
     form: DataFormat, dataset: RankingDataset, path: Path, comments: bool
 ) -> None:
-    """Write a table of text."""
+    """Write a dataset as a table of text, with its comments if ``comments`` is true.
+
+    ``form`` is CSV or TSV.
+    """
     text = _csv_pieces(dataset, "," if form.key == "csv" else "\t", comments)
     write_pieces(path, packed_pieces(path, text))
 
@@ -247,7 +250,11 @@ def save_letor(
 def letor_pieces(
     dataset: RankingDataset, *, comments: bool = True, queries: bool = True
 ) -> Iterator[bytes]:
-    """Yield the lines of a dataset; without ``queries`` in SVM-light's form, without query ids."""
+    """Yield the lines of a dataset, as LETOR text.
+
+    ``comments`` is whether to write the comments. Without ``queries``, query
+    ids are left out: that is the format of SVM-light.
+    """
     for begin in range(0, dataset.n_documents, _DOCUMENTS_AT_ONCE):
         end = min(begin + _DOCUMENTS_AT_ONCE, dataset.n_documents)
         yield _letor_lines(dataset, begin, end, comments, queries)

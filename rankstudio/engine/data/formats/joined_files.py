@@ -207,7 +207,10 @@ def logs_in(folder: Path) -> tuple[Path, ...]:
 
 
 def logs_with_judgments(paths: Files) -> tuple[Files, Files]:
-    """Return logs with the file of judgments beside them."""
+    """Return feature logs and the file of judgments beside them.
+
+    ``paths`` are the logs.
+    """
     return paths, (judgments_beside(paths[0]),)
 
 

@@ -180,7 +180,7 @@ class _ParsedLines:
 
 @dataclass(frozen=True, eq=False)
 class _Outcome:
-    """What was found in one piece of the text.
+    """Results of parsing one piece of the text.
 
     Attributes
     ----------
@@ -789,7 +789,7 @@ def cut(
 
 
 def zero_byte_error(path: Path, text: Bytes, begin: int, end: int) -> FormatError:
-    """Return the error of the first zero byte from ``begin`` on; there must be one."""
+    """Return the error of the first zero byte among the bytes begin … end - 1; there must be one."""
     return format_error(path, text, find_byte(text, b"\0", begin, end), BINARY, 0)
 
 

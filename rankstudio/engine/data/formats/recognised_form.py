@@ -116,7 +116,9 @@ def _plugin_format(
 
 
 def beginning_of(path: Path, specified: DataColumns) -> Beginning:
-    """Return the evidence for a file's format: its first bytes, files beside it.
+    """Return the evidence for a file's format: its first bytes, and files beside it.
+
+    ``specified`` are the columns and files that the user names.
 
     Raises
     ------

@@ -29,7 +29,7 @@ _FEATURE = re.compile(rb"[0-9]+:")
 
 
 def trec_confidence(_: DataFormat, beginning: Beginning) -> float:
-    """Return the confidence in TREC judgments."""
+    """Return how certain it is, from 0 to 1, that a file has TREC judgments."""
     lines = (line for line in beginning.head.split(b"\n") if line.strip(b"\0\r \t"))
     line = next(lines, b"")
     return BY_CONTENTS if line and is_judgment(line.decode("utf-8", "replace")) else 0.0
@@ -56,7 +56,10 @@ def csv_confidence(form: DataFormat, beginning: Beginning) -> float:
 
 
 def letor_confidence(_: DataFormat, beginning: Beginning) -> float:
-    """Return the confidence in LETOR text, which is the format of any file that has no other one."""
+    """Return how certain it is, from 0 to 1, that a file is LETOR text.
+
+    This is the format of any file that has no other one.
+    """
     return BY_MARKS if b"qid:" in beginning.first_line else _LEAST_CONFIDENCE
 
 

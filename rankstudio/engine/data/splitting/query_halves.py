@@ -82,7 +82,11 @@ class Halves:
     def half(
         self, dataset: RankingDataset, number: int, matrix_cache: MatrixCache
     ) -> QueryHalf:
-        """Return a half of the queries, or of the documents of one ranking, by its number."""
+        """Return a half of the queries, or of the documents of one ranking.
+
+        ``number`` is that of the half, from 0. ``matrix_cache`` has the matrix
+        of the half that was used last.
+        """
         kind = DocumentHalf if dataset.n_queries == 1 else QueryHalf
         return kind(dataset, number, self, matrix_cache)
 

@@ -228,7 +228,7 @@ def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
 def _inner(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
     """Move a share of a fold's training part, in percent, to a new validation part.
 
-    The queries, or the documents of one ranking, are drawn at random.
+    The queries, or the documents of one ranking, are drawn at random with ``seed``.
     """
     data = fold.train
     # Both parts get at least one query, or an error is raised.
@@ -376,11 +376,9 @@ def _new_queries(
 ) -> list[int]:
     """Return the positions of a part's queries that no earlier part has.
 
-    Their labels are added to ``labels``.
-
-    ``labels`` has the sorted labels of the queries of all earlier parts, by id.
-    If an id occurs again with other labels, it belongs to another query, which
-    is an error.
+    Their labels are added to ``labels``, which has the sorted labels of the
+    queries of all earlier parts, by id. If an id occurs again with other
+    labels, it belongs to another query, which is an error.
     """
     # Compare the labels of each query with those of the same id before.
     positions = []
@@ -738,7 +736,7 @@ def select_features(dataset: RankingDataset, ids: Collection[int]) -> RankingDat
 def _fold(
     number: int, data: RankingDataset, train: Ints, vali: Ints, test: Ints
 ) -> Fold:
-    """Make a fold from the indices of the queries of each part.
+    """Make fold ``number`` from the indices of the queries of each part.
 
     If the data are one ranking, the indices are those of documents. There is no
     validation part if ``vali`` is empty.

@@ -600,7 +600,10 @@ _FRAME = DataFormat("frame", _LOCATION, (), is_table=True)
 
 
 def table_of_frame(frame: Any, specified: DataColumns, *, refuse: bool) -> Table:
-    """Return the documents of a frame; see :meth:`RankingDataset.from_frame`."""
+    """Return the documents of a frame; see :meth:`RankingDataset.from_frame`.
+
+    ``refuse`` is whether a missing value is an error.
+    """
     part = PartFiles((Path(_LOCATION),), _FRAME, specified, refuse=refuse)
     builder = TableInMemory(part.paths[0])
     reader = ColumnsReader(part, builder, ReadProgress())

@@ -336,7 +336,11 @@ def _check_once(
 
 
 def _is_index(position: int, names: Sequence[str]) -> bool:
-    """Return whether a column numbers the rows, or is the empty rest after each line's last delimiter."""
+    """Return whether a column is no feature, to judge by its name.
+
+    Such a column numbers the rows, or is the empty rest after the last
+    delimiter of each line.
+    """
     name = names[position]
     return (position == 0 and bool(_INDEX_NAMES.fullmatch(name))) or (
         position == len(names) - 1 and not name
@@ -636,7 +640,10 @@ def tables_by_part(table: Table, part: str) -> Mapping[str, Table]:
 
 
 def misplaced_part(path: Path, part: str, expected: str) -> DatasetError:
-    """Return the error of a part with an invalid number of files."""
+    """Return the error of a part with an invalid number of files.
+
+    ``expected`` is the valid number, for the message.
+    """
     return DatasetError(
         tr("{path}: found documents of the {part} part, expected {expected}.").format(
             path=path, part=part, expected=expected
