@@ -171,8 +171,10 @@ def logistic_laplacian(
             total = 0.0
             for position in range(begin, begin + int(lower[row])):
                 partner = order[position]
+                # The second derivative of the pair's loss in the difference of
+                # the scores is the same for both signs; this one cannot
+                # overflow.
                 shrunk = np.exp(-abs(scores[row] - scores[partner]))
-                # The second derivative of the pair's loss in the difference.
                 bend = shrunk / ((1.0 + shrunk) * (1.0 + shrunk))
                 product = bend * (values[row] - values[partner])
                 total += product

@@ -199,6 +199,7 @@ def arrange(
         # ``values`` becomes the sorted scores of the query.
         _sort(scores, order, begin, end, values)
         size = end - begin
+        # As the scores ascend, both limits move only upwards.
         low = high = 0
         for k in range(size):
             score = values[k]

@@ -147,8 +147,9 @@ class Kernel:
 
         The given array is overwritten, some rows at a time, to save memory.
         """
-        # exp(-γ d) of a distance d; (γ p + c)^degree of an inner product p, or
-        # p itself. Values that are not finite are an error.
+        # An inner product p itself for the linear kernel; exp(-γ d) of a
+        # distance d; (γ p + c)^degree of an inner product p. Values that are
+        # not finite are an error.
         if self.function == "linear":
             return _finite(pairwise)
         step = max(1, VALUES // max(1, pairwise.shape[-1]))
@@ -169,8 +170,8 @@ class Kernel:
         ``pairwise``, of shape (a, b), has these of pairs of documents. The
         kernel is no sum, and no callable.
         """
-        # -γ exp(-γ d) for a distance d; γ degree (γ p + c)^(degree - 1) for an inner
-        # product p, or 1.
+        # 1 for the linear kernel; -γ exp(-γ d) for a distance d; γ degree (γ p
+        # + c)^(degree - 1) for an inner product p.
         if self.function == "linear":
             return np.ones_like(pairwise)
         if self.by_distance:

@@ -675,7 +675,7 @@ class TableOnDisk(TableBuilder):
         for name, values in small_arrays.items():
             self._new.save(name, values)
         text = table_text(
-            facts, ids, scattered, are_taken=bool(order.size), sources=sources
+            facts, ids, scattered, is_reordered=bool(order.size), sources=sources
         )
         folder = self._new.finish(text, key)
         # Nothing can stop this: the table has been written.
@@ -737,6 +737,7 @@ class TableOnDisk(TableBuilder):
         assert self._X is not None
         raw = self._X.content()
         counts = np.zeros(self.width, dtype=np.int64)
+        # Rows of about the bytes of a block of the store at a time.
         step = max(1, store.BLOCK // (8 * max(self.width, 1)))
         for begin in range(0, order.size, step):
             counts += np.isnan(raw[order[begin : begin + step]]).sum(axis=0)

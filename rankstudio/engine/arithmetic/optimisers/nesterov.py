@@ -175,6 +175,7 @@ def accelerated(
     one sweep over the sorted pairs and the features at z, whose scores are
     combined from known ones, and one at w for each value of L tried.
     """
+    # Each step goes from z, which is ahead of the last weights w.
     w = z = np.zeros(2 * objective.n)
     scores = scores_z = objective.scores(w)
     alpha = 1.0

@@ -387,6 +387,7 @@ def _scaled(preferences: Preferences, ptr: Ints, cost: PairCost) -> ScaledPrefer
     # The total weight of each query's preferences stands for a number of pairs.
     total = np.bincount(query, preferences.weight, Q).astype(np.float64)
     scale: Floats = np.sqrt(weight * shares(cost.weighting, np.diff(ptr), total)[query])
+    # With the cost "unit", every preference has the magnitude 1.
     targets = scale if cost.cost == "unit" else scale * preferences.magnitude
     return ScaledPreferences(
         query=query,

@@ -625,6 +625,7 @@ def _parse_piece(
         tally = np.zeros(kernels.TALLY_SIZE, dtype=np.int64)
         missing = np.zeros(width, dtype=np.int64)
         row_of_id = np.full(width + 1, -1, dtype=np.int64)
+        # Row and column of each hard number, begin and end of its text.
         hard = np.empty((capacity, 4), dtype=np.int64)
         kernels.parse(
             text,
