@@ -69,7 +69,10 @@ HEAD = 4096
 _TIMEOUT = 2.0  # seconds that a recogniser may take
 # seconds that the first block may take if only the columns are shown
 _PREVIEW_TIMEOUT = 60.0
+_CONFIDENCE_BY_MARK = 0.99
 _CONFIDENCE_BY_ENDING = 0.9
+# the most that the certainty of a recogniser adds to it
+_MAX_ADDITION = 0.09
 # of a format without an ending of its own or a mark: below the marks of other formats
 _MAX_CONFIDENCE = 0.79
 _CONFIDENCE_BY_OTHER_ENDING = 0.3
@@ -96,7 +99,7 @@ def confidence(form: DataFormat, beginning: Beginning) -> float:
     # have the format.
     is_own = is_marked or any(ending not in built_in_endings() for ending in endings)
     if not form.recognise and is_own:
-        return 0.99
+        return _CONFIDENCE_BY_MARK
     if not form.recognise:
         return _CONFIDENCE_BY_OTHER_ENDING if endings else 0.0
     # The recogniser can also find that the file has another format.
@@ -106,7 +109,7 @@ def confidence(form: DataFormat, beginning: Beginning) -> float:
     # Its certainty counts little beside a mark or ending, but orders formats
     # with the same one.
     if is_own:
-        return _CONFIDENCE_BY_ENDING + 0.09 * certainty
+        return _CONFIDENCE_BY_ENDING + _MAX_ADDITION * certainty
     return _MAX_CONFIDENCE * certainty
 
 

@@ -238,7 +238,7 @@ class PartReader:
         """
         self._progress.check()
         # Other parts may be wider: write the mapped file again, unless the
-        # format is read at once (None).
+        # format is not read piece by piece (None).
         if in_file(file_contents.table.X) and file_contents.table.X.shape[1] < width:
             file_contents = (
                 self._to_disk(part, self._progress.silent(), width) or file_contents
@@ -368,12 +368,13 @@ class PartReader:
     def _contents(self, part: Files, is_large: bool) -> FileContents:
         """Read the files of a part into memory, or into mapped files.
 
-        These are used if the data are large, unless the format is read at once.
+        The latter are used if the data are large, and the format can be read
+        piece by piece.
         """
         _refuse_judges(
             part[0], recognised_form(part[0], self._specified), self._specified
         )
-        # None for a format that is read at once.
+        # None for a format that is not read piece by piece.
         on_disk = self._to_disk(part, self._progress) if is_large else None
         return on_disk or read_files(
             part,
@@ -496,7 +497,7 @@ def part_of(
         # that were recognised as another format are joined, too.
         joining_form = form if form.marks else joined_format(logs[0])
         return PartFiles(logs, joining_form, specified, refuse=refuse, judgments=texts)
-    # A format that is read at once has no further files.
+    # A format that is not read piece by piece has no further files.
     if not form.is_streamed:
         return PartFiles(paths, form, specified, refuse=refuse)
     # A file beside the data may give the sizes of queries.
@@ -554,7 +555,8 @@ def read_files(
     part = part_of(
         paths, recognised_form(paths[0], specified), specified, refuse=refuse
     )
-    # Formats that are read at once read the first file and all that belong to it.
+    # A format that is not read piece by piece reads the first file and all that
+    # belong to it.
     if not part.form.is_streamed:
         table, source, as_read = part.form.read_whole(paths[0], progress, refuse=refuse)
         return FileContents(table, source, as_read)

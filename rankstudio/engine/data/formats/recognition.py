@@ -24,6 +24,7 @@ RECORDS = 0.95
 
 _CONFIDENCE_BY_NAME = 0.85
 _CONFIDENCE_IF_LIKELY = 0.5
+_CONFIDENCE_BY_SIZES = 0.6
 _LEAST_CONFIDENCE = 0.2
 _FEATURE = re.compile(rb"[0-9]+:")
 
@@ -76,11 +77,7 @@ def sizes_confidence(form: DataFormat, beginning: Beginning) -> float:
         return 0.0
     # A line is a label and features such as 1:0.5. The certainty is more than
     # that of CSV, which may lack queries, too.
-    return (
-        _CONFIDENCE_IF_LIKELY + 0.1
-        if len(words) <= 1 or _FEATURE.match(words[1])
-        else 0.0
-    )
+    return _CONFIDENCE_BY_SIZES if len(words) <= 1 or _FEATURE.match(words[1]) else 0.0
 
 
 def _names_a_query(line: bytes) -> bool:

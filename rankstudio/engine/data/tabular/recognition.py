@@ -541,10 +541,9 @@ def clean_name(name: object) -> str:
 def column_names(names: Sequence[object]) -> tuple[str, ...]:
     """Return distinct names of columns on one line each.
 
-    A nameless column between others is named by its position.
-
-    A nameless first or last column has no data: row numbers, or the rest after
-    the last delimiter. A repeated name gets its position.
+    A nameless column between others is named by its position, and a repeated
+    name gets its position. A nameless first or last column keeps the name "":
+    it has no data, but row numbers, or the rest after the last delimiter.
 
     Examples
     --------
