@@ -124,9 +124,8 @@ def yielded(
                 if ended.is_set():
                     return
             _put_while_awaited(results, ("end", None), ended)
-        except (
-            BaseException
-        ) as error:  # foreign code may raise anything, SystemExit included
+        # Foreign code may raise anything, SystemExit included.
+        except BaseException as error:
             _put_while_awaited(results, ("error", error), ended)
 
     # Foreign code may print: its prints must not mix with the result of a command.

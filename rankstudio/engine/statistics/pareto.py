@@ -47,6 +47,7 @@ def pareto_front(
     order = order[np.isfinite(gain[order])]  # NaN has become -inf
     if order.size == 0:
         return order
+    # A model is on the front if it is better than all before it, as the first is.
     best_before = np.maximum.accumulate(gain[order])[:-1]
     return order[np.concatenate(([True], gain[order][1:] > best_before))]
 

@@ -77,6 +77,7 @@ def shards_of(query_ptr: Ints, documents: int = DOCUMENTS) -> tuple[Shard, ...]:
     """
     cuts = [0]  # the first query of each shard, then Q
     while cuts[-1] < query_ptr.size - 1:
+        # The shard ends behind the last query that fits, and has at least one.
         row_limit = int(query_ptr[cuts[-1]]) + documents
         end = int(np.searchsorted(query_ptr, row_limit, side="right")) - 1
         cuts.append(max(end, cuts[-1] + 1))

@@ -182,6 +182,7 @@ def share(
     stop_check = check_of_this_thread()
 
     def work_through() -> None:
+        """Take items and call ``work`` for each, until none is left."""
         with heeding(stop_check):
             for item in remaining_items:
                 work(item)
