@@ -300,6 +300,7 @@ def _root_mean_square(values: Floats) -> Floats:
 
 
 def _finite(values: Floats) -> Floats:
+    """Return values; raise DatasetError if one is not finite."""
     if not np.isfinite(values).all():
         raise DatasetError(
             "The kernel has values that are not finite. Scale the features, or use a smaller gamma or degree."

@@ -156,14 +156,17 @@ class _LossOfAllPairs:
 
     @property
     def n_curved(self) -> int:
+        """Number of pairs with a second derivative: all."""
         return int(self.pairs.n_pairs)
 
     @property
     def hinges(self) -> tuple[float, float]:
+        """Hinges of the loss: none, so that both are 0."""
         return 0.0, 0.0
 
     @property
     def largest(self) -> float:
+        """Greatest absolute score."""
         return max(float(self.scores.max()), -float(self.scores.min()))
 
     def curvature_of(self, values: Floats, first: int, last: int, out: Floats) -> None:

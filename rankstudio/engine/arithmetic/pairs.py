@@ -81,6 +81,7 @@ class PairWeighting:
 
 
 def _divisors(kind: str, counts: Floats, ptr: Ints) -> Floats:
+    """Return the divisor of each query: its documents or its pairs."""
     return np.diff(ptr).astype(np.float64) if kind == "size" else counts
 
 

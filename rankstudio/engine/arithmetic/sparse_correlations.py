@@ -61,6 +61,7 @@ class SparseCorrelations:
         return rows[indices.reshape(first.shape), second]
 
     def _row(self, column: int) -> Floats:
+        """Return the correlations of a feature with all, computed once."""
         if column not in self._rows:
             products = self._data.shifted.T @ self._data.centred_column(column)
             row = np.clip(products * self._inverse * self._inverse[column], -1.0, 1.0)

@@ -272,6 +272,7 @@ def _names_of_list(values: Any) -> tuple[str, ...]:
 
 
 def _is_name(value: Any, *, empty: bool = False) -> bool:
+    """Return whether a value may be a name of a column; "" only if ``empty``."""
     return (
         isinstance(value, str)
         and len(value) <= _MAX_NAME_LENGTH

@@ -263,6 +263,7 @@ def _column_positions(header: str) -> dict[str, int] | None:
 
 
 def _separator(header: str) -> str:
+    """Return the sign between the cells of a header: ";", a tab or ","."""
     return next((sign for sign in ";\t" if sign in header), ",")
 
 
@@ -430,6 +431,7 @@ def _costs_from_profiles(
 
 
 def _profiled_queries(answer: Mapping[str, Any]) -> list[Any]:
+    """Return the queries of all shards in a search engine's answer."""
     searches = [
         search for shard in answer["profile"]["shards"] for search in shard["searches"]
     ]
@@ -469,6 +471,7 @@ def _document_and_request_nanoseconds(
 
 
 def _no_costs_error(path: Path) -> DatasetError:
+    """Return the error of a file without costs."""
     return DatasetError(
         tr("{path}: no costs of features found; expected {expected}.").format(
             path=path, expected=tr(_EXPECTED)

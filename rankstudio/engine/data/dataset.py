@@ -272,8 +272,8 @@ class RankingDataset:
         n_features : int, optional
             Number of columns, if larger than that of the table.
         """
+        # The policy "" leaves missing values as they are.
         fill_policy = missing if missing != "refuse" else ""
-        # "" leaves missing values as they are.
         X = treated(
             table.X,
             table.query_ptr,
@@ -450,6 +450,7 @@ class RankingDataset:
 
 
 def _id_ranks(comments: Comments, query_ptr: Ints) -> Ints | None:
+    """Return the ranks of document ids in comments, as `ranks_of_ids`."""
     has_comments = len(comments) == int(query_ptr[-1])
     return ranks_of_ids(map(document_id, comments), query_ptr) if has_comments else None
 
@@ -561,6 +562,7 @@ class FoldedDataset:
         grade = max(grades, default=0.0)
 
         def graded(part: RankingDataset) -> RankingDataset:
+            """Return a part with the greatest grade of all parts."""
             return (
                 part
                 if part.greatest_grade == grade

@@ -369,13 +369,16 @@ def _cleaned(name: str) -> str:
 
 
 def _with_text(old: Mapping[int, str], feature: int, text: str) -> dict[int, str]:
+    """Return texts by id after a change of one; "" removes it."""
     return _without_empty_texts({**old, feature: _cleaned(text)})
 
 
 def _without_empty_texts(texts: Mapping[int, str]) -> dict[int, str]:
+    """Return texts by id without empty ones."""
     return {i: text for i, text in texts.items() if text}
 
 
 def _names_file(folder: Path, dataset: FoldedDataset) -> Path | None:
+    """Return the file of names for a dataset; None without a checksum."""
     name = re.sub(r"[^0-9A-Za-z]+", "-", dataset.origin.checksum)
     return folder / f"{name}.csv" if name else None

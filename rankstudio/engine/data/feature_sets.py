@@ -586,6 +586,7 @@ def _end_of_bracket(text: str, opening: int) -> int:
 
 
 def _no_feature_set_error(path: Path) -> DatasetError:
+    """Return the error of a file that is no feature set."""
     return DatasetError(
         tr("{path}: no feature set found; expected {expected}.").format(
             path=path, expected=tr(_EXPECTED)

@@ -109,6 +109,7 @@ def change(recorded: Sequence[Source], current: Sequence[Source]) -> str:
 
 
 def _part_checksum(part: RankingDataset, checksums: dict[int, str]) -> str:
+    """Return the checksum of a part, as of a selection or of a whole."""
     return (
         _selection_checksum(part, checksums)
         if isinstance(part, PartOfWhole)
@@ -117,6 +118,7 @@ def _part_checksum(part: RankingDataset, checksums: dict[int, str]) -> str:
 
 
 def _whole_checksum(part: RankingDataset) -> str:
+    """Return the checksum of the file of a part, else of its arrays."""
     return part.source.checksum if part.source is not None else _arrays_checksum(part)
 
 
@@ -149,4 +151,5 @@ def _arrays_checksum(part: RankingDataset) -> str:
 
 
 def _sha256(content: bytes) -> str:
+    """Return the checksum of some bytes, with the name of its method."""
     return f"sha256:{hashlib.sha256(content).hexdigest()}"

@@ -355,10 +355,12 @@ def _numbered_files(
 
 
 def _is_data(path: Path) -> bool:
+    """Return whether a file has the ending of data, packed or not."""
     return Path(without_ending(path.name.lower())).suffix in data_endings()
 
 
 def _names_text(paths: Iterable[Path]) -> str:
+    """Return the names of files for a message: "a, b and c"."""
     names = [path.name for path in paths]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 

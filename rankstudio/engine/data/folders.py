@@ -309,6 +309,7 @@ def _check_names(names: dict[Path, tuple[str, ...]]) -> None:
 
 
 def _widening_note(file: Path, width: int, to: int) -> tuple[str, ...]:
+    """Return a note that the last features are 0 in a file, if any."""
     if width == to:
         return ()
     return (

@@ -188,6 +188,7 @@ def table_text(
 
 
 def _parsed_key(checksum: str) -> str:
+    """Return the key of the table of a file with a checksum."""
     return f"{checksum.partition(':')[2]}-{PARSER_VERSION}"
 
 

@@ -215,6 +215,7 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
 
 
 def _known_dataset(path: Path, dataset: RankingDataset) -> KnownDataset | None:
+    """Return the first known dataset that fits the data, or None."""
     if not dataset.n_documents:
         return None
     return next(
@@ -363,6 +364,7 @@ def names_in_json(text: str) -> dict[int, str]:
 
 
 def _labels_within(dataset: RankingDataset, labels: range) -> bool:
+    """Return whether all labels are whole numbers in a range."""
     are_whole = bool((dataset.y == np.floor(dataset.y)).all())
     return (
         are_whole and dataset.y.min() >= labels.start and dataset.y.max() < labels.stop

@@ -340,6 +340,7 @@ def _is_binary(begin: memoryview) -> bool:
 
 
 def _size_changed_error(path: Path) -> FileAccessError:
+    """Return the error of a file that changes while it is read."""
     return FileAccessError(
         path, tr("the size of the file changed during reading. Try again.")
     )

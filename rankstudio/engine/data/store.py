@@ -181,6 +181,7 @@ class _Digests:
         return tuple(self._finished_digests)
 
     def _end_block(self) -> None:
+        """Store the digest of a block, and begin the next one."""
         self._finished_digests.append(self._current.hexdigest())
         self._current = hashlib.sha256()
         self._filled = 0
@@ -363,6 +364,7 @@ class StoredEntry:
             os.utime(self.path)
 
     def _file(self, name: str) -> Path:
+        """Return the file of an array."""
         return self.path / f"{name}{_ENDING}"
 
     def _state(self, name: str) -> _FileState:
@@ -380,6 +382,7 @@ class StoredEntry:
         return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
     def _is_read(self, name: str, state: _FileState, index: int) -> bool:
+        """Return whether a block of a file in this state was verified."""
         return _VERIFIED_DIGESTS.get((state, index)) == self.arrays[name].digests[index]
 
     def _read_block(self, name: str, index: int, buffer: memoryview) -> None:
@@ -821,17 +824,20 @@ def remember_checksum(path: Path, state: SourceState, checksum: str) -> None:
 
 
 def _checksum_file(path: Path) -> Path:
+    """Return the file in the cache for the checksum of a source file."""
     name = hashlib.sha256(_ascii(path).encode()).hexdigest()
     return cache_folder() / "checksums" / f"{name}.json"
 
 
 def _ascii(path: Path) -> str:
+    """Return an absolute path as ASCII, also if it is not UTF-8."""
     return ascii(str(path.absolute()))
 
 
 def _manifest(
     text: Mapping[str, Any], arrays: Mapping[str, ArrayDescription], key: str
 ) -> bytes:
+    """Return the bytes of a manifest, after a line with their digest."""
     described = {name: asdict(arrays[name]) for name in sorted(arrays)}
     body = json.dumps(
         {"version": _VERSION, "key": key, "text": text, "arrays": described}
@@ -868,6 +874,7 @@ def _read_in_threads(
 
 
 def _bytes_of(array: NDArray[Any]) -> memoryview:
+    """Return the bytes of an array, without copying if possible."""
     content: Bytes = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     return content.data
 
@@ -887,6 +894,7 @@ def _mapped_file(array: NDArray[Any]) -> Path | None:
 
 
 def _write_file(path: Path, content: bytes, *, durable: bool) -> None:
+    """Write a file; if ``durable``, wait until it has reached the disk."""
     with path.open("wb") as file:
         file.write(content)
         if durable:

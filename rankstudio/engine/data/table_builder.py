@@ -45,6 +45,7 @@ _PER_DOCUMENT = 40  # bytes of memory needed to group the documents by query
 
 
 def _no_integers() -> Ints:
+    """Return an empty array of integers."""
     return np.zeros(0, dtype=np.int64)
 
 
@@ -885,6 +886,7 @@ def too_large(
 
 
 def _joined_arrays(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the arrays one after the other; a single one as it is."""
     return arrays[0] if len(arrays) == 1 else np.concatenate([*arrays])
 
 

@@ -151,6 +151,7 @@ def _short_cells(rows: Any) -> tuple[tuple[str, ...], ...]:
 
 
 def _short_cell(value: Any) -> str:
+    """Return a value as text, cut to the length that is shown."""
     text = "" if value is None else str(value)
     return short(text, _MAX_CELL_LENGTH)
 

@@ -263,6 +263,7 @@ def _problem_of_part(
 
 
 def _warn(loaded: LoadedPlugin, problem: str) -> None:
+    """Warn of a page or panel that cannot be used."""
     text = tr("A page or panel of the plug-in {name} cannot be used: {reason}")
     message = text.format(name=one_line(loaded.plugin.name), reason=one_line(problem))
     warnings.warn(message, PluginWarning, stacklevel=3)

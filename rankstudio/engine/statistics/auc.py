@@ -204,6 +204,7 @@ def _counts_below(values: Floats, sorted_values: Floats) -> Floats:
 def _score_and_label_vectors(
     scores: ArrayLike, labels: ArrayLike
 ) -> tuple[Floats, Floats]:
+    """Return scores and labels as arrays of equal length."""
     truth = checked_row("labels", labels)
     return checked_row("scores", scores, truth.size), truth
 

@@ -322,4 +322,5 @@ def _after(pattern: re.Pattern[str], text: str, position: int) -> int:
 
 
 def _refusal(part: str, expected: str) -> ParameterError:
+    """Return the error of a part of BibTeX."""
     return ParameterError("BibTeX", part, expected)

@@ -232,6 +232,7 @@ def _is_allowed_in_documents(character: str) -> bool:
 
 
 def _is_number(text: str) -> bool:
+    """Return whether a text is a number."""
     try:
         float(text)
     except ValueError:

@@ -17,7 +17,7 @@ STANDARD = "standard"
 
 
 def _no_ranks() -> None:
-    return None
+    """Return None: no ranks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,5 +150,6 @@ def _joined_ranks(gradings: Sequence[Grading], rows: Sequence[Ints]) -> Ints | N
 
 
 def _ranks_of_rows(grading: Grading, rows: slice | Ints) -> Ints | None:
+    """Return the ranks of ids of some rows; None without ids."""
     ranks = grading.id_ranks
     return None if ranks is None else ranks[rows]

@@ -207,6 +207,7 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
         return None if data is None else self._impl.rebuild(target_context, data)
 
     def save_overload(self, sig: Any, data: Any) -> None:
+        """Save compiled code; an error only prevents that."""
         try:
             super().save_overload(sig, data)
         except OSError as error:
@@ -217,32 +218,39 @@ class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
     """numba's index and data of a function, each with a digest at its end."""
 
     def save(self, key: Any, data: Any) -> None:
+        """Save code together with its key."""
         super().save(key, (key, data))
 
     def load(self, key: Any) -> Any:
+        """Return the code of a key; None if there is none."""
         # If two processes write at the same time, the index may be from one and
         # the code from the other.
         saved_key, data = super().load(key) or (None, None)
         return data if saved_key == key else None
 
     def _save_index(self, overloads: dict[Any, str]) -> None:
+        """Write the names of files by key."""
         self._write(self._index_path, overloads)
 
     def _save_data(self, name: str, data: Any) -> None:
+        """Write the code to a file."""
         self._write(self._data_path(name), data)
 
     def _write(self, path: str, obj: Any) -> None:
+        """Write an object and its digest."""
         content: bytes = self._dump(obj)
         with self._open_for_write(path) as file:
             file.write(content + self._digest(path, content))
 
     def _load_index(self) -> dict[Any, str]:
+        """Return the names of files by key."""
         try:
             return dict(self._load(self._index_path))
         except OSError:
             return {}
 
     def _load_data(self, name: str) -> Any:
+        """Return the code in a file."""
         return self._load(self._data_path(name))
 
     def _load(self, path: str) -> Any:
@@ -259,6 +267,7 @@ class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
         return pickle.loads(content[:-_DIGEST_BYTES])
 
     def _digest(self, path: str, content: bytes) -> bytes:
+        """Return the digest of a file of this source."""
         origin = f"{Path(path).name} {self._version} {self._source_stamp!r}\n"
         return hashlib.sha256(
             origin.encode("utf-8", "surrogateescape") + content
@@ -303,6 +312,7 @@ class _Compilations(event.Listener):  # type: ignore[misc]
             announce(dispatcher.py_func.__name__)
 
     def on_end(self, event: event.Event) -> None:
+        """Enable garbage collection after the last one."""
         self._n_active -= 1
         if self._n_active == 0 and self._was_enabled:
             gc.enable()

@@ -185,6 +185,7 @@ def format_sum(products: Sequence[Product]) -> str:
 
 
 def _format_product(product: Product) -> str:
+    """Return a product as text, without a weight of 1."""
     weight = [] if product.weight == 1.0 else [format_number(product.weight)]
     return f" {TIMES} ".join([*weight, *product.names])
 

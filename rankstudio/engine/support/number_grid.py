@@ -123,6 +123,7 @@ def _parsed_range(first: str, last: str, item: str, name: str) -> list[float]:
 
 
 def _exponent(power: re.Match[str]) -> float:
+    """Return the exponent of a power in a text."""
     return float(power[2].replace("−", "-"))
 
 

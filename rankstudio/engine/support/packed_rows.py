@@ -209,4 +209,5 @@ class IndexTuples:
 
 
 def _row_bytes(row: Any) -> int:
+    """Return the bytes of a row in memory."""
     return row.nbytes + _HEADER_BYTES if isinstance(row, np.ndarray) else getsizeof(row)

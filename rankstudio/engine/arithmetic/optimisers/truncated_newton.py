@@ -234,6 +234,7 @@ def descend(
 def _point(
     problem: PairProblem, C: float, w: Floats, smooth: SmoothLoss, scores: Floats
 ) -> Point:
+    """Return the point of weights, with its gradient of the objective."""
     return Point(
         w=w, scores=scores, smooth=smooth, gradient=w + C * problem.weigh(smooth.slopes)
     )
@@ -357,6 +358,7 @@ def preconditioner(problem: PairProblem) -> Waiting[Inverse]:
 
     # In the coordinates of the eigenvectors, the matrix is diagonal.
     def solve(a: float, r: Floats) -> Floats:
+        """Return the product of the inverse with r."""
         solved: Floats = vectors @ ((vectors.T @ r) / (1.0 + a * values))
         return solved
 

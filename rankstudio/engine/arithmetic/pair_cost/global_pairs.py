@@ -142,6 +142,7 @@ def _share(cost: PairCost, counts: Floats) -> float:
 
 
 def _refuse_large(needed: float, n_labels: int) -> None:
+    """Raise OutOfMemoryError if ``needed`` bytes are not free."""
     if needed > (free := memory.available()):
         raise OutOfMemoryError(
             f"Pairs across queries with {n_labels:,} labels need {memory.size(needed)} of memory, and "

@@ -96,6 +96,7 @@ class _KnownRows:
 
 
 def _rows(data: QueryData, cost: PairCost) -> Rows:
+    """Return rows for the pairs of labels, or for preferences."""
     if data.preferences is None:
         return class_rows(data.X, data.y, data.ptr, cost)
     from rankstudio.engine.arithmetic.pair_cost.preference_rows import preference_rows  # noqa: PLC0415 - scipy

@@ -44,6 +44,7 @@ def byte_at(typing_context: Any, address: Any) -> Any:
     """Load the byte at an address."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        """Return the code of the instruction, for LLVM."""
         pointer = builder.inttoptr(args[0], ir.IntType(8).as_pointer())
         return builder.zext(builder.load(pointer), ir.IntType(64))
 
@@ -55,6 +56,7 @@ def word_at(typing_context: Any, address: Any) -> Any:
     """Load the eight bytes at an address, which need not be aligned."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        """Return the code of the instruction, for LLVM."""
         pointer = builder.inttoptr(args[0], ir.IntType(64).as_pointer())
         return builder.load(pointer, align=1)
 
@@ -66,6 +68,7 @@ def _trailing_zeros(typing_context: Any, word: Any) -> Any:
     """Count the zero bits below the lowest one bit: 64 for zero."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        """Return the code of the instruction, for LLVM."""
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
 
     return types.uint64(types.uint64), generate

@@ -167,6 +167,7 @@ def _recogniser_confidence(form: DataFormat, beginning: Beginning) -> float:
 
 
 def _import_and_call(reference: str, *values: Any) -> Any:
+    """Import the function "module:name", and return its result."""
     return imported(reference)(*values)
 
 
@@ -580,6 +581,7 @@ def _as_columns(path: Path, block: Any, first_row: int) -> TableColumns:
     # Messages count the rows of the file from 1. A missing value has an error
     # of its own; its column is not known (0).
     def error(row: int, actual: str, expected: str, missing: bool = False) -> DataError:
+        """Return the error of a value in a row of the block."""
         if missing:
             return MissingValueError(path, first_row + row + 1, 0, actual, expected)
         text = tr("{path}, row {row}: found {found}, expected {expected}.")

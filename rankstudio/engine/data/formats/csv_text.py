@@ -148,6 +148,7 @@ class CsvText:
         return FormatError(self._path, self.line, 0, actual, expected)
 
     def _empty_error(self) -> FormatError:
+        """Return the error of a file without lines."""
         return FormatError(
             self._path, 0, 0, "an empty file", "a header and one line per document"
         )
@@ -287,6 +288,7 @@ def _escaped_cell(cell: str, errors: str = "backslashreplace") -> str:
 
 
 def _is_number(text: str) -> bool:
+    """Return whether a cell has a number, or no value."""
     try:
         float(text)
     except ValueError:
@@ -413,10 +415,12 @@ class _CsvRows:
     def _error(
         self, row: int, actual: str, expected: str, missing: bool = False
     ) -> DataError:
+        """Return the error of a value in a row."""
         kind = MissingValueError if missing else ColumnValueError
         return kind(self._path, self._line(row), 0, actual, expected)
 
     def _line(self, row: int) -> int:
+        """Return the line on which a row ends."""
         return int(self._lines[row])
 
 

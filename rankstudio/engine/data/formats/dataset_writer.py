@@ -166,6 +166,7 @@ def _csv_pieces(
     """
 
     def cell(text: str) -> str:
+        """Return a text as a cell of CSV."""
         # A cell that a spreadsheet would take as a formula gets an apostrophe.
         # Quote texts with outer blanks, delimiters, quotes or line ends.
         text = str(guarded(text))
@@ -203,6 +204,7 @@ def _csv_pieces(
 
 
 def _encoded(lines: Sequence[str]) -> bytes:
+    """Return lines as bytes, each with a newline."""
     return "".join(f"{line}\n" for line in lines).encode(
         "utf-8", errors="backslashreplace"
     )

@@ -181,6 +181,7 @@ class JsonValues:
         self._may_have_surrogates = "\\ud" in self._rest.lower()
 
     def _advance(self, to: int) -> None:
+        """Move to a later position, and count the lines."""
         self._line += self._rest.count("\n", self._position, to)
         self._position = to
 

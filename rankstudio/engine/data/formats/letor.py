@@ -149,6 +149,7 @@ class _Rows:
         )
 
     def selected(self, rows: Ints) -> _Rows:
+        """Return some of the rows."""
         lengths = self.lengths[rows] if self.lengths.size else self.lengths
         return _Rows(
             self.X[rows], self.y[rows], self.spans[rows], self.new_query[rows], lengths
@@ -384,6 +385,7 @@ def _with_line_offset(error: FormatError, n_lines_before: int) -> FormatError:
 
 
 def _refuse_zero_byte(path: Path, text: Bytes, n_lines_before: int) -> None:
+    """Raise an error for a zero byte in a chunk of text."""
     size = len(text) - PADDING
     if text[:size].min() == 0:
         raise _with_line_offset(zero_byte_error(path, text, 0, size), n_lines_before)

@@ -396,6 +396,7 @@ class PartReader:
 
     @property
     def _refuses(self) -> bool:
+        """Whether a missing value is an error."""
         return self._treatment.missing == "refuse"
 
 
@@ -803,6 +804,7 @@ def _key_of_mapped_table(
 def _awaited_results(
     pending: Sequence[Future[str]], progress: ReadProgress
 ) -> list[str]:
+    """Return the results of other threads, once they are ready."""
     return [progress.result(future) for future in pending]
 
 

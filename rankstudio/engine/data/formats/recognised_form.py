@@ -230,6 +230,7 @@ def read_as(
 
 
 def _first_bytes(path: Path) -> bytes:
+    """Return a file's first bytes, as many as the mark of Arrow has."""
     try:
         with path.open("rb") as file:
             return file.read(len(ARROW))

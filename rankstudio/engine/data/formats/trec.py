@@ -315,6 +315,7 @@ def grades_of(qrels: TextLines) -> dict[str, dict[str, float]]:
 
 
 def _parsed_grade(words: list[str]) -> float | None:
+    """Return the grade in the words of a judgment; None if there is none."""
     grade = number(words[3]) if len(words) == _QRELS_WORDS else None
     return None if grade is None or math.isinf(grade) else grade
 
@@ -344,8 +345,8 @@ def _remarks(
     judged. ``grades`` is a mapping query -> document -> grade; ``runs`` is one
     run name -> query -> document -> score.
     """
-    # Find the retrieved documents without a judgment. (query, document ->
-    # score) of each run and query
+    # Find the retrieved documents without a judgment, from pairs (query,
+    # document -> score) of all runs.
     retrieved = [
         query_documents for run in runs.values() for query_documents in run.items()
     ]

@@ -215,4 +215,5 @@ def _without_buffers(part: RankingDataset, X: Floats) -> RankingDataset:
 
 
 def _copied(array: NDArray[Scalar]) -> NDArray[Scalar]:
+    """Return a read-only copy of an array."""
     return read_only(array.copy())

@@ -309,6 +309,7 @@ class _Header:
 
 
 def _no_rows(location: str) -> DatasetError:
+    """Return the error of a table without rows."""
     return DatasetError(
         tr("{path}: found no rows, expected at least one document.").format(
             path=location
@@ -579,6 +580,7 @@ def _comments(table: TableColumns, roles: RecognisedColumns) -> TextComments:
 
 
 def _comment_text(value: Any, is_id: bool) -> str:
+    """Return a value as comment; an id as LETOR writes it."""
     if value is None or value != value:  # noqa: PLR0124 - only NaN differs from itself
         return ""
     text = _id_text(value) if is_id else str(value)
@@ -586,12 +588,14 @@ def _comment_text(value: Any, is_id: bool) -> str:
 
 
 def _cell_text(table: TableColumns, position: int, description: str) -> str:
+    """Return a text on a cell and its column, for messages."""
     return tr('{what} in column "{name}"').format(
         what=description, name=short(table.names[position])
     )
 
 
 def _quoted(value: Any) -> str:
+    """Return a value in quotes, cut short, for messages."""
     return f'"{short(str(value))}"'
 
 

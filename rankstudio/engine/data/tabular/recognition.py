@@ -576,6 +576,7 @@ def _distinct_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _name_with_position(name: str, position: int) -> str:
+    """Return the name of a column with its position, from 1."""
     return f"{name} (column {position + 1})"
 
 
