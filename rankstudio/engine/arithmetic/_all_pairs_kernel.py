@@ -31,13 +31,26 @@ def partner_sums(
     last: int,
     sums: Floats,
 ) -> None:
-    """Add up the values of each document's partners, for queries first … last - 1.
+    """Add up the values of each document's partners, for some queries.
 
     The partners of a document are the documents of its query with another
-    label. Row 0 of ``sums``, of shape (2, m), receives the sums of ``values``
-    (m,) over the less relevant partners, row 1 over the more relevant ones.
-    ``level`` (m,) numbers the labels of each query from 0, ``n_levels`` (Q,)
-    counts them, and query q has the rows ``ptr[q]:ptr[q + 1]``.
+    label.
+
+    Parameters
+    ----------
+    values : ndarray of shape (m,)
+        One per document.
+    ptr : ndarray of shape (Q + 1,)
+        Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    level : ndarray of shape (m,)
+        Number of a document's label in its query, from 0.
+    n_levels : ndarray of shape (Q,)
+        Number of labels of each query.
+    first, last : int
+        The queries are first … last - 1.
+    sums : ndarray of shape (2, m)
+        Row 0 receives the sums over the less relevant partners, row 1 over the
+        more relevant ones.
     """
     size = n_levels[first:last].max() + 1
     below = np.empty(size)
@@ -48,11 +61,12 @@ def partner_sums(
         n = n_levels[q]
         for number in range(n + 1):
             below[number] = above[number] = 0.0
-        # The total of each label, shifted by one upwards and not at all.
+        # The total of each label l, in below[l + 1] and in above[l].
         for row in range(begin, end):
             below[level[row] + 1] += values[row]
             above[level[row]] += values[row]
-        # The totals of all lower labels, and those of a label and all higher ones.
+        # Cumulated: below[l] is the total of all labels lower than l, above[l]
+        # that of l and all higher ones.
         for number in range(n):
             below[number + 1] += below[number]
             above[n - 1 - number] += above[n - number]
@@ -74,12 +88,25 @@ def logistic(
 ) -> None:
     """Write the logistic loss of all pairs and its gradient, for some queries.
 
-    These are the queries first … last - 1. The loss of a pair of documents of a
-    query with y_i > y_j is log(1 + exp(s_j - s_i)) for scores s (m,).
-    ``losses`` (m,) receives the sum over the less relevant partners j of each
-    document i, ``slopes`` (m,) the gradient in the scores. ``order`` lists the
-    documents of each query by label, ``lower`` (m,) counts those with a lower
-    label, and query q has the rows ``ptr[q]:ptr[q + 1]``.
+    The loss of a pair of documents of a query with labels y_i > y_j is log(1 +
+    exp(s_j - s_i)).
+
+    Parameters
+    ----------
+    scores : ndarray of shape (m,)
+        s.
+    ptr : ndarray of shape (Q + 1,)
+        Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    lower : ndarray of shape (m,)
+        Number of documents of the query with a lower label.
+    order : ndarray of shape (m,)
+        Documents of each query by ascending label.
+    first, last : int
+        The queries are first … last - 1.
+    losses : ndarray of shape (m,)
+        Receives the sum over the less relevant partners j of each document i.
+    slopes : ndarray of shape (m,)
+        Receives the gradient in the scores.
     """
     for q in range(first, last):
         begin = ptr[q]
@@ -91,8 +118,10 @@ def logistic(
             for position in range(begin, begin + int(lower[row])):
                 partner = order[position]
                 difference = scores[row] - scores[partner]
+                # log(1 + exp(-difference)), without an overflow of exp().
                 shrunk = np.exp(-abs(difference))
                 loss += np.log1p(shrunk) + max(-difference, 0.0)
+                # 1 / (1 + exp(difference)), minus the derivative in the difference.
                 share = (shrunk if difference > 0.0 else 1.0) / (1.0 + shrunk)
                 slope += share
                 slopes[partner] += share
@@ -115,11 +144,25 @@ def logistic_laplacian(
 ) -> None:
     """Write the Hessian of the logistic loss times values, for some queries.
 
-    These are the queries first … last - 1. The loss of a pair with y_i > y_j is
-    log(1 + exp(s_j - s_i)), and the derivatives are those in the scores (m,).
-    ``values`` and ``out`` have shape (m,). ``order`` lists the documents of
-    each query by label, ``lower`` (m,) counts those with a lower label, and
-    query q has the rows ``ptr[q]:ptr[q + 1]``.
+    The loss of a pair of documents of a query with labels y_i > y_j is log(1 +
+    exp(s_j - s_i)), and the derivatives are those in the scores.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (m,)
+        s.
+    values : ndarray of shape (m,)
+        Vector that the Hessian is multiplied with.
+    ptr : ndarray of shape (Q + 1,)
+        Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    lower : ndarray of shape (m,)
+        Number of documents of the query with a lower label.
+    order : ndarray of shape (m,)
+        Documents of each query by ascending label.
+    first, last : int
+        The queries are first … last - 1.
+    out : ndarray of shape (m,)
+        Receives the product.
     """
     for q in range(first, last):
         begin = ptr[q]
@@ -128,9 +171,13 @@ def logistic_laplacian(
             total = 0.0
             for position in range(begin, begin + int(lower[row])):
                 partner = order[position]
+                # The second derivative of the pair's loss in the difference of
+                # the scores is the same for both signs; this one cannot
+                # overflow.
                 shrunk = np.exp(-abs(scores[row] - scores[partner]))
                 bend = shrunk / ((1.0 + shrunk) * (1.0 + shrunk))
                 product = bend * (values[row] - values[partner])
                 total += product
                 out[partner] -= product
+            # Documents with higher labels, which come later, change it again.
             out[row] = total

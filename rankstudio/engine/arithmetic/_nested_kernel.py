@@ -27,19 +27,33 @@ from rankstudio.engine.support.jit import fused
 def nested_errors(
     V: Floats, y: Floats, ptr: Ints, along: Floats, least: Floats, errors: Floats
 ) -> None:
-    """Add to ``errors`` (k,) the left-out squared errors with 1, 2, … k features.
+    """Add the left-out squared errors with 1, 2, … k features to ``errors``.
 
-    The error of a query is that of the model trained without it. V (m, k) has
-    the documents in the coordinates of the factorised system, y (m,) the
-    labels, and query q the rows ``ptr[q]:ptr[q + 1]``. ``along`` (k,) is z, the
-    solution in these coordinates, and ``least`` (k,) is λ / L_tt², the least
-    pivot of each column t.
+    The error of a query is that of the model trained without it.
 
+    Parameters
+    ----------
+    V : ndarray of shape (m, k)
+        The documents in the coordinates of the factorised system LL'.
+    y : ndarray of shape (m,)
+        Labels.
+    ptr : ndarray of shape (Q + 1,)
+        Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    along : ndarray of shape (k,)
+        z, the solution in these coordinates.
+    least : ndarray of shape (k,)
+        λ / L_tt², the least pivot of each column t.
+    errors : ndarray of shape (k,)
+        The errors are added to it.
+
+    Notes
+    -----
     For each query, M is the inverse of I - V_q V_q' with the first t columns,
     and e = M (y_q - V_q z) the errors. A further column v, with its entry ζ of
-    z, changes both by rank one, with p = M v and the pivot s = 1 - v'p: M grows
-    by pp' / s, and e by (v'(e
-    - ζ p) / s - ζ) p.
+    z, changes both by rank one, with p = M v and the pivot s = 1 - v'p:
+
+    - M grows by pp' / s,
+    - e grows by (v'(e - ζ p) / s - ζ) p.
     """
     for q in range(ptr.size - 1):
         begin = ptr[q]
@@ -62,9 +76,9 @@ def nested_errors(
                 p[i] = value
                 s -= V[begin + i, t] * value
                 dot += V[begin + i, t] * (e[i] - along[t] * value)
-            # Rounding must not make the pivot smaller.
+            # Rounding must not make the pivot smaller than it can be.
             s = max(s, least[t])
-            step = dot / s - along[t]
+            step = dot / s - along[t]  # the factor of p in the change of e
             total = 0.0
             for i in range(n):
                 factor = p[i] / s

@@ -61,6 +61,7 @@ def _below(sums: Floats, n_levels: int, level: int) -> float:
     """
     if n_levels <= _FEW:
         return float(sums[level])
+    # Node i of the tree has the sum of i & -i values, up to the i-th.
     total = 0.0
     i = level
     while i > 0:
@@ -82,6 +83,7 @@ def _add_both(sums: Floats, n_levels: int, level: int, score: float) -> None:
             sums[above, 0] += 1.0 if above > level else 0.0
             sums[above, 1] += score if above > level else 0.0
     else:
+        # The nodes of a Fenwick tree count from 1; i & -i is the lowest one bit of i.
         i = level + 1
         while i <= n_levels:
             sums[i, 0] += 1.0
@@ -97,6 +99,7 @@ def _both_below(sums: Floats, n_levels: int, level: int) -> tuple[float, float]:
     """
     if n_levels <= _FEW:
         return sums[level, 0], sums[level, 1]
+    # Node i of the tree has the sums of i & -i levels, up to the i-th.
     number = total = 0.0
     i = level
     while i > 0:
@@ -166,23 +169,37 @@ def arrange(
     start: Ints,
     stop: Ints,
 ) -> None:
-    """Sort the documents of queries first … last - 1 by score, and find violated pairs.
+    """Sort the documents of some queries by score, and find violated pairs.
 
     A pair is violated if its scores differ by less than the margin, or in the
-    wrong direction. ``order`` (m,) receives the sorted documents of each query,
-    whose rows are ``ptr[q]:ptr[q + 1]``.
+    wrong direction.
 
-    For the document at sorted position k, the positions from ``start[k]`` on
-    have the documents j with s_k - s_j < margin, and the positions before
-    ``stop[k]`` those with s_j - s_k < margin. Both come from the same rounded
-    difference, so a pair is in both or in none.
+    Parameters
+    ----------
+    scores : ndarray of shape (m,)
+        s.
+    ptr : ndarray of shape (Q + 1,)
+        Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    margin : float
+        Least difference of the scores of a pair that is not violated.
+    first, last : int
+        The queries are first … last - 1.
+    order : ndarray of shape (m,)
+        Receives the documents of each query by ascending score.
+    start, stop : ndarray of shape (m,)
+        For the document at sorted position k, the positions from ``start[k]``
+        on have the documents j with s_k - s_j < margin, and those before
+        ``stop[k]`` have the documents j with s_j - s_k < margin. Both come from
+        the same rounded difference, so a pair is in both or in none.
     """
     values = np.empty(longest(ptr, first, last))
     for q in range(first, last):
         begin = ptr[q]
         end = ptr[q + 1]
+        # ``values`` becomes the sorted scores of the query.
         _sort(scores, order, begin, end, values)
         size = end - begin
+        # As the scores ascend, both limits move only upwards.
         low = high = 0
         for k in range(size):
             score = values[k]
@@ -210,12 +227,32 @@ def violations(
 ) -> None:
     """Count each document's violated pairs and add up its partners' scores.
 
-    ``counts`` and ``sums`` have shape (2, m): row 0 is over the less relevant
-    partners, row 1 over the more relevant ones. ``order``, ``start`` and
-    ``stop`` (m,) are the sorted documents of each query and the bounds of their
-    violated pairs, ``level`` (m,) numbers the labels of each query from 0, and
-    ``n_levels`` (Q,) counts them.
+    A pair is two documents of a query with different labels; it is violated if
+    their scores differ by less than a margin, or in the wrong direction.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (m,)
+        One per document.
+    ptr : ndarray of shape (Q + 1,)
+        Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    level : ndarray of shape (m,)
+        Number of a document's label in its query, from 0.
+    n_levels : ndarray of shape (Q,)
+        Number of labels of each query.
+    order : ndarray of shape (m,)
+        Documents of each query by ascending score.
+    start, stop : ndarray of shape (m,)
+        The document at sorted position k violates the margin with less relevant
+        ones from position ``start[k]`` on, and with more relevant ones before
+        position ``stop[k]``.
+    first, last : int
+        The queries are first … last - 1.
+    counts, sums : ndarray of shape (2, m)
+        Receive the numbers of pairs, and the sums of the partners' scores: row
+        0 for less relevant partners, row 1 for more relevant ones.
     """
+    # Numbers of documents and sums of scores, by level, of those passed so far.
     tree = np.empty((n_levels[first:last].max() + 1, 2))
     for q in range(first, last):
         begin = ptr[q]
@@ -258,12 +295,32 @@ def hinge(
 ) -> float:
     """Return the number of violated pairs of some queries; write the slopes.
 
-    A pair with y_i > y_j is violated if s_i - s_j < 1. ``slopes`` (m,)
-    receives, for each document, the number of violated pairs with more relevant
-    documents minus that with less relevant ones, the subgradient of the hinge
-    in the scores. ``order`` receives the documents of each query, sorted by
-    score.
+    A pair of documents of a query with labels y_i > y_j is violated if s_i -
+    s_j < 1.
 
+    Parameters
+    ----------
+    scores : ndarray of shape (m,)
+        s.
+    ptr : ndarray of shape (Q + 1,)
+        Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    level : ndarray of shape (m,)
+        Number of a document's label in its query, from 0.
+    n_levels : ndarray of shape (Q,)
+        Number of labels of each query.
+    lower : ndarray of shape (m,)
+        Number of documents of the query with a lower label.
+    first, last : int
+        The queries are first … last - 1.
+    order : ndarray of shape (m,)
+        Receives the documents of each query by ascending score.
+    slopes : ndarray of shape (m,)
+        Receives, for each document, the number of violated pairs with more
+        relevant documents minus that with less relevant ones: the subgradient
+        of the hinge in the scores.
+
+    Notes
+    -----
     One pass up the sorted scores: ``position`` goes ahead of k, to the first
     document that is not within the margin above k. When it reaches a document,
     ``behind`` has the documents that are a margin or more below it: the
@@ -281,6 +338,7 @@ def hinge(
     for q in range(first, last):
         begin = ptr[q]
         end = ptr[q + 1]
+        # ``values`` becomes the sorted scores of the query.
         _sort(scores, order, begin, end, values)
         # Both sums are empty at the start of a query.
         n = n_levels[q]
@@ -317,13 +375,33 @@ def laplacian(
 ) -> None:
     """Write the Laplacian of the violated pairs times ``values``, for some queries.
 
-    That is each document's number of violated pairs (``degrees``) times its
-    value, minus the sum of the values of its partners in them; all arrays but
-    ``ptr`` and ``n_levels`` have shape (m,). ``order``, ``start`` and ``stop``
-    are the sorted documents of each query and the bounds of their violated
-    pairs, ``level`` numbers the labels of each query from 0, and ``n_levels``
-    (Q,) counts them.
+    That is each document's number of violated pairs times its value, minus the
+    sum of the values of its partners in them.
+
+    Parameters
+    ----------
+    values : ndarray of shape (m,)
+        One per document.
+    degrees : ndarray of shape (m,)
+        Number of violated pairs of each document.
+    ptr : ndarray of shape (Q + 1,)
+        Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    level : ndarray of shape (m,)
+        Number of a document's label in its query, from 0.
+    n_levels : ndarray of shape (Q,)
+        Number of labels of each query.
+    order : ndarray of shape (m,)
+        Documents of each query by ascending score.
+    start, stop : ndarray of shape (m,)
+        The document at sorted position k violates the margin with less relevant
+        ones from position ``start[k]`` on, and with more relevant ones before
+        position ``stop[k]``.
+    first, last : int
+        The queries are first … last - 1.
+    out : ndarray of shape (m,)
+        Receives the product.
     """
+    # Sums of values, by level, of the documents passed so far.
     tree = np.empty(n_levels[first:last].max() + 1)
     for q in range(first, last):
         begin = ptr[q]
@@ -384,6 +462,7 @@ def _few_labels(y: Floats, begin: int, end: int, labels: Floats) -> int:
             continue
         if number == _FEW_LABELS:
             return _FEW_LABELS + 1
+        # Move the greater labels up, to insert this one.
         for above in range(number, rank, -1):
             labels[above] = labels[above - 1]
         labels[rank] = y[row]
@@ -397,10 +476,23 @@ def rank_labels(
 ) -> None:
     """Rank the distinct labels of each query, and count each document's partners.
 
-    ``level`` (m,) receives the rank of a document's label, from 0, ``n_levels``
-    (Q,) the number of labels of a query. ``lower`` and ``higher`` are the
-    numbers of documents of the query with a lower and a higher label. O(m) for
-    few labels, O(m log m) for many.
+    Parameters
+    ----------
+    y : ndarray of shape (m,)
+        Labels.
+    ptr : ndarray of shape (Q + 1,)
+        Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    level : ndarray of shape (m,)
+        Receives the rank of a document's label in its query, from 0.
+    n_levels : ndarray of shape (Q,)
+        Receives the number of labels of a query.
+    lower, higher : ndarray of shape (m,)
+        Receive the numbers of documents of the query with a lower and a higher
+        label.
+
+    Notes
+    -----
+    O(m) for few labels, O(m log m) for many.
     """
     labels = np.empty(_FEW_LABELS)
     for q in range(ptr.size - 1):

@@ -16,10 +16,22 @@ from rankstudio.engine.support.jit import kernel, reordered
 def multiply(
     X: Floats, w: Floats, ptr: Ints, first: int, last: int, out: Floats
 ) -> None:
-    """Compute (x_i - x_f)'w for the documents i of queries first … last - 1.
+    """Compute (x_i - x_f)'w for the documents i of some queries.
 
-    Document f is the first of the query. X has shape (m, n), w shape (n,),
-    ``out`` shape (m,), and query q has the rows ``ptr[q]:ptr[q + 1]``.
+    Document f is the first of the query.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, n)
+        Documents x.
+    w : ndarray of shape (n,)
+        Weights.
+    ptr : ndarray of shape (Q + 1,)
+        Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    first, last : int
+        The queries are first … last - 1.
+    out : ndarray of shape (m,)
+        Receives the values.
     """
     for q in range(first, last):
         begin = ptr[q]
@@ -36,9 +48,20 @@ def weigh(
 ) -> None:
     """Compute the sum of weight_i (x_i - x_f) over the documents of some queries.
 
-    These are the queries first … last - 1; document f is the first of its
-    query. X has shape (m, n), ``weights`` shape (m,), ``out`` shape (n,), and
-    query q has the rows ``ptr[q]:ptr[q + 1]``.
+    Document f is the first of the query of document i.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, n)
+        Documents x.
+    weights : ndarray of shape (m,)
+        One per document.
+    ptr : ndarray of shape (Q + 1,)
+        Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    first, last : int
+        The queries are first … last - 1.
+    out : ndarray of shape (n,)
+        Receives the sum.
     """
     out[:] = 0.0
     for q in range(first, last):
@@ -66,10 +89,19 @@ def weigh(
 
 @reordered
 def average(X: Floats, ptr: Ints, first: int, last: int, out: Floats) -> None:
-    """Compute the mean row of X (m, n) of each of the queries first … last - 1.
+    """Compute the mean row of each of some queries.
 
-    ``out`` has shape (Q, n), and query q the rows ``ptr[q]:ptr[q + 1]``. The
-    mean is that of differences from the first row, which rounds less.
+    The mean is that of differences from the first row, which rounds less.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, n)
+    ptr : ndarray of shape (Q + 1,)
+        Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    first, last : int
+        The queries are first … last - 1.
+    out : ndarray of shape (Q, n)
+        Receives the means.
     """
     for q in range(first, last):
         begin = ptr[q]
@@ -96,9 +128,17 @@ def dot(a: Floats, b: Floats) -> float:
 def accumulate(columns: Floats, coefs: Floats, out: Floats) -> None:
     """Add the product ``coefs @ columns`` to ``out``, feature by feature.
 
-    ``coefs`` has shape (K, n), one model per row, ``columns`` shape (n, m), one
-    feature per row, ``out`` shape (K, m). The compiler may not reorder sums
-    here, so that equal documents get equal scores.
+    The compiler may not reorder sums here, so that equal documents get equal
+    scores.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n, m)
+        Features of m documents, one feature per row.
+    coefs : ndarray of shape (K, n)
+        Weights, one model per row.
+    out : ndarray of shape (K, m)
+        Scores.
     """
     for k in range(coefs.shape[0]):
         for j in range(coefs.shape[1]):
@@ -137,8 +177,16 @@ def centre_rows(values: Floats, ptr: Ints, out: Floats, mean: Floats) -> None:
 def squared_distances(A: Floats, B: Floats, first: int, last: int, out: Floats) -> None:
     """Fill rows first … last - 1 of ``out`` (a, b) with ||A_i - B_j||².
 
-    A has shape (a, n), B shape (b, n). A value depends on its two documents
-    alone, and is the same to the last bit if they are exchanged.
+    A value depends on its two documents alone, and is the same to the last bit
+    if they are exchanged.
+
+    Parameters
+    ----------
+    A : ndarray of shape (a, n)
+    B : ndarray of shape (b, n)
+    first, last : int
+        The rows of A are first … last - 1.
+    out : ndarray of shape (a, b)
     """
     for i in range(first, last):
         for j in range(B.shape[0]):
@@ -153,8 +201,16 @@ def squared_distances(A: Floats, B: Floats, first: int, last: int, out: Floats) 
 def inner_products(A: Floats, B: Floats, first: int, last: int, out: Floats) -> None:
     """Fill rows first … last - 1 of ``out`` (a, b) with the inner products A_i'B_j.
 
-    A has shape (a, n), B shape (b, n). A value depends on its two documents
-    alone, and is the same to the last bit if they are exchanged.
+    A value depends on its two documents alone, and is the same to the last bit
+    if they are exchanged.
+
+    Parameters
+    ----------
+    A : ndarray of shape (a, n)
+    B : ndarray of shape (b, n)
+    first, last : int
+        The rows of A are first … last - 1.
+    out : ndarray of shape (a, b)
     """
     for i in range(first, last):
         for j in range(B.shape[0]):

@@ -14,10 +14,19 @@ def shift_columns(
 
     Where all documents of a query have an entry in a column, the first of them
     is subtracted from all. The shift does not change the column centred inside
-    queries. ``values`` change in place: column j has the entries
-    ``starts[j]:starts[j + 1]``, in the rows ``rows``, which ascend. ``query``
-    (m,) is the query of each row, and query q has the rows ``ptr[q]:ptr[q +
-    1]``.
+    queries.
+
+    Parameters
+    ----------
+    values, rows : ndarray of shape (entries,)
+        The entries column by column, which change in place, and their rows,
+        which ascend in each column.
+    starts : ndarray of shape (n + 1,)
+        Column j has the entries ``starts[j]:starts[j + 1]``.
+    query : ndarray of shape (m,)
+        Query of each row.
+    ptr : ndarray of shape (Q + 1,)
+        Query q has the rows ``ptr[q]:ptr[q + 1]``.
     """
     for j in range(starts.shape[0] - 1):
         first = starts[j]
@@ -41,10 +50,19 @@ def centred_squares(
 ) -> None:
     """Write the sum of the squares of each column, centred inside queries, to ``out``.
 
-    ``out`` has shape (n,). Column j of the sparse matrix has the entries
-    ``starts[j]:starts[j + 1]`` of ``values``, in the rows ``rows``, which ascend.
-    ``query`` (m,) is the query of each row, and query q has the rows ``ptr[q]:ptr[q +
-    1]``.
+    Parameters
+    ----------
+    values, rows : ndarray of shape (entries,)
+        The entries of a sparse matrix column by column, and their rows, which
+        ascend in each column.
+    starts : ndarray of shape (n + 1,)
+        Column j has the entries ``starts[j]:starts[j + 1]``.
+    query : ndarray of shape (m,)
+        Query of each row.
+    ptr : ndarray of shape (Q + 1,)
+        Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    out : ndarray of shape (n,)
+        Receives the sums.
     """
     for j in range(starts.shape[0] - 1):
         out[j] = 0.0
@@ -79,13 +97,27 @@ def add_products(
     scores: Floats,
     out: Floats,
 ) -> None:
-    """Add X^'X^ v of the queries first … last - 1 to ``out`` (n,).
+    """Add X^'X^ v of some queries to ``out``, for a sparse matrix X.
 
-    X^ is the sparse matrix X (m, n), centred inside queries, and v is
-    ``vector`` (n,). The scores Xv of a query are centred before X' is applied:
-    X itself is never centred. Row i of X has the entries ``starts[i]:starts[i +
-    1]`` of ``values`` in ``columns``; query q has the rows ``ptr[q]:ptr[q +
-    1]``. ``scores`` (m,) is scratch space.
+    X^ is X (m, n), centred inside queries. The scores Xv of a query are centred
+    before X' is applied: X itself is never centred.
+
+    Parameters
+    ----------
+    values, columns : ndarray of shape (entries,)
+        The entries of X, row by row, and their columns.
+    starts : ndarray of shape (m + 1,)
+        Row i has the entries ``starts[i]:starts[i + 1]``.
+    ptr : ndarray of shape (Q + 1,)
+        Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    vector : ndarray of shape (n,)
+        v.
+    first, last : int
+        The queries are first … last - 1.
+    scores : ndarray of shape (m,)
+        Scratch space.
+    out : ndarray of shape (n,)
+        The product is added to it.
     """
     for q in range(first, last):
         # The scores of the query's documents, and their mean.

@@ -58,7 +58,7 @@ def gram_product(
 ) -> GramProduct:
     """Return the products for some data.
 
-    Threads are used for sparse data, with identical results.
+    For sparse data, the threads of ``executor`` are used, with identical results.
     """
     return (
         SparseGramProduct(data, executor, workers)
@@ -83,13 +83,15 @@ class SparseGramProduct:
         self, data: SparseQueryData, executor: Executor | None = None, workers: int = 1
     ) -> None:
         """Cut the queries into parts, each with about as many documents."""
+        # The features, shifted so that those constant in a query are 0 there,
+        # and the squared lengths of the centred columns.
         self._rows = data.shifted.tocsr()
         self._ptr = data.ptr
         self._executor = executor
         self._workers = workers
         self.squares = data.squares
         m = data.y.size
-        # Equidistant documents, each moved to the next query.
+        # Equidistant documents, each moved to the next query; each once.
         cuts = np.unique(
             np.searchsorted(data.ptr, np.linspace(0, m, _PARTS + 1))
         ).tolist()
@@ -106,7 +108,10 @@ class SparseGramProduct:
         ptr = self._ptr
 
         def work(part: int) -> None:
-            """Compute the product of some queries, in a row of its own."""
+            """Compute the product of the queries of a part, in a row of its own.
+
+            Uses the vector, the features and ``ptr`` of the enclosing method.
+            """
             out = self._parts[part]
             first, last = self._ranges[part]
             out[:] = 0.0

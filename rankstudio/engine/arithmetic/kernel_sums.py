@@ -54,6 +54,7 @@ def sum_derivatives(
         By the product rule: the sum, over all factors of the name, of w_t times
         the other factors of the product.
     """
+    # Values that overflow become infinite.
     derivatives = {name: np.zeros_like(part) for name, part in parts.items()}
     with np.errstate(over="ignore", invalid="ignore"):
         for product in products:

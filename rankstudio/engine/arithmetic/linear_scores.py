@@ -39,7 +39,11 @@ class Queries:
     def __init__(
         self, ptr: Ints, executor: Executor | None = None, workers: int = 1
     ) -> None:
-        """Cut the queries into blocks; ``workers`` is the number of threads."""
+        """Cut the queries into blocks; ``workers`` is the number of threads of ``executor``.
+
+        ``ptr`` (Q + 1,) has the first row of each query, then the number of
+        rows. A block is (its number, first query, query behind the last).
+        """
         self.ptr = unwritable(ptr)
         self._executor = executor
         self._workers = workers
@@ -84,7 +88,7 @@ class Linear:
     def __init__(self, X: Floats, queries: Queries) -> None:
         self.X = unwritable(X)
         self.queries = queries
-        self._heavy = worthwhile(_ENTRY * X.size)
+        self._gains_from_threads = worthwhile(_ENTRY * X.size)
 
     def scores(self, w: Floats) -> Floats:
         """Return the scores of the documents with weights (n,), shape (m,).
@@ -95,7 +99,7 @@ class Linear:
         ptr = self.queries.ptr
         self.queries.spread(
             lambda _, first, last: kernels.multiply(self.X, w, ptr, first, last, out),
-            self._heavy,
+            self._gains_from_threads,
         )
         return out
 
@@ -115,7 +119,7 @@ class Linear:
             lambda block, first, last: kernels.weigh(
                 self.X, weights, ptr, first, last, parts[block]
             ),
-            self._heavy,
+            self._gains_from_threads,
         )
         total: Floats = parts.sum(axis=0)
         return total

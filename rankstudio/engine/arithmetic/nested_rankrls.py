@@ -67,6 +67,7 @@ def nested_factor(
     factor = factorise(system, regularization)
     inverse = solve_lower(factor, np.eye(order.size))
     along = inverse @ right[order]
+    # Row t has the weights with the first t + 1 features.
     coefs = np.zeros((order.size, gram.shape[0]))
     coefs[:, order] = _cumulated(along[:, None] * inverse)
     return NestedFactor(coefs=coefs, factor=factor, along=along)
@@ -106,6 +107,7 @@ def left_out_errors(
     # Stored by columns, so that the kernel reads the documents of a feature
     # from consecutive memory.
     V = solve_lower(factor, rows.T).T
+    # λ / L_tt² is the least pivot of column t.
     errors = np.zeros(order.size)
     nested_errors(
         V, labels, unwritable(ptr), along, regularization / np.diag(factor) ** 2, errors
@@ -127,6 +129,8 @@ def _compressed(data: QueryData, order: Ints) -> tuple[Floats, Floats, Ints]:
     Each query has at most k + 1 rows with the same sums of products. Those of
     the last order are cached in the data.
     """
+    # An object that the data share with others of the same documents: the order
+    # of the last call, and its result.
     last = data.shared.of(_Compressed)
     features = tuple(order.tolist())
     if last.rows is None or last.order != features:

@@ -122,6 +122,7 @@ class Smooth:
 
         Only for the documents of queries first … last - 1.
         """
+        # The Laplacian of the violated pairs of the hinge, minus that of the inner one.
         rows = slice(int(self.outer.pairs.ptr[first]), int(self.outer.pairs.ptr[last]))
         self.outer.laplacian_of(values, first, last, out)
         if self.inner is not None:
@@ -155,14 +156,17 @@ class _LossOfAllPairs:
 
     @property
     def n_curved(self) -> int:
+        """Number of pairs with a second derivative: all."""
         return int(self.pairs.n_pairs)
 
     @property
     def hinges(self) -> tuple[float, float]:
+        """Hinges of the loss: none, so that both are 0."""
         return 0.0, 0.0
 
     @property
     def largest(self) -> float:
+        """Greatest absolute score."""
         return max(float(self.scores.max()), -float(self.scores.min()))
 
     def curvature_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
@@ -257,7 +261,7 @@ class SmoothedHinge:
         inner = pairs.at(scores, 1.0 - self.width)
         loss, slopes = outer.squared_hinge()
         inner_loss, inner_slopes = inner.squared_hinge()
-        half = 0.5 / self.width
+        half = 0.5 / self.width  # h is these squares over 2 width
         return Smooth(
             loss=half * (loss - inner_loss),
             slopes=half * (slopes - inner_slopes),
@@ -286,7 +290,8 @@ class LeastSquares:
             lambda _, first, last: pairs.partner_sums(scores, first, last, partners)
         )
         # The sums of u_ij = 1 - s_i + s_j over the pairs of each document, as
-        # the more relevant and as the less relevant one.
+        # the more relevant and as the less relevant one; lower and higher count
+        # its partners, of which ``partners`` has the sums of scores.
         as_winner = pairs.weighed(pairs.lower * (1.0 - scores) + partners[0])
         as_loser = pairs.weighed(pairs.higher * (1.0 + scores) - partners[1])
         # Loss and gradient are linear in these sums.
@@ -361,12 +366,16 @@ class LinearPairs(Linear):
         ptr = self.pairs.ptr
 
         def work(block: int, first: int, last: int) -> None:
-            """Compute the product of some queries, in a row of its own."""
+            """Compute the product of queries first … last - 1.
+
+            Writes to the row ``block`` of ``parts`` of the enclosing method,
+            and uses its other arrays.
+            """
             kernels.multiply(self.X, v, ptr, first, last, values)
             loss.curvature_of(values, first, last, curved)
             kernels.weigh(self.X, curved, ptr, first, last, parts[block])
 
-        self.pairs.spread(work, self._heavy)
+        self.pairs.spread(work, self._gains_from_threads)
         total: Floats = parts.sum(axis=0)
         return total
 
@@ -379,7 +388,7 @@ class LinearPairs(Linear):
         means = np.empty((ptr.size - 1, self.X.shape[1]))
         self.pairs.spread(
             lambda _, first, last: kernels.average(self.X, ptr, first, last, means),
-            self._heavy,
+            self._gains_from_threads,
         )
         query = np.searchsorted(ptr, rows, side="right") - 1
         centred_rows: Floats = self.X[rows] - means[query]

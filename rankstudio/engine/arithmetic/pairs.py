@@ -59,6 +59,7 @@ class PairWeighting:
         its query. O(m log m).
         """
         counts = _pairs_of_queries(y, ptr)
+        # The total weight of each query's pairs, before scaling.
         shares = np.divide(
             counts,
             _divisors(kind, counts, ptr),
@@ -69,13 +70,18 @@ class PairWeighting:
         return cls(kind, float(counts.sum()) / total if total else 1.0)
 
     def weights(self, y: Floats, ptr: Ints) -> Floats:
-        """Return the weight of the pairs of each document's query, shape (m,), for some of the queries."""
+        """Return the weight of the pairs of each document's query, shape (m,).
+
+        ``y`` (m,) are the labels of some queries, of which query q has the rows
+        ``ptr[q]:ptr[q + 1]``.
+        """
         divisors = np.maximum(_divisors(self.kind, _pairs_of_queries(y, ptr), ptr), 1.0)
         weights: Floats = np.repeat(self.scale / divisors, np.diff(ptr))
         return weights
 
 
 def _divisors(kind: str, counts: Floats, ptr: Ints) -> Floats:
+    """Return the divisor of each query: its documents or its pairs."""
     return np.diff(ptr).astype(np.float64) if kind == "size" else counts
 
 
@@ -124,7 +130,12 @@ class Pairs(Queries):
         workers: int = 1,
         weighting: PairWeighting | None = None,
     ) -> None:
-        """Rank the labels of each query; short queries are sorted by the kernels."""
+        """Rank the labels of each query.
+
+        y (m,) are the labels, and query q has the rows ``ptr[q]:ptr[q + 1]``;
+        ``workers`` is the number of threads of ``executor``. Documents of short
+        queries are sorted by the kernels, those of long ones before.
+        """
         super().__init__(ptr, executor, workers)
         if weighting is not None:
             self.document_weight = weighting.weights(y, ptr)
@@ -181,12 +192,12 @@ class Pairs(Queries):
         """
         losses = np.empty_like(scores)
         slopes = np.empty_like(scores)
-        order = self.by_label
+        order = self.by_label  # the documents of each query by label
         self.spread(
             lambda _, first, last: all_pairs.logistic(
                 scores, self.ptr, self.lower, order, first, last, losses, slopes
             ),
-            self._has_many,
+            self._has_many_pairs,
         )
         return float(self.weighed(losses).sum()), self.weighed(slopes)
 
@@ -200,12 +211,13 @@ class Pairs(Queries):
         all_pairs.logistic_laplacian(
             scores, values, self.ptr, self.lower, self.by_label, first, last, out
         )
+        # Each document has the weight of its query's pairs.
         if self.document_weight is not None:
             rows = slice(int(self.ptr[first]), int(self.ptr[last]))
             out[rows] *= self.document_weight[rows]
 
     @cached_property
-    def _has_many(self) -> bool:
+    def _has_many_pairs(self) -> bool:
         """Whether going through all pairs takes long enough for several threads."""
         return worthwhile(_PAIR * float(self.lower.sum()))
 
@@ -234,10 +246,14 @@ class Pairs(Queries):
         stop = np.empty_like(self._order)
         counts = np.empty((2, scores.size))
         sums = np.empty((2, scores.size))
+        # The order of the last call; the kernels sort it by these scores.
         order = self._order = self._next_order(scores)
 
         def work(number: int, first: int, last: int) -> None:
-            """Find the violated pairs of queries first … last - 1, and their sums."""
+            """Find the violated pairs of queries first … last - 1, and their sums.
+
+            Fills the arrays of the enclosing method; ``number`` is not needed.
+            """
             kernels.arrange(scores, self.ptr, margin, first, last, order, start, stop)
             kernels.violations(
                 scores,
@@ -280,7 +296,11 @@ class Pairs(Queries):
         violated = np.empty(len(self.blocks))
 
         def work(number: int, first: int, last: int) -> None:
-            """Compute the slopes of some queries; count violated pairs."""
+            """Compute the slopes of queries first … last - 1; count violated pairs.
+
+            Fills the arrays of the enclosing method. ``number`` is that of the
+            block of queries.
+            """
             violated[number] = kernels.hinge(
                 scores,
                 self.ptr,
@@ -294,6 +314,7 @@ class Pairs(Queries):
             )
 
         self.spread(work)
+        # The hinge is linear in the scores: 1 - s_i + s_j for each violated pair.
         n_violated = float(violated.sum())
         return Hinge(
             loss=n_violated + dot(slopes, scores), offset=n_violated, slopes=slopes
@@ -343,7 +364,8 @@ class Violations:
     scores : ndarray of shape (m,)
     margin : float
     order, start, stop : ndarray of shape (m,)
-        Sorted documents, and the documents within the margin of each (see the kernels).
+        Sorted documents, and the range of documents within the margin of each;
+        see `_pairs_kernel.arrange`.
     counts : ndarray of shape (2, m)
         Number of violated pairs of each document with less (0) and more (1)
         relevant ones: d_i and c_i of eq. (4.11) and (4.10) of the thesis.
@@ -390,7 +412,8 @@ class Violations:
         """
         # With u_ij = margin - s_i + s_j, loss and gradient are linear in the
         # sums of u over each document's pairs, as the more relevant and as the
-        # less relevant one.
+        # less relevant one. Row 0 of counts and sums is over the less relevant
+        # partners.
         as_winner = self.counts[0] * (self.margin - self.scores) + self.sums[0]
         as_loser = self.counts[1] * (self.margin + self.scores) - self.sums[1]
         loss = self.margin * float(as_winner.sum()) + dot(
@@ -471,7 +494,12 @@ class PreferencePairs(Pairs):
         executor: Executor | None = None,
         workers: int = 1,
     ) -> None:
-        """Sort the preferences by query; those of query q begin at ``begins[q]``."""
+        """Sort the preferences by query; those of query q begin at ``begins[q]``.
+
+        ``lower`` and ``higher`` (m,) are the total weights of the preferences
+        that a document wins and loses. Query q has the rows ``ptr[q]:ptr[q +
+        1]``.
+        """
         Queries.__init__(self, ptr, executor, workers)
         query = np.searchsorted(ptr, preferences.winner, side="right") - 1
         order = np.argsort(query, kind="stable")
@@ -545,7 +573,8 @@ class PreferenceViolations(Violations):
         pairs = self.pairs
         assert isinstance(pairs, PreferencePairs)
         # Preferences are sorted by query, so that those of these queries are
-        # consecutive.
+        # consecutive. ``order`` has the violated ones, by their positions among
+        # all.
         first_edge, last_edge = np.searchsorted(self.order, pairs.begins[[first, last]])
         violated = self.order[first_edge:last_edge]
         begin = int(pairs.ptr[first])

@@ -163,6 +163,7 @@ class QueryData:
             part_of=self.part_of,
             sharing=SharedResults(self.shared, tuple(chosen)),
         )
+        # Sums of products that exist are reduced, not computed again.
         if self.has_statistics:
             narrow.shared.of(MadeStatistics).whole = self.statistics.narrowed(chosen)
         return narrow
@@ -224,6 +225,7 @@ def group(
     labels = np.ascontiguousarray(y, dtype=np.float64)
     check_labels(features.shape, labels)
     _check_finite(features)
+    # The order of rows that makes queries contiguous; None if they are already.
     ptr, order = rows_by_query(qid, labels.size)
     if order is not None:
         features = features[order]

@@ -1,11 +1,11 @@
 """Scores of linear models, summed in one fixed order.
 
-A matrix product may sum equal rows in different orders, depending on their position in
-the matrix. The scores of two documents with the same features would then differ by
-rounding, and a tie that should keep the order of the file would be broken by accident.
-Here the score of every document is summed in the order of the columns, so that equal
-documents have equal scores, and a model has the same scores alone as among others, on
-every machine.
+A matrix product may sum equal rows in different orders, depending on their
+position in the matrix. The scores of two documents with the same features would
+then differ by rounding, and a tie that should keep the order of the file would
+be broken by accident. Here the score of every document is summed in the order
+of the columns, so that equal documents have equal scores, and a model has the
+same scores alone as among others, on every machine.
 """
 
 from __future__ import annotations
@@ -29,13 +29,14 @@ def linear_scores(columns: Floats | SparseColumns, coefs: Floats) -> Floats:
     Returns
     -------
     ndarray of shape (K, m)
-        ``coefs @ X.T``, summed from the first feature to the last over the nonzero
-        weights.
+        ``coefs @ X.T``, summed from the first feature to the last over the
+        nonzero weights.
 
     Notes
     -----
     O(m · number of nonzero weights).
     """
+    # Their transpose is a sparse matrix of documents.
     if isinstance(columns, SparseColumns):
         return columns.T.scores(coefs)
     from rankstudio.engine.arithmetic._rows_kernel import accumulate  # noqa: PLC0415 - numba, where it is needed

@@ -22,7 +22,11 @@ class SparseCorrelations:
     """
 
     def __init__(self, data: SparseQueryData) -> None:
-        """Prepare; rows are computed when they are needed, and cached."""
+        """Prepare; rows are computed when they are needed, and cached.
+
+        The lengths of the centred columns give the correlations from their
+        inner products; a column of length 0 gets the inverse 0.
+        """
         n = data.X.shape[1]
         self.shape = n, n
         self._data = data
@@ -47,6 +51,7 @@ class SparseCorrelations:
             return np.array([self._row(int(j)) for j in np.ravel(second)]).T
         first = np.asarray(first)
         second = np.asarray(second)
+        # Fewer rows are needed if the shorter index gives these.
         if first.size > second.size:
             first, second = second, first
         features, indices = np.unique(first, return_inverse=True)
@@ -56,6 +61,7 @@ class SparseCorrelations:
         return rows[indices.reshape(first.shape), second]
 
     def _row(self, column: int) -> Floats:
+        """Return the correlations of a feature with all, computed once."""
         if column not in self._rows:
             products = self._data.shifted.T @ self._data.centred_column(column)
             row = np.clip(products * self._inverse * self._inverse[column], -1.0, 1.0)

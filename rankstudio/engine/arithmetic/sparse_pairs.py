@@ -42,7 +42,11 @@ class SparseLinearPairs(LinearPairs):
         return product
 
     def curvature(self, loss: LossAtScores, v: Floats) -> Floats:
-        """Return the Hessian in the weights of a loss times v (n,), shape (n,)."""
+        """Return the Hessian in the weights of a loss times v (n,), shape (n,).
+
+        It is X'HXv with H the Hessian in the scores.
+        """
+        # Xv, then H times it, written by threads for some queries at a time.
         values = self.scores(v)
         curved = np.empty(self._rows.shape[0])
         self.pairs.spread(
@@ -62,6 +66,7 @@ class SparseLinearPairs(LinearPairs):
         ``weights`` has shape (m,). With the mean x̄ of a query, Σ w (x - x̄)² = Σ w x²
         - 2 x̄ Σ w x + x̄² Σ w.
         """
+        # x̄ and Σ w x, sparse matrices (Q, n); then Σ w of each query.
         means = (
             self._by_query(np.ones(len(self.X)))
             .multiply(1.0 / self._sizes[:, None])
@@ -81,6 +86,7 @@ class SparseLinearPairs(LinearPairs):
         """
         from scipy.sparse import csr_array  # noqa: PLC0415 - where it is needed
 
+        # Row q of the left matrix has the weights of its documents.
         m = weights.size
         return (
             csr_array(

@@ -79,6 +79,7 @@ class SparseQueryData:
         """
         from scipy.sparse import csc_array  # noqa: PLC0415 - where it is needed
 
+        # Column by column, each with all m rows. Indices have 32 bits if these suffice.
         m, n = data.X.shape
         index = np.int32 if m * n < 2**31 else np.int64
         rows = np.tile(np.arange(m).astype(index), n)
@@ -141,6 +142,7 @@ class SparseQueryData:
         """
         from rankstudio.engine.arithmetic._sparse_kernel import shift_columns  # noqa: PLC0415 - numba
 
+        # Stored zeros before the shift, and those that it makes, are dropped.
         shifted = self.X.csc.copy()
         shifted.eliminate_zeros()
         shift_columns(
@@ -161,7 +163,7 @@ class SparseQueryData:
 
     @cached_property
     def squares(self) -> Floats:
-        """Squared length of every column of X^, shape (n,)."""
+        """Squared length of every column of X^, the features centred in queries, shape (n,)."""
         from rankstudio.engine.arithmetic._sparse_kernel import centred_squares  # noqa: PLC0415 - numba
 
         out = np.empty(self.X.shape[1])

@@ -47,9 +47,9 @@ def _write_decimal(out: Bytes, position: int, units: int, decimals: int) -> int:
     # Write all decimals from the last one backwards, then drop the zeros at the end.
     end = position + decimals
     for k in range(end, position, -1):
-        out[k] = 48 + fraction % 10
+        out[k] = 48 + fraction % 10  # 48 is "0"
         fraction //= 10
-    while out[end] == 48:
+    while out[end] == 48:  # "0"; ends at the latest at a digit other than 0
         end -= 1
     return end + 1
 
@@ -90,7 +90,7 @@ def format_lines(
         out[position + 4] = 58
         position = _write_digits(out, position + 5, query_ids[row])
         for column in range(units.shape[1]):
-            out[position] = 32
+            out[position] = 32  # " "
             position = _write_digits(out, position + 1, column + 1)
             out[position] = 58  # ":"
             position = _write_decimal(

@@ -98,7 +98,7 @@ class DataColumns:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Files that belong to the data."""
+        """Files of judgments, then that of the feature set, if any."""
         return (*self.judgments, *filter(None, [self.feature_set]))
 
     def without_labels(self) -> DataColumns:
@@ -148,7 +148,8 @@ class DataColumns:
             raise ParameterError(
                 "labels", labels[0], "no label columns beside files of judgments"
             )
-        # Of several judges, the label in use is that of the first one, unless
+        # A judge is a column of labels, or a file of judgments, of its own. Of
+        # several judges, the label in use is that of the first one, unless
         # another is specified.
         judges = cls(labels=labels, judgments=judgments).judges
         fields_by_name["label"] = label = fields_by_name["label"] or next(
@@ -179,8 +180,8 @@ class DataColumns:
         Fields with their default value are left out.
         """
         values = {f.name: getattr(self, f.name) for f in fields(self)}
-        # All defaults are false. But ids_from = 0, which is false, too, differs
-        # from its default None.
+        # All defaults are false in a condition, such as "" and (). But ids_from
+        # = 0, which is false, too, differs from its default None.
         specified = {
             name: value
             for name, value in values.items()
@@ -215,7 +216,8 @@ def _checked_fields(values: Any) -> dict[str, Any]:
     if not isinstance(files, list | tuple):
         files = (files,) if files else ()
     checked["judgments"] = tuple(files)
-    # Check that there are no other fields, and the type of each one.
+    # Check that there are no other fields, and the type of each one. A name may
+    # be "", for a column that is not specified, but not that of a file.
     # "no_labels" is not a plain value: only the program sets it.
     names = [
         checked[name]
@@ -234,9 +236,10 @@ def _checked_fields(values: Any) -> dict[str, Any]:
 
 
 def _check_once(names: Sequence[str]) -> None:
-    """Refuse a name that occurs twice.
+    """Refuse a name that occurs twice in a list.
 
-    Among very many names, the reader of the table finds it.
+    A list of very many names is not checked, as this would take long. The
+    reader of the table refuses the name then.
     """
     if len(names) < _MAX_COMPARED_NAMES and (
         twice := [name for name in names if names.count(name) > 1]
@@ -247,6 +250,7 @@ def _check_once(names: Sequence[str]) -> None:
 def _check_judges(label: str, judges: tuple[str, ...]) -> None:
     """Refuse two judges with the same name, and a label that no judge has.
 
+    A judge is a column of labels, or a file of judgments, beside others.
     ``label`` is the name of the judge in use; ``judges`` are the names of all
     judges, () without several ones. Raise ParameterError, else return nothing.
     """
@@ -268,6 +272,7 @@ def _names_of_list(values: Any) -> tuple[str, ...]:
 
 
 def _is_name(value: Any, *, empty: bool = False) -> bool:
+    """Return whether a value may be a name of a column; "" only if ``empty``."""
     return (
         isinstance(value, str)
         and len(value) <= _MAX_NAME_LENGTH

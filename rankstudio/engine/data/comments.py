@@ -60,6 +60,7 @@ class TextComments:
         if not -len(self) <= row < len(self):
             raise IndexError(f"there are {len(self)} comments, none at {row}")
         row %= len(self)
+        # ``offsets`` has the begin of each comment within the bytes of all.
         return (
             self.content[self.offsets[row] : self.offsets[row + 1]]
             .tobytes()
@@ -73,7 +74,9 @@ class TextComments:
         """
         for begin in range(0, len(self), _ROWS_AT_ONCE):
             offsets = self.offsets[begin : begin + _ROWS_AT_ONCE + 1].tolist()
-            # The copy begins at the first of these rows, hence the differences below.
+            # ``offsets`` has the begin of each comment within the bytes of all,
+            # but the copy begins at the first of these rows: hence the
+            # differences.
             content = self.content[offsets[0] : offsets[-1]].tobytes()
             for first, last in pairwise(offsets):
                 yield content[first - offsets[0] : last - offsets[0]].decode(
@@ -83,7 +86,15 @@ class TextComments:
 
 @dataclass(frozen=True, eq=False)
 class TakenComments:
-    """Comments of some rows, decoded on demand."""
+    """Comments of some rows, decoded on demand.
+
+    Attributes
+    ----------
+    of : Comments
+        Comments of all rows.
+    rows : ndarray of shape (m,)
+        Positions of the selected rows among all.
+    """
 
     of: Comments
     rows: Ints
@@ -100,7 +111,9 @@ class TakenComments:
 
 @dataclass(frozen=True, eq=False)
 class RankedIds:
-    """Stand-in for comments where only the order of the document ids was kept: the ids are ranks.
+    """Comments that contain only a document id, which is the rank of the original id.
+
+    They replace the comments where only the order of the document ids was kept.
 
     Attributes
     ----------

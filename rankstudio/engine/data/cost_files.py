@@ -99,6 +99,7 @@ def holds_costs(path: Path) -> bool:
                     )
                     is not None
                 )
+        # Without a description of what is expected, "": no message is shown.
         return path.suffix.lower() == ".json" and bool(
             _costs_from_json(path, read_feature_file(path, ""))
         )
@@ -161,7 +162,8 @@ def _costs_by_name(
     of a feature.
     """
     # Later entries replace earlier ones: a name counts before an id, as a
-    # feature may be called "12", and the user's names before those in the data.
+    # feature may be called "12", and the user's names (those of the dataset)
+    # before the names in its file (given_names).
     ids = {str(i): i for i in dataset.feature_ids.tolist()}
     for names in (given_names(dataset), dataset.feature_names):
         ids |= {
@@ -186,9 +188,10 @@ def _costs_by_position(
 ) -> dict[int, tuple[float, float]]:
     """Return the costs by feature id, from costs in the order of a profile.
 
-    A cost is (milliseconds per document, milliseconds per query). The order is
-    that of the search engine's feature set or, if the dataset has none, of the
-    data. Raise DatasetError if the number of costs differs.
+    A profile is a search engine's report of its times. A cost is (milliseconds
+    per document, milliseconds per query). The order is that of the engine's
+    feature set or, if the dataset has none, of the features of the data. Raise
+    DatasetError if the number of costs differs.
     """
     features = dataset.extension(FeatureSet)
     ids = dataset.feature_ids.tolist()
@@ -201,6 +204,7 @@ def _costs_by_position(
     if features is None:
         return dict(zip(ids, profile_costs, strict=True))
     cost_of_name = dict(zip(features.names, profile_costs, strict=True))
+    # ``ids`` has the name in the feature set of each feature of the data, by id.
     return {i: cost_of_name[name] for i, name in features.ids.items()}
 
 
@@ -232,6 +236,8 @@ def _costs_from_table(path: Path, text: str) -> dict[str, tuple[float, float]]:
             name: row[column] if column < len(row) else ""
             for name, column in column_of.items()
         }
+        # The other cells are costs. An apostrophe before a name, which protects
+        # it from spreadsheets, is removed.
         location = tr("{path}, line {line}").format(path=path, line=number)
         _add_costs(
             costs_by_name, location, unguarded(cells.pop("feature").strip()), cells
@@ -257,6 +263,7 @@ def _column_positions(header: str) -> dict[str, int] | None:
 
 
 def _separator(header: str) -> str:
+    """Return the sign between the cells of a header: ";", a tab or ","."""
     return next((sign for sign in ";\t" if sign in header), ",")
 
 
@@ -328,10 +335,22 @@ def _add_costs(
 ) -> None:
     """Add the costs of a feature to ``costs_by_name``, after checking them.
 
-    ``milliseconds`` has the values of the columns "per_document" and
-    "per_query"; a column that is missing or empty counts 0. ``location`` is
-    file and line, for messages. Raise DatasetError for an invalid value, or a
-    feature that occurs twice.
+    Parameters
+    ----------
+    costs_by_name : dict of str to (float, float)
+        Costs per document and per query, by name or id of a feature.
+    location : str
+        File and line, for messages.
+    feature : str
+        Name or id.
+    milliseconds : Mapping of str to object
+        Values of the columns "per_document" and "per_query"; a column that is
+        missing or empty counts 0.
+
+    Raises
+    ------
+    DatasetError
+        For an invalid value, or a feature that occurs twice.
     """
     costs = []
     for column in _COST_COLUMNS:
@@ -379,6 +398,7 @@ def _costs_from_profiles(
     try:
         # Add up the nanoseconds of each feature over all queries.
         for answer in answers:
+            # The queries of the plug-in Learning To Rank, from depth 0 of the tree.
             queries = list(_ltr_queries(_profiled_queries(answer), 0))
             # A response without a query of the plug-in is no request for features.
             requests += bool(queries)
@@ -389,6 +409,7 @@ def _costs_from_profiles(
                 totals = totals or [[0.0, 0.0] for _ in children]
                 if len(children) != len(totals):
                     raise ValueError("expected the same features in all")
+                # A number of documents, which has to be from 0 up like a time.
                 documents += milliseconds_of(query["breakdown"]["score_count"])
                 for total, child in zip(totals, children, strict=True):
                     added = _document_and_request_nanoseconds(child["breakdown"])
@@ -410,6 +431,7 @@ def _costs_from_profiles(
 
 
 def _profiled_queries(answer: Mapping[str, Any]) -> list[Any]:
+    """Return the queries of all shards in a search engine's answer."""
     searches = [
         search for shard in answer["profile"]["shards"] for search in shard["searches"]
     ]
@@ -449,6 +471,7 @@ def _document_and_request_nanoseconds(
 
 
 def _no_costs_error(path: Path) -> DatasetError:
+    """Return the error of a file without costs."""
     return DatasetError(
         tr("{path}: no costs of features found; expected {expected}.").format(
             path=path, expected=tr(_EXPECTED)

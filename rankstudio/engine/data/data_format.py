@@ -32,8 +32,8 @@ class DataBlock:
     qid : ndarray of shape (m,)
         Ids of queries: whole numbers or texts.
     feature_names : sequence of str
-        Names of the features; () for none. Those of the first block hold for all
-        blocks.
+        Names of the features; () for none. Those of the first block hold for
+        all blocks.
     documents : sequence of str
         Ids of the documents; () for none.
 
@@ -62,7 +62,7 @@ class Beginning:
         Beginning of its contents, decompressed.
     first_bytes : bytes
         First bytes of the file itself.
-    told : DataColumns
+    user_columns : DataColumns
         Specified columns.
     sizes : Path, optional
         The file of query sizes beside the file.
@@ -71,7 +71,7 @@ class Beginning:
     path: Path
     head: bytes
     first_bytes: bytes
-    told: DataColumns
+    user_columns: DataColumns
     sizes: Path | None = None
 
     @property
@@ -87,7 +87,7 @@ class Beginning:
     @property
     def lacks_queries(self) -> bool:
         """Whether the lines need not contain their query."""
-        return self.told.no_queries or self.sizes is not None
+        return self.user_columns.no_queries or self.sizes is not None
 
     @cached_property
     def first_line(self) -> bytes:
@@ -106,13 +106,13 @@ class ContentsNeed:
         Bytes of the documents.
     text : float
         Bytes of the text that is in memory while it is read.
-    is_thin : bool
+    stores_no_zeros : bool
         Whether the zeros are not stored.
     """
 
     table: float
     text: float
-    is_thin: bool = False
+    stores_no_zeros: bool = False
 
 
 @dataclass(frozen=True)
@@ -127,8 +127,8 @@ class FirstRows:
         Values by row.
     has_header : bool
     key : str
-        Key of the format, if the contents tell it more closely than the file does;
-        otherwise "".
+        Key of the format, if the contents tell it more closely than the file
+        does; otherwise "".
     """
 
     names: tuple[str, ...]
@@ -141,15 +141,15 @@ class FirstRows:
 class FormatCode:
     """Where the code of RankStudio's own formats is, as ``"module:name"``.
 
-    A format of a plug-in needs none of these. Its reader, its recogniser and its writer
-    are small functions (see :class:`DataFormat`), which the default code calls and
-    checks. These attributes may change with every release.
+    A format of a plug-in needs none of these. Its reader, its recogniser and
+    its writer are small functions (see :class:`DataFormat`), which the default
+    code calls and checks. These attributes may change with every release.
 
     Attributes
     ----------
     confidence : str
-        ``(form, beginning) -> float``: how certain it is that a file with such a
-        beginning has the format.
+        ``(form, beginning) -> float``: how certain it is that a file with such
+        a beginning has the format.
     read : str
         A ``FormatReader``, which hands the documents of a part to a builder.
     read_whole : str
@@ -157,19 +157,19 @@ class FormatCode:
         is read at once, together with accompanying files, and not piece by piece; else
         "".
     need : str
-        ``(form, path) -> ContentsNeed``: about how much memory the contents of a file
-        take.
+        ``(form, path) -> ContentsNeed``: about how much memory the contents of
+        a file take.
     preview : str
         ``(form, path, beginning, n_rows) -> FirstRows`` of a table.
     logs_of : str
-        ``paths -> (logs, judgments)`` where files of the format may belong to feature
-        logs; else "".
+        ``paths -> (logs, judgments)`` where files of the format may belong to
+        feature logs; else "".
     unmatched : str
-        ``(logs, judgments) -> rows``: the documents that are not both logged and
-        judged; else "".
+        ``(logs, judgments) -> rows``: the documents that are not both logged
+        and judged; else "".
     write : str
-        ``(form, dataset, path, comments)``: writes a dataset; "" for a format that is
-        only read.
+        ``(form, dataset, path, comments)``: writes a dataset; "" for a format
+        that is only read.
     """
 
     confidence: str = f"{_ADAPTER}:confidence"
@@ -197,13 +197,15 @@ class DataFormat:
     about : str
         Contents of a line or row.
     reader : str
-        ``"module:function"`` of a function that gets the path of a file and yields its documents in blocks:
-        ``(X, y, qid)``, or a :class:`DataBlock`, or with ``is_table`` a mapping of names of columns to their
-        values.
+        ``"module:function"`` of a function that gets the path of a file and
+        yields its documents in blocks: ``(X, y, qid)``, or a
+        :class:`DataBlock`, or with ``is_table`` a mapping of names of columns
+        to their values.
     recognise : str
-        ``"module:function"`` of a function that gets the beginning of a file (at most 4096 bytes) and its
-        name, and returns how certain it is of the format, from 0 to 1. It is not needed for a format with an
-        ending of its own.
+        ``"module:function"`` of a function that gets the beginning of a file
+        (at most 4096 bytes) and its name, and returns how certain it is of the
+        format, from 0 to 1. It is not needed for a format with an ending of its
+        own.
     magic : bytes
         Bytes with which every file of the format begins; empty if there are none.
     writer : str
@@ -220,8 +222,8 @@ class DataFormat:
     marks : tuple of str
         For a joined format of an ability: texts, one of which occurs at the beginning of each file.
     is_table : bool
-        Whether the documents are rows of named columns, so that the user can be asked which columns are the
-        query, the label and the features.
+        Whether the documents are rows of named columns, so that the user can be
+        asked which columns are the query, the label and the features.
     is_joined : bool
         Whether judgments and values are in different files.
     has_word_ids : bool
@@ -285,7 +287,7 @@ class DataFormat:
         return self.is_table or bool(self.sizes)
 
     @property
-    def streams(self) -> bool:
+    def is_streamed(self) -> bool:
         """Whether documents are read piece by piece, so that a file may be larger than the memory."""
         return not self.code.read_whole
 
@@ -293,7 +295,7 @@ class DataFormat:
         """Return how certain it is, from 0 to 1, that a file with such a beginning has this format."""
         return float(imported(self.code.confidence)(self, beginning))
 
-    def may_have(self, beginning: Beginning) -> bool:
+    def may_recognise(self, beginning: Beginning) -> bool:
         """Return whether a file may have this format of a plug-in, by its name and its first bytes."""
         return bool(imported(f"{_ADAPTER}:is_named")(self, beginning))
 
@@ -308,7 +310,11 @@ class DataFormat:
         return imported(self.code.read)
 
     def read_whole(self, path: Path, progress: Any, *, refuse: bool) -> Any:
-        """Return table, source and kind of reading of a file that is not read piece by piece."""
+        """Read a file that is not read piece by piece.
+
+        ``refuse`` is whether a missing value is an error. Return the table, its
+        source, and how it was read.
+        """
         return imported(self.code.read_whole)(path, progress, refuse)
 
     def memory_need(self, path: Path) -> ContentsNeed:

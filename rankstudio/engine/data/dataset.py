@@ -169,7 +169,7 @@ class RankingDataset:
             )
         # Sort the rows by the number of their query, which counts queries by
         # first appearance; a stable sort keeps the order of documents within a
-        # query.
+        # query. If this moves no row, their order in the arrays is not stored.
         query_of, query_ids = numbered(keys)
         order = np.argsort(query_of, kind="stable")
         is_sorted = (np.diff(order) == 1).all()
@@ -233,7 +233,7 @@ class RankingDataset:
         >>> RankingDataset.from_frame(frame, qid="qid", label="label")
         <RankingDataset: 2 documents of 1 queries, 1 features>
         """
-        check_options(missing, False)
+        check_options(missing, False)  # False: the features are not scaled
         specified_columns = {
             "qid": qid,
             "label": label,
@@ -272,8 +272,8 @@ class RankingDataset:
         n_features : int, optional
             Number of columns, if larger than that of the table.
         """
+        # The policy "" leaves missing values as they are.
         fill_policy = missing if missing != "refuse" else ""
-        # "" leaves missing values as they are.
         X = treated(
             table.X,
             table.query_ptr,
@@ -287,7 +287,7 @@ class RankingDataset:
         feature_ids = table.feature_ids
         if not feature_ids.size:
             feature_ids = np.arange(1, n + 1, dtype=np.int64)
-        # Columns beyond those of the table have no missing values.
+        # Number of missing values by feature; 0 in columns beyond the table's.
         counts = np.zeros(n, dtype=np.int64)
         counts[: len(table.missing)] = table.missing
         # Only a file that counts features from 0 has both ids and names: its
@@ -312,6 +312,7 @@ class RankingDataset:
                 str(source.path) if source is not None else "The frame"
             ),
             sparse=not table.dense,
+            # Rows are in the order of the file unless a query was scattered.
             file_rows=None if table.scattered is None else table.file_rows,
         )
 
@@ -346,6 +347,7 @@ class RankingDataset:
             feature_names=tuple(
                 self.feature_names[column] for column in columns.tolist()
             ),
+            # Numbers of missing values may be unknown: then the array is empty.
             missing=self.missing[columns] if self.missing.size else self.missing,
         )
 
@@ -448,6 +450,7 @@ class RankingDataset:
 
 
 def _id_ranks(comments: Comments, query_ptr: Ints) -> Ints | None:
+    """Return the ranks of document ids in comments, as `ranks_of_ids`."""
     has_comments = len(comments) == int(query_ptr[-1])
     return ranks_of_ids(map(document_id, comments), query_ptr) if has_comments else None
 
@@ -549,7 +552,9 @@ class FoldedDataset:
     def __post_init__(self) -> None:
         """Give every part the greatest grade of all parts, and fill in the convention.
 
-        ERR depends on the greatest grade: it must not depend on how data are divided.
+        The measure ERR depends on the greatest grade, and must not depend on
+        how data are divided. The convention, by which measures are computed, is
+        by default that of the first training part.
         """
         grades = {
             part.greatest_grade for fold in self.folds for part in fold.parts.values()
@@ -557,6 +562,7 @@ class FoldedDataset:
         grade = max(grades, default=0.0)
 
         def graded(part: RankingDataset) -> RankingDataset:
+            """Return a part with the greatest grade of all parts."""
             return (
                 part
                 if part.greatest_grade == grade
@@ -634,6 +640,7 @@ class FoldedDataset:
             Options of :meth:`RankingDataset.from_frame`, such as ``qid`` and
             ``label``; the same exceptions are raised.
         """
+        # Each fold comes with its name, and a frame for each part by its name.
         folds = []
         for number, (fold_name, frame_of_part) in enumerate(
             frames_of_folds(frame, part, fold), start=1
@@ -691,7 +698,11 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def numbered(keys: NDArray[Any]) -> tuple[Ints, tuple[str, ...]]:
-    """Return the number of each document's query, in order of first appearance, and the ids."""
+    """Return the number of each document's query, and the ids of the queries.
+
+    ``keys`` has the query of each document. Queries are numbered in order of
+    first appearance.
+    """
     unique, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     appearance = np.argsort(first)
     number_of_key = np.argsort(appearance)  # the inverse permutation
@@ -735,7 +746,7 @@ def constant_columns(X: Floats, query_ptr: Ints) -> Bools:
             X[query_ptr[first:last]], np.diff(query_ptr[first : last + 1]), axis=0
         )
         constant &= (heads == block).all(axis=0)
-        release(block)
+        release(block)  # its memory, if X is mapped from a file
     return constant
 
 

@@ -178,6 +178,7 @@ def milliseconds_of(value: Any) -> float:
 
 
 def _checked_id(value: Any) -> int:
+    """Return the id of a feature; raise ValueError for another value."""
     if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < inf:
         raise ValueError("expected the id of a feature")
     return value

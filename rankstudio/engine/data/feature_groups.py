@@ -87,6 +87,8 @@ def checked_groups(values: Any) -> Groups:
         group_name(name): _checked_ids(name, ids) for name, ids in values.items()
     }
     all_ids = [i for ids in ids_by_name.values() for i in ids]
+    # The name of a group is "" if it is invalid; names that become equal, such
+    # as "BM25" and "BM25 ", leave one of two groups.
     has_invalid_names = "" in ids_by_name or len(ids_by_name) < len(values)
     if has_invalid_names or len(set(all_ids)) < len(all_ids):
         # Counting takes time quadratic in the number of ids: name the feature
@@ -271,6 +273,7 @@ def greatest_size(n_features: int, groups: Groups, n_steps: int) -> int:
     all. The maximum is reached by adding the largest groups first.
     """
     sizes = sorted(map(len, groups.values()), reverse=True)
+    # Steps that remain after all groups add one ungrouped feature each.
     n_ungrouped = n_features - sum(sizes)
     return min(
         n_features,

@@ -81,11 +81,11 @@ class FeatureNotes:
     costs: FeatureCosts | None = None
 
     def with_name(self, feature: int, name: str) -> FeatureNotes:
-        """Return a copy with another name; "" for the name from the data."""
+        """Return a copy with another name of a feature, given by id; "" for the name from the data."""
         return replace(self, names=_with_text(self.names, feature, name))
 
     def with_note(self, feature: int, note: str) -> FeatureNotes:
-        """Return a copy with another note; "" for none."""
+        """Return a copy with another note on a feature, given by id; "" for none."""
         return replace(self, notes=_with_text(self.notes, feature, note))
 
 
@@ -136,7 +136,8 @@ def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
     path = _names_file(folder, dataset)
     if path is None:
         return FeatureNotes()
-    # The feature set and the costs have files of their own.
+    # The feature set and the costs have files of their own; the set is None if
+    # there is no valid file.
     imported = FeatureNotes(
         feature_set=first_feature_set([path.with_suffix(_FEATURE_SET_ENDING)]),
         costs=_stored_costs(path),
@@ -216,6 +217,7 @@ def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> Non
             texts_by_id.get(feature, "")
             for texts_by_id in (notes.names, notes.notes, group_of)
         )
+        # A text that a spreadsheet would take as a formula gets an apostrophe.
         writer.writerow([feature, *map(guarded, texts)])
     make_folder(folder)
     write_bytes(path, written.getvalue().encode())
@@ -283,6 +285,7 @@ def with_feature_set(dataset: FoldedDataset, feature_set: FeatureSet) -> FoldedD
         )
         if user_name != name
     }
+    # The names so far count as those of the data, hence no original names.
     with_set = _with_names(dataset, new_names, original_names=())
     if user_names:
         with_set = renamed(with_set, user_names)
@@ -350,6 +353,7 @@ def _names_in_lines(path: Path, text: str) -> dict[int, str]:
     name_of_feature: dict[int, str] = {}
     for line in text.splitlines():
         before, _, comment = line.partition("#")
+        # The id and, unless it is the comment, the name.
         match = _RANKLIB.fullmatch(before)
         name = match[2] or comment if match is not None else ""
         if match is not None and name:
@@ -365,13 +369,16 @@ def _cleaned(name: str) -> str:
 
 
 def _with_text(old: Mapping[int, str], feature: int, text: str) -> dict[int, str]:
+    """Return texts by id after a change of one; "" removes it."""
     return _without_empty_texts({**old, feature: _cleaned(text)})
 
 
 def _without_empty_texts(texts: Mapping[int, str]) -> dict[int, str]:
+    """Return texts by id without empty ones."""
     return {i: text for i, text in texts.items() if text}
 
 
 def _names_file(folder: Path, dataset: FoldedDataset) -> Path | None:
+    """Return the file of names for a dataset; None without a checksum."""
     name = re.sub(r"[^0-9A-Za-z]+", "-", dataset.origin.checksum)
     return folder / f"{name}.csv" if name else None

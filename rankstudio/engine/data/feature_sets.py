@@ -108,6 +108,7 @@ class FeatureSet:
         DatasetError
             If a feature is not in the set, which would give wrong scores.
         """
+        # ``ids`` is empty unless the set is matched with data.
         name_of_id = self.ids or self._numbered(features)
         for number, name in features:
             if number not in name_of_id:
@@ -133,6 +134,7 @@ class FeatureSet:
         first of the set. A feature whose name stands at another position of the
         set is left out, as its position would be wrong.
         """
+        # Names in data are on one line; the set's may have line ends.
         name_of_label = self._name_of_label
         if all(name in name_of_label for _, name in features):
             return {number: name_of_label[name] for number, name in features}
@@ -167,6 +169,7 @@ class FeatureSet:
             none of its names.
         """
         all_features = list(features)
+        # Names in data are on one line; the set's may have line ends.
         name_of_label = self._name_of_label
         ids = {
             number: name_of_label[name]
@@ -278,6 +281,7 @@ def parsed_feature_set(path: Path, text: str) -> FeatureSet:
     """
     read = _set_from_json if text.lstrip()[:1] in ("[", "{") else _set_from_lines
     parsed = read(path, text)
+    # Features are pairs (name, definition).
     counts = Counter(name for name, _ in parsed.features)
     repeated_names = [name for name, count in counts.items() if count > 1]
     if repeated_names:
@@ -322,9 +326,10 @@ def features_in_json(node: Any) -> tuple[list[Any], str]:
     "").
     """
     name = ""
-    # Keys of the objects that may be around the list, from the outermost
-    # inward; those that are absent are skipped. The name is in the innermost
-    # object with one. A list with one hit of a search is unwrapped, too.
+    # Keys of the objects that may be around the list, from the outermost inward
+    # (a response has "hits" within "hits"); those that are absent are skipped.
+    # The name is in the innermost object with one. A list with one hit of a
+    # search is unwrapped, too.
     keys = (
         "hits",
         "hits",
@@ -401,6 +406,7 @@ def _set_from_json(path: Path, text: str) -> _ParsedSet:
         isinstance(f, dict) and isinstance(f.get("name"), str) for f in features
     ):
         raise _no_feature_set_error(path)
+    # All features have to be of one engine, None if an object is of none.
     engines = {_engine_of_feature(feature) for feature in features}
     if len(engines) != 1 or None in engines:
         raise _no_feature_set_error(path)
@@ -435,6 +441,7 @@ def _set_from_lines(path: Path, text: str) -> _ParsedSet:
     ``match-features`` and ``summary-features`` count, where several features
     may share a line. "#" begins a comment. ``path`` is for messages.
     """
+    # The contents of the lists, none if the text is no rank profile.
     blocks = list(_profile_lists(text))
     feature_text = "\n".join(blocks) if blocks else text
     lines = (line.partition("#")[0].strip() for line in feature_text.splitlines())
@@ -476,6 +483,7 @@ def _profile_lists(text: str) -> Iterator[str]:
         if opening < begin:
             opening = _next_brace(text, begin)
             closing = _next_brace(text, opening + 1)
+        # The braces follow the head, or "inherits" and the name of another list.
         has_list = opening == begin or text.startswith(_INHERITS, begin)
         if has_list and text.startswith("{", opening) and text.startswith("}", closing):
             end = closing + 1
@@ -531,6 +539,7 @@ def _match_features(document: Any) -> list[str]:
     match_features = fields.get("matchfeatures") if isinstance(fields, dict) else None
     if not isinstance(match_features, dict):
         return []
+    # Vespa adds an entry about its cache, which is no feature.
     return [name for name in match_features if name != _CACHED]
 
 
@@ -577,6 +586,7 @@ def _end_of_bracket(text: str, opening: int) -> int:
 
 
 def _no_feature_set_error(path: Path) -> DatasetError:
+    """Return the error of a file that is no feature set."""
     return DatasetError(
         tr("{path}: no feature set found; expected {expected}.").format(
             path=path, expected=tr(_EXPECTED)

@@ -109,6 +109,7 @@ def refusal(path: Path, error: OSError | ValueError) -> FileAccessError:
     ``error`` is that of the operating system; a ValueError is one of an invalid
     path. For a missing file, the message suggests a similar name in its folder.
     """
+    # Without a similar name, the suggestion is "".
     if isinstance(error, FileNotFoundError):
         return FileAccessError(
             path,

@@ -66,9 +66,12 @@ def data_digest(dataset: FoldedDataset) -> str:
     identity = fingerprint(dataset)
     if identity.files and not dataset.divided_by:
         return files_digest(identity.files)
-    # "train 50%, seed 0": only the training queries were reduced.
+    # "train 50%, seed 0": only the training queries were reduced. The files are
+    # then those of the folds before that.
     if dataset.origin.whole_sources and dataset.divided_by.startswith("train "):
         return files_digest(dataset.origin.whole_sources)
+    # Checksums of whole data that parts are selected from, by the id() of the
+    # object; filled and used below.
     checksums: dict[int, str] = {}
     lines = [
         f"{fold.number} {name} {part.n_features} {_part_checksum(part, checksums)}"
@@ -106,6 +109,7 @@ def change(recorded: Sequence[Source], current: Sequence[Source]) -> str:
 
 
 def _part_checksum(part: RankingDataset, checksums: dict[int, str]) -> str:
+    """Return the checksum of a part, as of a selection or of a whole."""
     return (
         _selection_checksum(part, checksums)
         if isinstance(part, PartOfWhole)
@@ -114,6 +118,7 @@ def _part_checksum(part: RankingDataset, checksums: dict[int, str]) -> str:
 
 
 def _whole_checksum(part: RankingDataset) -> str:
+    """Return the checksum of the file of a part, else of its arrays."""
     return part.source.checksum if part.source is not None else _arrays_checksum(part)
 
 
@@ -121,13 +126,14 @@ def _selection_checksum(part: PartOfWhole, checksums: dict[int, str]) -> str:
     """Return the checksum of the whole data, which is computed once for all folds, and the part's queries."""
     if id(part.whole) not in checksums:
         checksums[id(part.whole)] = _whole_checksum(part.whole)
-    return f"{checksums[id(part.whole)]} {part.told_as}"
+    return f"{checksums[id(part.whole)]} {part.recorded_as}"
 
 
 def _arrays_checksum(part: RankingDataset) -> str:
     """Return the SHA-256 checksum of a part's features, labels, queries and ids.
 
-    Names and comments do not count. Rows are hashed in blocks to save memory.
+    Names and comments do not count. Rows are hashed in blocks to save memory;
+    sparse features count as the arrays that store them.
     """
     digest = hashlib.sha256()
     for array in (
@@ -145,4 +151,5 @@ def _arrays_checksum(part: RankingDataset) -> str:
 
 
 def _sha256(content: bytes) -> str:
+    """Return the checksum of some bytes, with the name of its method."""
     return f"sha256:{hashlib.sha256(content).hexdigest()}"

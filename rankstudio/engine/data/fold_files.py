@@ -47,9 +47,14 @@ _EXPECTED_FILES = translatable(
 
 @dataclass(frozen=True)
 class FilesOfFold:
-    """Files of one fold by part: one file for each part, or several in order.
+    """Files of one fold.
 
-    The part train is present.
+    Attributes
+    ----------
+    number : int
+        Number of the fold, from 1.
+    parts : dict from str to tuple of Path
+        Files of each part, in order, by its name. The part train is present.
     """
 
     number: int
@@ -143,8 +148,8 @@ def find_folds(path: Path, *, judged: bool = False) -> list[FilesOfFold]:
 
     ``path`` is a data file or a folder. A folder of feature logs (responses of
     a search engine) needs judgments in it, unless it is ``judged`` by a file
-    elsewhere. Raise DatasetError if there is no dataset or several,
-    FileAccessError for a missing file.
+    elsewhere: then it is one training part. Raise DatasetError if there is no
+    dataset or several, FileAccessError for a missing file.
     """
     # A file is one fold with a training part only; it has to exist.
     if not is_there(path) or not path.is_dir():
@@ -207,7 +212,9 @@ def folds_in(folder: Path) -> list[FilesOfFold]:
         for child in children(folder)
         if is_qrels_name(child.name) and child.is_file()
     ]
-    if len(qrels) == 1:  # judgments of TREC runs, or of feature logs
+    if len(qrels) == 1:
+        # Judgments of feature logs, or of TREC runs. Runs beside it take
+        # precedence; their reader opens the file of judgments.
         judges_logs = not runs_beside(qrels[0]) and judgment_files(folder) == qrels
         logs = _logs_in(folder) if judges_logs else {}
         return [FilesOfFold(1, logs or {"train": (qrels[0],)})]
@@ -300,7 +307,7 @@ def _parts_in(folder: Path) -> dict[str, tuple[Path, ...]]:
 
 
 def _files_below(folder: Path, pattern: re.Pattern[str]) -> tuple[Path, ...]:
-    """Return the data files in a subfolder that is named like a part, in order.
+    """Return the data files in the subfolder of ``folder`` that is named like a part, in order.
 
     Programs for large data write such: train/part-0001.parquet and so on.
     ``pattern`` matches the name of the part. Return () if there is none.
@@ -348,10 +355,12 @@ def _numbered_files(
 
 
 def _is_data(path: Path) -> bool:
+    """Return whether a file has the ending of data, packed or not."""
     return Path(without_ending(path.name.lower())).suffix in data_endings()
 
 
 def _names_text(paths: Iterable[Path]) -> str:
+    """Return the names of files for a message: "a, b and c"."""
     names = [path.name for path in paths]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
@@ -429,5 +438,6 @@ def _files_to_protect(source: Path) -> Iterator[Path]:
     for path in data_files:
         yield from filter(None, (path, sizes_file(path)))
         yield from judgment_files(path.parent) if holds_logs(path) else ()
+    # Without data files, all files of the folder, also of those within.
     for folder, _, names in os.walk(source) if not data_files else ():
         yield from (Path(folder, name) for name in sorted(names))

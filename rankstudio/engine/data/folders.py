@@ -30,7 +30,7 @@ from rankstudio.engine.data.fold_files import (
     find_folds,
     name_of_folder,
 )
-from rankstudio.engine.data.formats.format_catalog import format_of_key, told_format
+from rankstudio.engine.data.formats.format_catalog import format_of_key, named_format
 from rankstudio.engine.data.formats.part_reader import FileContents, Files, PartReader
 from rankstudio.engine.data.judgments import PartJudgments
 from rankstudio.engine.data.known_datasets import identify
@@ -107,7 +107,7 @@ def open_dataset(
         folds = find_folds(path, judged=bool(specified.judgments))
     except DatasetError:
         # a missing plug-in is the reason: no file has its format
-        told_format(specified.format, path)
+        named_format(specified.format, path)
         raise
     # Read the files; all parts of a dataset need the same features.
     part_files = [part for fold in folds for part in fold.parts.values()]
@@ -194,7 +194,7 @@ def _with_the_same_features(
     }
     _check_names(names)
     # Files without stored zeros lack the columns of some ids: give all of them
-    # the same.
+    # the same. ``ids`` of an array are those with a value other than 0.
     if any(file_contents.table.feature_ids.size for file_contents in tables.values()):
         ids = reduce(
             np.union1d, (file_contents.table.ids for file_contents in tables.values())
@@ -220,9 +220,26 @@ def _opened_fold(
 ) -> Fold:
     """Make a fold from the contents of its files, which are removed from ``tables``.
 
-    ``width`` is the number of features of the whole dataset; narrower parts get
-    columns of zeros, with a note. Raise DatasetError if a part occurs twice, or
-    there is no training part.
+    So their memory is free once the datasets are made.
+
+    Parameters
+    ----------
+    path : Path
+        The dataset, for messages.
+    fold : FilesOfFold
+        Number of the fold, and the files of its parts.
+    reader : PartReader
+        Makes datasets of contents.
+    tables : dict of Files to FileContents
+        Contents of each part, by its files.
+    width : int
+        Number of features of the whole dataset; narrower parts get columns of
+        zeros, with a note.
+
+    Raises
+    ------
+    DatasetError
+        If a part occurs twice, or there is no training part.
     """
     parts: dict[str, RankingDataset] = {}
     for name, part_files in fold.parts.items():
@@ -279,7 +296,7 @@ def _check_names(names: dict[Path, tuple[str, ...]]) -> None:
     first, *other_files = names
     for file in other_files:
         pairs = zip_longest(names[first], names[file], fillvalue="")
-        differing = next(((a, b) for a, b in pairs if a != b), None)
+        differing = next(((a, b) for a, b in pairs if a != b), None)  # the first pair
         # Files whose ids count from 0 may have different numbers of features:
         # their names are "id 0" and so on.
         count_from_zero = names[first][:1] == names[file][:1] == ("id 0",)
@@ -292,6 +309,7 @@ def _check_names(names: dict[Path, tuple[str, ...]]) -> None:
 
 
 def _widening_note(file: Path, width: int, to: int) -> tuple[str, ...]:
+    """Return a note that the last features are 0 in a file, if any."""
     if width == to:
         return ()
     return (

@@ -97,6 +97,7 @@ def find_scores(path: Path, dataset: FoldedDataset) -> GivenFiles[_PartScores]:
                 "such as Fold1/test.scores, or one file for the test part."
             ).format(place=path, data=dataset.name)
         )
+    # The last field names the folds without scores.
     return GivenFiles(
         usable, checksums, tuple(number for number in measured if number not in usable)
     )
@@ -137,13 +138,15 @@ def _scores_in_file(
                     "document ids."
                 ).format(path=path, data=dataset.name, how=dataset.divided_by)
             )
+        # An array for each of these parts, in order.
         scores = file.of_parts([fold.parts[_measured_part(fold)] for fold in folds])
         scores_of_fold = {
             f.number: {_measured_part(f): values}
             for f, values in zip(folds, scores, strict=True)
         }
         return scores_of_fold, {path.name: file.checksum}
-    # A run may contain scores of every part.
+    # A run may contain scores of every part; ``knows`` is whether it has
+    # documents of one.
     by_part = {
         fold.number: {
             name: file.of_parts([fold.parts[name]])[0]
@@ -198,6 +201,7 @@ def _scores_in_folder(
 def _visible_files(folder: Path) -> list[Path]:
     """Return the files in a folder and in its direct subfolders, except hidden ones."""
     visible = [child for child in children(folder) if not child.name.startswith(".")]
+    # A home folder may have very many files: only the first ones count.
     files_of_children = [
         children(child) if child.is_dir() else [child] for child in visible[:_MAX_FILES]
     ]
@@ -216,6 +220,7 @@ def _fold_and_part(path: Path, dataset: FoldedDataset) -> tuple[int | None, str]
     belongs to the only fold of the dataset; of several folds, the number is
     None.
     """
+    # Words of the names of folders and file; the first number with a fold counts.
     words = [word for piece in path.parts for word in re.split("[ ._-]+", piece)]
     numbers = [
         int(match[1]) for piece in path.parts for match in [_numbered(piece)] if match
@@ -275,6 +280,7 @@ class ScoreFile:
 
         If some documents have no id, a query of the part is enough.
         """
+        # query -> document -> score; a file with a score per line is no run
         run = self.run or {}
         if not all(part.document_ids):
             return any(query in run for query in part.query_ids)
@@ -324,7 +330,9 @@ class ScoreFile:
                     n=self.values.size,
                 )
             )
-        # Cut the scores by part, and sort them as the rows of the part.
+        # Cut the scores by part, and sort them as the rows of the part:
+        # file_rows has the position of each row in the file, None if they are
+        # in its order.
         ends = np.cumsum([part.n_documents for part in parts])[:-1]
         scores_of_parts = []
         for scores, part in zip(np.split(self.values, ends), parts, strict=True):

@@ -30,12 +30,12 @@ class Judgments:
 
 @dataclass(frozen=True, eq=False)
 class PartJudgments:
-    """Judgments of a dataset by several judges, as its extension.
+    """Judgments of a dataset by several judges, stored as an extension of it.
 
     Attributes
     ----------
     parts : tuple of Judgments
-        For each part of the first fold of the files.
+        Judgments of each part of the first fold of the files.
     """
 
     parts: tuple[Judgments, ...]

@@ -90,13 +90,14 @@ def keep_parsed(
     """
     # Comments are stored in the order of the file. If documents were reordered,
     # the table has a view of them (TakenComments); the stored flag restores it.
-    are_taken = isinstance(table.comments, TakenComments)
+    is_reordered = isinstance(table.comments, TakenComments)
     comments = (
         table.comments.of
         if isinstance(table.comments, TakenComments)
         else table.comments
     )
     assert isinstance(comments, TextComments)
+    # Features are one array, or the arrays of a sparse matrix.
     arrays = {
         name: getattr(table, name) for name in _ARRAY_NAMES if name != "X"
     } | features_apart(table.X)
@@ -113,7 +114,7 @@ def keep_parsed(
             for name, array in arrays.items():
                 new.save(name, array, stop_check)
             text = table_text(
-                table, table.query_ids, table.scattered, are_taken=are_taken
+                table, table.query_ids, table.scattered, is_reordered=is_reordered
             )
             new.finish(text, _parsed_key(checksum))
     except OSError as error:
@@ -151,7 +152,7 @@ def table_text(
     query_ids: Sequence[str],
     scattered: Scattered | None,
     *,
-    are_taken: bool,
+    is_reordered: bool,
     **extra: Any,
 ) -> dict[str, Any]:
     """Return the contents of a table other than arrays, by name, for the cache.
@@ -159,15 +160,16 @@ def table_text(
     Parameters
     ----------
     source : Table or TableFacts
-        Object with the other attributes of the table.
+        Object with the attributes of `_STORED_NAMES`, ``remarks`` and ``dense``.
     query_ids : sequence of str
         Ids of the queries.
     scattered : Scattered or None
         Queries whose documents were not consecutive.
-    are_taken : bool
-        Whether the comments are in the order of the file while the documents are not.
+    is_reordered : bool
+        Whether the documents are not in the order of the file, which the
+        comments keep.
     extra
-        What else is kept: ``sources``, size and checksum of each source file.
+        More contents by name: ``sources``, size and checksum of each source file.
     """
     attributes = {
         stored_name: getattr(source, name)
@@ -176,16 +178,17 @@ def table_text(
     scattered_fields = None if scattered is None else asdict(scattered)
     return {
         **attributes,
-        "said": source.remarks,
+        "said": source.remarks,  # the name in files of earlier versions, too
         "dense": source.dense,
         "query_ids": query_ids,
         "scattered": scattered_fields,
-        "taken": are_taken,
+        "taken": is_reordered,
         **extra,
     }
 
 
 def _parsed_key(checksum: str) -> str:
+    """Return the key of the table of a file with a checksum."""
     return f"{checksum.partition(':')[2]}-{PARSER_VERSION}"
 
 
@@ -194,8 +197,9 @@ def _table_of_arrays(
 ) -> Table:
     """Make a table from the arrays and the other contents of an entry of the cache.
 
-    ``text["taken"]`` is whether the comments are stored in the order of the
-    file, but the documents of the table have another one.
+    ``arrays`` and ``text``, the other contents, are by name. ``text["taken"]``
+    is whether the comments are stored in the order of the file, but the
+    documents of the table have another one.
     """
     content, offsets = (arrays[name] for name in _COMMENT_ARRAYS)
     comments = TextComments(content, offsets)

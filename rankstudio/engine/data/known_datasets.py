@@ -113,7 +113,9 @@ class KnownDataset:
         # Farther up in the path, a name says little about this file.
         if any(self.folder.search(part) for part in path.parts[-4:]):
             return True
-        # By now, comments are known to match the typical ones, if there are such.
+        # By now, comments match the typical ones, if the known dataset has
+        # such; otherwise they say nothing. Without comments, a test of the
+        # values decides.
         if any(comments):
             return self.comment is not None
         return self.unmistakable is not None and self.unmistakable(dataset)
@@ -213,6 +215,7 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
 
 
 def _known_dataset(path: Path, dataset: RankingDataset) -> KnownDataset | None:
+    """Return the first known dataset that fits the data, or None."""
     if not dataset.n_documents:
         return None
     return next(
@@ -242,6 +245,8 @@ def recorded_dataset(
         published_names = tuple(table_of_names(candidate.key).values())
         if published_names and tuple(feature_names) == published_names:
             return candidate.key
+    # Otherwise the name of a folder decides. Farther up in the path than the
+    # last four names, one says little about the data.
     parts = Path(path).parts[-4:]
     return next(
         (
@@ -257,7 +262,7 @@ def recorded_dataset(
 def _names_beside_data(
     path: Path, *, lists: bool
 ) -> tuple[dict[int, str], tuple[str, ...]]:
-    """Return (feature names by id, warnings) from a file beside the data.
+    """Return (feature names by id, warnings) from a file beside the data ``path``.
 
     The first file with names counts. Each file before it that is named like a
     file of names, but has none, gives a warning. If ``lists``, a file named
@@ -319,10 +324,10 @@ def names_in_table(text: str, *, separated: bool) -> dict[int, str]:
     header states other contents of the first column, or groups in the second.
     """
     if separated:
-        if [cell.strip().lower() for cell in csv_cells(text.partition("\n")[0])][
-            1:2
-        ] == ["group"]:
-            return {}  # the second column has names of groups
+        first_line, _, _ = text.partition("\n")
+        header = [cell.strip().lower() for cell in csv_cells(first_line)]
+        if header[1:2] == ["group"]:  # the second column has names of groups
+            return {}
         cells_of_lines = map(csv_cells, text.splitlines())
         rows = [[row[0], unguarded(row[1])] for row in cells_of_lines if len(row) >= 2]
     else:
@@ -359,6 +364,7 @@ def names_in_json(text: str) -> dict[int, str]:
 
 
 def _labels_within(dataset: RankingDataset, labels: range) -> bool:
+    """Return whether all labels are whole numbers in a range."""
     are_whole = bool((dataset.y == np.floor(dataset.y)).all())
     return (
         are_whole and dataset.y.min() >= labels.start and dataset.y.max() < labels.stop
@@ -368,7 +374,8 @@ def _labels_within(dataset: RankingDataset, labels: range) -> bool:
 def _is_mslr(dataset: RankingDataset) -> bool:
     """Return whether the values of features are those of the public dataset MSLR.
 
-    There, features 96 … 100 are 0 or 1, and 6 … 10 ratios from 0 to 1.
+    There, features 96 … 100 are 0 or 1, and 6 … 10 ratios from 0 to 1. Columns
+    of X count from 0.
     """
     for X in _feature_blocks(dataset):
         boolean = X[:, 95:100]
@@ -414,7 +421,10 @@ def _is_zero_in(columns: Sequence[int]) -> Callable[[RankingDataset], bool]:
     zero_columns = [column - 1 for column in columns]
 
     def is_scaled(dataset: RankingDataset) -> bool:
-        """Return whether features are in [0, 1], half reach 1, and some are 0."""
+        """Return whether the features of a part are in [0, 1], half reach 1, and some are 0.
+
+        Those are the ``zero_columns`` of the enclosing function.
+        """
         largest = np.zeros(dataset.n_features)
         for X in map(np.asarray, _feature_blocks(dataset)):
             low = X.min(axis=0)
@@ -436,11 +446,12 @@ _UNMISTAKABLE = {
 
 def _parsed_known_dataset(key: str, values: Mapping[str, Any]) -> KnownDataset:
     """Return a known dataset by its key and its values in the table of known datasets."""
-    # The table has the lowest and the highest number; a range ends behind the latter.
+    # The table has the lowest and the highest number of features, and the
+    # lowest and highest label; a range ends behind the latter.
     features, labels = (
         (low, high + 1) for low, high in (values["n_features"], values["labels"])
     )
-    comment = values.get("comment")
+    comment = values.get("comment")  # a pattern of typical comments, or None
     return KnownDataset(
         key=key,
         title=values["title"],

@@ -65,6 +65,7 @@ class LargeData:
 
     def __post_init__(self) -> None:
         """Check the numbers, and draw each query's number of documents (``sizes``)."""
+        # Five queries give each part at least one.
         for name, value, least in (
             ("n_queries", self.n_queries, 5),
             ("n_documents", self.n_documents, self.n_queries),
@@ -79,7 +80,9 @@ class LargeData:
             _SKEW, size=self.n_queries
         )
         # Each query has one document; the others are distributed by cumulated
-        # weights, so that none is lost.
+        # weights, so that none is lost: a query gets the difference of the
+        # rounded sums before and behind it. The class is frozen, hence
+        # __setattr__.
         ends = (self.n_documents - self.n_queries) * np.cumsum(weights) / weights.sum()
         ends[-1] = self.n_documents - self.n_queries
         object.__setattr__(
@@ -91,6 +94,8 @@ class LargeData:
 
         The parts follow each other in this order, each with its share of the queries.
         """
+        # The first query of each part, and the number of queries. PARTS has the
+        # share of each part by its name.
         bounds = (
             np.round(np.cumsum([0.0, *PARTS.values()]) * self.n_queries)
             .astype(int)
@@ -117,6 +122,7 @@ class LargeData:
         queries = self.queries(part)
         first = queries.start
         while first < queries.stop:
+            # Numbers of documents of the next queries, added up.
             ends = np.cumsum(self.sizes[first : queries.stop])
             # As many queries as have no more than _PIECE documents, but at least one.
             last = first + max(int(np.searchsorted(ends, _PIECE, side="right")), 1)
@@ -141,11 +147,15 @@ class LargeData:
         with n features. A feature is a whole number, in units of its last
         decimal.
         """
+        # The seed has the number of the first query, so that any piece of the
+        # data can be drawn alone; 1 distinguishes it from the seed of the
+        # sizes.
         rng = np.random.default_rng([self.seed, 1, first])
         sizes = self.sizes[first:last]
         m = int(sizes.sum())
         n = self.n_features
-        # The signal is a weighted sum of hidden factors.
+        # The signal is a weighted sum of hidden factors, of variance 1. Each
+        # weighs less than the one before.
         factors = rng.standard_normal((m, _N_FACTORS), dtype=np.float32)
         weights = 0.7 ** np.arange(_N_FACTORS)
         weights = weights / np.sqrt(np.sum(weights**2))
@@ -167,7 +177,9 @@ class LargeData:
         )
         values = rng.standard_normal((m, n), dtype=np.float32)
         for j in range(n):
-            # Share of the factor in the feature: none in every eighth feature, 0.1 to 0.9 in the others.
+            # Share of the factor in the feature: none in every eighth feature,
+            # 0.1 to 0.9 in the others, in a mixed order (37 and 101 are
+            # coprime).
             share = np.float32(0.0 if j % 8 == 7 else 0.9 - 0.8 * (j * 37 % 101) / 101)
             column = (
                 np.float32(1 - share) * values[:, j]
@@ -223,7 +235,7 @@ def write_folder(data: LargeData, folder: Path) -> Generator[int, None, None]:
 
 
 def written_files(folder: Path) -> dict[str, Path]:
-    """Return the file of each part."""
+    """Return the file of each part that is written to a folder."""
     return {part: folder / f"{part}.txt" for part in PARTS}
 
 
@@ -238,12 +250,13 @@ def _feature_in_last_decimals(
     round the same on every machine.
     """
     shaped: NDArray[Any]
+    # The constants give about the sizes of real values. Negative numbers become 0.
     if kind == _COUNT:  # many small numbers, few large ones
         raised = np.maximum(
             column + np.float32(0.5) * shared + np.float32(0.8), np.float32(0.0)
         )
         shaped = np.float32(3) * raised * raised * raised
-    elif kind == _SHARE:  # from 0 to 1, with 6 decimals
+    elif kind == _SHARE:  # from 0 to 1, with 6 decimals: 0 to 10^6 millionths
         shaped = np.float32(5e5) * (
             column / (np.float32(1) + np.abs(column)) + np.float32(1)
         )

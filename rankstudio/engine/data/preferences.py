@@ -50,7 +50,11 @@ class Preferences:
     weight: Floats = 1.0  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
-        """Check the arrays, and store them as read-only arrays of shape (l,)."""
+        """Check the arrays, and store them as read-only arrays of shape (l,).
+
+        l is the number of preferences. A single magnitude or weight holds for
+        all. Raise ParameterError if an array is invalid.
+        """
         winner = _checked_rows("winner", self.winner)
         loser = _checked_rows("loser", self.loser)
         if winner.shape != loser.shape:
@@ -126,7 +130,7 @@ class Preferences:
 
 
 def _checked_rows(name: str, values: ArrayLike) -> Ints:
-    """Return row numbers as a read-only int64 array of shape (l,).
+    """Return the row numbers of l preferences as a read-only int64 array of shape (l,).
 
     ``name`` is that of the parameter. Raise ParameterError for other values.
     """
@@ -209,6 +213,7 @@ def sample_preferences(
     -----
     O(m log m + l log l) for m documents and l preferences; the other pairs are never enumerated.
     """
+    # Both are at most 1; noise may be 0.
     for name, value, may_be_zero in (("share", share, False), ("noise", noise, True)):
         is_large_enough = value >= 0 if may_be_zero else value > 0
         if not (is_large_enough and value <= 1):
@@ -240,7 +245,9 @@ def sample_preferences(
         raise DatasetError(
             f"Preferences are drawn from at most {_MAX_PAIRS:,} pairs, found {n_pairs:,}."
         )
-    # Draw numbers of pairs, and find their winners and losers.
+    # Draw numbers of pairs, and find their winners and losers. ``above`` and
+    # ``below`` are positions in the sorted order; the pairs of a winner count
+    # its losers from the first document of the query.
     rng = np.random.default_rng(seed)
     drawn = rng.choice(
         n_pairs, max(1, round(share * n_pairs)), replace=False, shuffle=False

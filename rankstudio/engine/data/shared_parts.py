@@ -53,7 +53,7 @@ def keep(parts: Sequence[RankingDataset]) -> list[str]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         names = [_write_part(folder, part) for part in parts]
-        store.prune(folder, store.LIMIT, names)
+        store.prune(folder, store.LIMIT, names)  # entries other than these names
     except OSError as error:
         raise OutputError(
             f"{folder}: data for other processes could not be written: {error.strerror or error}."
@@ -101,7 +101,10 @@ class KeptPart:
 
     @contextmanager
     def _readable(self) -> Iterator[None]:
-        """Turn errors of the store within a with statement into FileAccessError."""
+        """Turn errors of the store within a with statement into FileAccessError.
+
+        The message names the folder of the part.
+        """
         try:
             yield
         except (EntryError, KeyError):
@@ -131,9 +134,11 @@ def _mapped_part(entry: StoredEntry) -> RankingDataset:
     It has no comments; if ids of documents rank equal scores, their ranks are stored.
     """
     arrays = {name: entry.mapped(name) for name in entry.arrays}
+    # X comes first among the linked arrays, and is stored in several forms.
     y, query_ptr, feature_ids, ranks = (
         arrays[name] for name in (*_LINKED_ARRAYS[1:], *_SMALL_ARRAYS)
     )
+    # Ranks stand for the ids of documents, which comments contain.
     return RankingDataset(
         X=features_of(arrays, feature_ids.size),
         y=y,
@@ -164,6 +169,7 @@ def _write_part(folder: Path, part: RankingDataset) -> str:
 
     If an undamaged entry with the same contents exists, nothing is written.
     """
+    # Ranks of the document ids, None if they were not computed.
     ranks = part.grading.found_ranks
     arrays: dict[str, NDArray[Any]] = {
         **features_apart(part.X),
@@ -177,8 +183,8 @@ def _write_part(folder: Path, part: RankingDataset) -> str:
         "feature_names": part.feature_names,
         "greatest_grade": part.greatest_grade,
     }
-    # The entry that the part is mapped from, if any: its digests are known, and
-    # its files can be linked.
+    # The entry of the store that the part is mapped from, if any: its digests
+    # are known, and its files can be linked instead of written.
     source = store.entry_of(X=part.X, y=part.y, query_ptr=part.query_ptr)
     described = {
         name: ArrayDescription.of(array)
@@ -190,7 +196,7 @@ def _write_part(folder: Path, part: RankingDataset) -> str:
             described[name] = ArrayDescription.of(arrays[name])
         else:
             described[name] = source.arrays[name]
-    # An entry with the same contents has the same name.
+    # An entry with the same contents has the same name; using it keeps it longer.
     entry = folder / store.name_of(text, described)
     if store.is_whole(entry):
         StoredEntry.open(entry).touch()

@@ -156,12 +156,16 @@ class StreamedFile:
         Receives the bytes as they are read.
     pool : Executor
         Executor, one thread of which computes the checksum.
+
+    Attributes
+    ----------
+    size, done : int
+        Number of bytes of the file, and of those read so far.
     """
 
     whole = None  # the text is never complete in memory
 
     def __init__(self, path: Path, progress: ReadProgress, pool: Executor) -> None:
-        """Prepare to read; ``pool`` is a thread that computes the checksum."""
         self.path = path
         self.size = regular_file_size(path)
         self.done = 0
@@ -235,7 +239,7 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
         If the file cannot be read or decompressed, or a line does not fit into memory.
     """
     # A file that is in memory is a single chunk.
-    if file.whole is not None:
+    if file.whole is not None:  # the text in memory, padded already
         file.done = file.size
         if file.size:
             yield file.whole
@@ -243,6 +247,7 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
     # Half of the free memory: the documents read from the text take about as
     # much again.
     limit = memory.available() / 2
+    # An infinite size asks for a single chunk.
     size = min(size, limit / 2) if np.isfinite(size) else limit
     buffer = np.empty(2 * _PIECE_BYTES + PADDING, dtype=np.uint8)
     filled = 0
@@ -335,13 +340,17 @@ def _is_binary(begin: memoryview) -> bool:
 
 
 def _size_changed_error(path: Path) -> FileAccessError:
+    """Return the error of a file that changes while it is read."""
     return FileAccessError(
         path, tr("the size of the file changed during reading. Try again.")
     )
 
 
 def _too_long_error(path: Path, limit: float) -> FileAccessError:
-    """Return the error for a text of more than ``limit`` bytes."""
+    """Return the error for a text of more than ``limit`` bytes.
+
+    The limit is half of the free memory.
+    """
     return FileAccessError(
         path,
         tr(

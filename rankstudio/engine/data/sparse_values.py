@@ -56,6 +56,7 @@ class Entries:
         arrays_of_pieces = (
             (piece.ids, piece.values, piece.lengths) for piece in pieces
         )
+        # The ids of all pieces, then their values, then their lengths.
         ids, values, lengths = (
             np.concatenate(arrays) for arrays in zip(*arrays_of_pieces, strict=True)
         )
@@ -94,13 +95,14 @@ def sorted_rows(entries: Entries) -> tuple[Entries, int]:
     """
     ids = entries.ids
     ends = np.cumsum(entries.lengths)
-    falls = np.flatnonzero(ids[1:] <= ids[:-1])
+    falls = np.flatnonzero(ids[1:] <= ids[:-1])  # entries before a smaller or equal id
     # Entries are sorted already if ids fall only from one document to the next.
     if np.isin(falls + 1, ends).all():
         return entries, -1
     row = np.repeat(np.arange(entries.lengths.size), entries.lengths)
     key = (row << 32) | ids  # sorts by document, then by id
     order = np.argsort(key, kind="stable")
+    # Equal keys are the same id twice in a document.
     repeats = np.flatnonzero(np.diff(key[order]) == 0)
     row_with_repeat = int(row[order[repeats[0]]]) if repeats.size else -1
     return Entries(
@@ -127,7 +129,7 @@ class _Runs:
     values : ndarray of shape (N,)
     starts, sizes : ndarray of shape (R,)
         First entry and number of entries of each run.
-    whole : ndarray of shape (R,), bool
+    covers_query : ndarray of shape (R,), bool
         Whether all documents of the query have an entry; otherwise the others
         have the value 0.
     """
@@ -135,11 +137,11 @@ class _Runs:
     values: Floats
     starts: Ints
     sizes: Ints
-    whole: Bools
+    covers_query: Bools
 
     @classmethod
     def of(cls, X: SparseRows, query_ptr: Ints) -> _Runs:
-        """Find the runs; query q has the rows from ``query_ptr[q]`` on."""
+        """Find the runs of X, of shape (m, n); query q has the rows from ``query_ptr[q]`` on."""
         # Column after column, with ascending rows in each.
         csc = X.csc
         query = np.searchsorted(query_ptr, csc.indices, side="right") - 1
@@ -150,7 +152,9 @@ class _Runs:
         begins[-1] = False  # indptr ends with nnz, where no entry is
         starts = np.flatnonzero(begins)
         sizes = np.diff(starts, append=csc.nnz)
-        return cls(csc.data, starts, sizes, sizes == np.diff(query_ptr)[query[starts]])
+        # A run covers its query if it has as many entries as the query documents.
+        n_documents = np.diff(query_ptr)[query[starts]]
+        return cls(csc.data, starts, sizes, sizes == n_documents)
 
     def least(self) -> Floats:
         """Return the least value of each run's feature in its query.
@@ -158,12 +162,12 @@ class _Runs:
         Return NaN if all values are missing.
         """
         low = np.fmin.reduceat(self.values, self.starts)
-        return np.where(self.whole, low, np.fmin(low, 0.0))
+        return np.where(self.covers_query, low, np.fmin(low, 0.0))
 
     def greatest(self) -> Floats:
         """Return the greatest value of each run's feature in its query."""
         high = np.maximum.reduceat(self.values, self.starts)
-        return np.where(self.whole, high, np.maximum(high, 0.0))
+        return np.where(self.covers_query, high, np.maximum(high, 0.0))
 
 
 def constant_columns(X: SparseRows, query_ptr: Ints) -> Bools:
@@ -208,6 +212,7 @@ def normalize_queries(X: SparseRows, query_ptr: Ints) -> SparseRows:
     keep 0, and the other values are divided by the span without a shift: no
     difference between documents, and so no ranking, changes by a shift.
     """
+    # A run is the values of one feature in one query.
     runs = _Runs.of(X, query_ptr)
     values = runs.values
     low = runs.least()
@@ -219,7 +224,7 @@ def normalize_queries(X: SparseRows, query_ptr: Ints) -> SparseRows:
     high = high * half
     span = high - low
     # Only values of runs without zeros that are not stored can be shifted.
-    shift = np.where(runs.whole, low, 0.0)
+    shift = np.where(runs.covers_query, low, 0.0)
     # A constant feature is divided by 1 instead of 0.
     span[span == 0.0] = 1.0
     half, shift, span = (

@@ -181,6 +181,7 @@ class _Digests:
         return tuple(self._finished_digests)
 
     def _end_block(self) -> None:
+        """Store the digest of a block, and begin the next one."""
         self._finished_digests.append(self._current.hexdigest())
         self._current = hashlib.sha256()
         self._filled = 0
@@ -271,7 +272,9 @@ class StoredEntry:
         EntryError
             If a file is missing or damaged.
         """
-        # Only blocks that were not compared before are read.
+        # Only blocks that were not compared before are read: (name of the
+        # array, state of its file, index of the block). Empty arrays have no
+        # file.
         unread: list[tuple[str, _FileState, int]] = []
         for name in self.arrays if names is None else names:
             if self.arrays[name].n_bytes:
@@ -331,9 +334,11 @@ class StoredEntry:
             raise EntryError(f"{self._file(name)}: {error}") from None
         content = _bytes_of(array)
         # Called for its errors only: the file must have the size of the array.
+        # An empty array has no file.
         if described.n_bytes:
             self._state(name)
 
+        # Read the blocks of the array into ``content``, its bytes.
         def read(index: int) -> None:
             self._read_block(name, index, content[index * BLOCK : (index + 1) * BLOCK])
 
@@ -359,6 +364,7 @@ class StoredEntry:
             os.utime(self.path)
 
     def _file(self, name: str) -> Path:
+        """Return the file of an array."""
         return self.path / f"{name}{_ENDING}"
 
     def _state(self, name: str) -> _FileState:
@@ -376,6 +382,7 @@ class StoredEntry:
         return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
     def _is_read(self, name: str, state: _FileState, index: int) -> bool:
+        """Return whether a block of a file in this state was verified."""
         return _VERIFIED_DIGESTS.get((state, index)) == self.arrays[name].digests[index]
 
     def _read_block(self, name: str, index: int, buffer: memoryview) -> None:
@@ -432,9 +439,11 @@ def entry_of(**arrays: NDArray[Any]) -> StoredEntry | None:
     """
     files = {name: _mapped_file(array) for name, array in arrays.items()}
     folders = {file.parent for file in files.values() if file is not None}
-    if len(folders) != 1 or any(
-        f is None or f.name != f"{n}{_ENDING}" for n, f in files.items()
-    ):
+    are_named_files = all(
+        file is not None and file.name == f"{name}{_ENDING}"
+        for name, file in files.items()
+    )
+    if len(folders) != 1 or not are_named_files:
         return None
     try:
         entry = StoredEntry.open(folders.pop())
@@ -462,7 +471,11 @@ class ArrayFile:
     """
 
     def __init__(self, path: Path, dtype: DTypeLike, width: int | None = None) -> None:
-        """Create the file; ``width`` is the number of columns, None for a vector."""
+        """Create the file of numbers of a type; it must not exist.
+
+        ``width`` is the number of columns, None for a vector. ``rows`` becomes
+        the number of rows written so far.
+        """
         self.path = path
         self.width = width
         self.rows = 0
@@ -534,7 +547,7 @@ class NewEntry:
         self._folder = folder
         self._durable = durable
         folder.mkdir(parents=True, exist_ok=True)
-        remove_abandoned(folder, f"{_NEW}*")
+        remove_abandoned(folder, f"{_NEW}*")  # folders of processes that ended early
         self.path = Path(tempfile.mkdtemp(dir=folder, prefix=_NEW))
         self._opened = ExitStack()
         self._arrays: dict[str, ArrayDescription] = {}
@@ -556,7 +569,7 @@ class NewEntry:
         self._opened.callback(file.close)
         return file
 
-    def take(self, name: str, file: ArrayFile) -> None:
+    def add_file(self, name: str, file: ArrayFile) -> None:
         """Register a finished file as the array with a name."""
         self._arrays[name] = file.finish(durable=self._durable)
         if not self._arrays[name].n_bytes:
@@ -567,16 +580,17 @@ class NewEntry:
     def save(
         self, name: str, array: NDArray[Any], stop_check: Check = _never_stop
     ) -> None:
-        """Write an array from memory under a name, in blocks of rows.
+        """Write an array of shape (m,) or (m, n) from memory under a name, in blocks of rows.
 
         ``stop_check`` is called before each block; it may raise an error to stop.
         """
         file = self.file(name, array.dtype, array.shape[1] if array.ndim > 1 else None)
+        # Rows of about BLOCK bytes, at least one.
         step = max(1, BLOCK // max(1, array.itemsize * int(np.prod(array.shape[1:]))))
         for begin in range(0, len(array), step):
             stop_check()
             file.append(array[begin : begin + step])
-        self.take(name, file)
+        self.add_file(name, file)
 
     def link(self, name: str, entry: StoredEntry) -> None:
         """Link an array of another entry on the same disk, without copying."""
@@ -607,13 +621,15 @@ class NewEntry:
     def _rename(self, name: str) -> Path:
         """Give the entry its final name, and return its folder.
 
-        An undamaged entry with this name stays. A damaged one, or a file, is replaced.
+        Its temporary folder is renamed, which is done at once. An undamaged
+        entry with this name stays. A damaged one, or a file, is replaced.
         """
         final = self._folder / name
         try:
             self.path.rename(final)
         except OSError:
-            if is_whole(final):  # another process was faster
+            # Another process was faster: the temporary folder is removed on exit.
+            if is_whole(final):
                 return final
             shutil.rmtree(final, ignore_errors=True)
             with suppress(OSError):  # a file in its place
@@ -625,7 +641,10 @@ class NewEntry:
 
 
 def name_of(text: Mapping[str, Any], arrays: Mapping[str, ArrayDescription]) -> str:
-    """Return the name of an entry with such contents and without a key."""
+    """Return the name of an entry without a key, which is a digest of its contents.
+
+    ``text`` is what its manifest has besides the arrays.
+    """
     return _manifest(text, arrays, "").partition(b"\n")[0].decode()
 
 
@@ -641,7 +660,7 @@ def prune(folder: Path, limit: float, keep: Collection[str] = ()) -> None:
     keep : collection of str
         Names of entries to keep in any case.
     """
-    remove_abandoned(folder, f"{_NEW}*")
+    remove_abandoned(folder, f"{_NEW}*")  # folders of processes that ended early
     entries = _oldest_entries_first(folder)
     total = sum(size for _, size, path in entries if path.name in keep)
     # The entries used last are counted first: once the limit is reached, all
@@ -715,8 +734,10 @@ def widened(file: ArrayFile, to: ArrayFile, padding: float = 0.0) -> ArrayFile:
 
     New columns are filled with ``padding``. The original file is removed.
     """
+    # It is removed in the end, and need not reach the disk.
     file.finish(durable=False)
     X = file.content()
+    # About BLOCK bytes of 8-byte numbers at a time.
     width = to.width or 1
     rows = max(1, BLOCK // (8 * width))
     for begin in range(0, len(X), rows):
@@ -775,7 +796,7 @@ def recalled_checksum(path: Path) -> str:
             and content["path"] == _ascii(path)
             and tuple(content["state"]) == state
         ):
-            # Those that are used last are kept.
+            # Mark it as used now: those that are used last are kept.
             os.utime(_checksum_file(path))
             return str(content["checksum"])
     return ""
@@ -790,6 +811,7 @@ def remember_checksum(path: Path, state: SourceState, checksum: str) -> None:
     with suppress(OSError, OutputError):
         if not state or source_state(path) != state:
             return
+        # A file in the cache, whose name is derived from the path.
         memory_file = _checksum_file(path)
         memory_file.parent.mkdir(parents=True, exist_ok=True)
         content = {"path": _ascii(path), "state": state, "checksum": checksum}
@@ -802,17 +824,20 @@ def remember_checksum(path: Path, state: SourceState, checksum: str) -> None:
 
 
 def _checksum_file(path: Path) -> Path:
+    """Return the file in the cache for the checksum of a source file."""
     name = hashlib.sha256(_ascii(path).encode()).hexdigest()
     return cache_folder() / "checksums" / f"{name}.json"
 
 
 def _ascii(path: Path) -> str:
+    """Return an absolute path as ASCII, also if it is not UTF-8."""
     return ascii(str(path.absolute()))
 
 
 def _manifest(
     text: Mapping[str, Any], arrays: Mapping[str, ArrayDescription], key: str
 ) -> bytes:
+    """Return the bytes of a manifest, after a line with their digest."""
     described = {name: asdict(arrays[name]) for name in sorted(arrays)}
     body = json.dumps(
         {"version": _VERSION, "key": key, "text": text, "arrays": described}
@@ -849,6 +874,7 @@ def _read_in_threads(
 
 
 def _bytes_of(array: NDArray[Any]) -> memoryview:
+    """Return the bytes of an array, without copying if possible."""
     content: Bytes = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     return content.data
 
@@ -868,6 +894,7 @@ def _mapped_file(array: NDArray[Any]) -> Path | None:
 
 
 def _write_file(path: Path, content: bytes, *, durable: bool) -> None:
+    """Write a file; if ``durable``, wait until it has reached the disk."""
     with path.open("wb") as file:
         file.write(content)
         if durable:

@@ -108,6 +108,7 @@ def describe(*parts: RankingDataset) -> DatasetSummary:
     first = parts[0]
     m = sum(part.n_documents for part in parts)
     minimum, maximum, total, zeros, constant = _column_statistics(parts)
+    # Counts of missing values are empty for parts without a file.
     no_missing = np.zeros(first.n_features, dtype=np.int64)
     missing = sum((part.missing for part in parts if part.missing.size), no_missing)
     values, counts = np.unique(
@@ -126,8 +127,8 @@ def describe(*parts: RankingDataset) -> DatasetSummary:
         first.feature_ids,
         minimum,
         maximum,
-        total / m,
-        zeros / m,
+        total / m,  # the mean
+        zeros / m,  # the share of zeros
         constant,
         missing,
     )
@@ -193,6 +194,7 @@ def shown_features(part: RankingDataset) -> Ints | None:
     """
     if not is_wide(part) or part.n_features <= MOST_SHOWN:
         return None
+    # Number of values other than 0 in each column, in the first rows of an array.
     X = part.X
     counts = (
         X.sizes
@@ -238,6 +240,7 @@ def _column_statistics(
     zeros = np.zeros(n, dtype=np.int64)
     constant = np.ones(n, dtype=np.bool_)
     for part in parts:
+        # ``index`` has the query of each row of the block.
         for begin, end, index in _row_blocks(part):
             block = part.X[begin:end]
             np.minimum(minimum, block.min(axis=0), out=minimum)

@@ -99,8 +99,9 @@ def make_ranking(
     # identity matrix is the loadings of a feature that has one factor only.
     weights = 0.8 ** np.arange(n_informative)
     factors = np.eye(n_informative)
-    # Each informative feature has its own factor; redundant features share
-    # these, with more noise.
+    # Each informative feature has its own factor, with noise of 0.3; redundant
+    # features share these, with more noise. A feature without factors and noise
+    # is constant.
     features = [FeatureModel(tuple(row), 0.3) for row in factors.tolist()]
     for j in range(n_redundant):
         shared_factor = factors[j % n_informative].tolist()
@@ -167,7 +168,8 @@ def generate(
     utility = utility / utility.std() + np.repeat(
         0.5 * rng.standard_normal(n_queries), sizes
     )
-    labels = (utility > 0.9).astype(np.float64) + (utility > 1.6)  # 0, 1 or 2
+    # Each threshold adds 1 to the label: 0, 1 or 2.
+    labels = (utility > 0.9).astype(np.float64) + (utility > 1.6)
     X = np.stack(
         [_drawn_feature(feature, factors, rng) for feature in features], axis=1
     )
@@ -184,10 +186,11 @@ def generate(
 def _drawn_feature(
     feature: FeatureModel, factors: Floats, rng: np.random.Generator
 ) -> Floats:
-    """Draw one feature for all documents."""
+    """Draw one feature for all documents, from ``factors`` that features share."""
     values = feature.noise * rng.standard_normal(len(factors))
     for loading, factor in zip(feature.loadings, factors.T, strict=False):
         values += loading * factor
+    # The exponential of normal numbers is skewed.
     return np.exp(0.7 * values) if feature.skewed else values
 
 
@@ -204,6 +207,7 @@ def _part_of_queries(
     qid = np.repeat(
         np.arange(first + 1, last + 1), np.diff(query_ptr[first : last + 1])
     )
+    # Documents are numbered from 1 in each query.
     numbers = np.concatenate(
         [np.arange(1, n + 1) for n in np.diff(query_ptr[first : last + 1])]
     )
@@ -247,6 +251,7 @@ def load_sample() -> FoldedDataset:
     identity = Identity(
         known="letor4", convention="letor4", names=table_of_names("letor4")
     )
+    # The five parts form five folds, which share the rows of one matrix.
     parts = [identity.name_features(load_letor(path)) for path in sample_files()]
     source = parts[0].source
     return FoldedDataset(

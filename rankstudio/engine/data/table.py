@@ -179,7 +179,8 @@ class Table:
         present_ids = self.feature_ids
         missing = np.zeros(ids.size, dtype=np.int64)
         counts = self.missing
-        # An array has the ids 1 … n; drop its columns of zeros.
+        # An array has the ids 1 … n; drop its columns of zeros (``ids`` has
+        # those of the other columns).
         if not isinstance(X, SparseRows):
             present_ids = self.ids
             X = SparseRows.of_array(X[:, present_ids - 1])
@@ -202,7 +203,8 @@ class Table:
         notes = [text.format(name=name, column=column) for column in self.left_out]
         if self.parts.size:
             text = tr('{name}: the parts are taken from the column "{column}".')
-            notes.append(text.format(name=name, column=self.role_columns[2]))
+            _, _, part_column = self.role_columns  # of query, label and part
+            notes.append(text.format(name=name, column=part_column))
         notes += [f"{name}: {sentence}" for sentence in self.remarks]
         return (
             *notes,
@@ -220,7 +222,7 @@ def scaling(name: str) -> Normalize:
 
 
 def check_options(missing: str, normalize: str | bool) -> None:
-    """Raise `ParameterError` for an unknown treatment of missing values or scaling."""
+    """Raise `ParameterError` for an unknown treatment of missing values (``missing``) or scaling (``normalize``)."""
     if missing not in get_args(Missing):
         raise ParameterError(
             "missing", missing, tr('one of "query_min", "zero" and "refuse"')
@@ -248,6 +250,7 @@ def fill_missing(X: Floats, query_ptr: Ints, missing: Ints, policy: str) -> None
     -----
     O(m n'), where n' is the number of features with missing values.
     """
+    # Only the features with missing values are searched.
     for feature in np.flatnonzero(missing):
         column = X[:, feature]
         absent = np.isnan(column)
@@ -340,5 +343,5 @@ def _normalize(X: Floats, query_ptr: Ints) -> None:
         _normalize(X, query_ptr)
         return
     X -= np.repeat(low, rows, axis=0)
-    span[span == 0.0] = 1.0
+    span[span == 0.0] = 1.0  # a constant feature is 0 now
     X /= np.repeat(span, rows, axis=0)

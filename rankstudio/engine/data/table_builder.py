@@ -45,6 +45,7 @@ _PER_DOCUMENT = 40  # bytes of memory needed to group the documents by query
 
 
 def _no_integers() -> Ints:
+    """Return an empty array of integers."""
     return np.zeros(0, dtype=np.int64)
 
 
@@ -71,7 +72,7 @@ class PartFiles:
     paths : tuple of Path
         Files in order; a query may continue in the next file.
     form : DataFormat
-    told : DataColumns
+    user_columns : DataColumns
         Specified columns of tables, and the first feature id of text.
     sizes : int64 array of shape (Q,), optional
         Number of documents per query, if the lines do not contain their query.
@@ -85,7 +86,7 @@ class PartFiles:
 
     paths: tuple[Path, ...]
     form: DataFormat
-    told: DataColumns = field(default_factory=DataColumns)
+    user_columns: DataColumns = field(default_factory=DataColumns)
     sizes: Ints | None = None
     refuse: bool = False
     most_features: int | None = None
@@ -94,7 +95,7 @@ class PartFiles:
     @property
     def first_id(self) -> int:
         """First feature id in text: 1, or 0, which becomes 1."""
-        return 1 if self.told.ids_from is None else self.told.ids_from
+        return 1 if self.user_columns.ids_from is None else self.user_columns.ids_from
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +115,7 @@ class DocumentPiece:
         in the end.
     runs : iterable of (str, int)
         Query id and length of each run of consecutive documents of a query.
-    place_of : callable
+    line_of_run : callable
         Returns the line of a run's first document; called at most once.
     parts : ndarray of shape (m,), or (0,)
         Part of each document, if there is a part column.
@@ -128,7 +129,7 @@ class DocumentPiece:
     comments: TextComments
     missing: Ints
     runs: Iterable[tuple[str, int]]
-    place_of: Callable[[int], int]
+    line_of_run: Callable[[int], int]
     parts: Ints = field(default_factory=_no_integers)
     columns: tuple[int, ...] = ()
 
@@ -199,16 +200,16 @@ class QueryRuns:
         self._recurrences: dict[int, int] = {}
         # A run is successive documents of one query: the number of its query,
         # and its number of documents.
-        self._runs = array("q")
+        self._runs = array("q")  # integers of 64 bits
         self._lengths = array("q")
 
     def add(
-        self, runs: Iterable[tuple[str, int]], place_of: Callable[[int], int]
+        self, runs: Iterable[tuple[str, int]], line_of_run: Callable[[int], int]
     ) -> None:
         """Add runs of documents of a query: (query id, number of documents).
 
-        ``place_of`` returns the line or row of the first document of a run, by
-        the position of the run. It may take long, so that it is called only
+        ``line_of_run`` returns the line or row of the first document of a run,
+        by the position of the run. It may take long, so that it is called only
         once, for the first query whose documents are not consecutive.
         """
         for position, (query_id, length) in enumerate(runs):
@@ -220,7 +221,7 @@ class QueryRuns:
             # The query occurred before, but another one in between.
             if is_known and query not in self._recurrences:
                 self._recurrences[query] = (
-                    0 if self._recurrences else place_of(position)
+                    0 if self._recurrences else line_of_run(position)
                 )
             self._runs.append(query)
             self._lengths.append(length)
@@ -305,7 +306,7 @@ class TableBuilder(ABC):
         self._runs = QueryRuns()
         self._missing = _no_integers()
         self._columns: tuple[int, ...] | None = None
-        # which some piece does not have as features
+        # columns that some piece does not have as features, as in ``_columns``
         self._dropped_columns: set[int] = set()
 
     @property
@@ -337,6 +338,7 @@ class TableBuilder(ABC):
         """
         if not len(piece.y):
             return
+        # Columns of a piece are the positions of its features in a table of the file.
         if self._columns is None:
             self._columns = piece.columns
         if piece.columns != self._columns:
@@ -348,7 +350,7 @@ class TableBuilder(ABC):
                 self._missing, (0, len(piece.missing) - len(self._missing))
             )
         self._missing[: len(piece.missing)] += piece.missing
-        self._runs.add(piece.runs, piece.place_of)
+        self._runs.add(piece.runs, piece.line_of_run)
         self.n_documents += len(piece.y)
 
     def features(self) -> tuple[int, ...]:
@@ -370,6 +372,7 @@ class TableBuilder(ABC):
         self._dropped_columns |= set(columns) - set(piece.columns)
         X = np.zeros((len(piece.y), len(columns)))
         missing = np.zeros(len(columns), dtype=np.int64)
+        # ``index`` is the position in X, ``column`` that in the table of the file.
         for index, column in enumerate(columns):
             if column in piece.columns:
                 X[:, index] = piece.X[:, piece.columns.index(column)]
@@ -398,7 +401,9 @@ class TableBuilder(ABC):
         ``sizes`` are the numbers of documents of the queries, if the documents
         do not contain their query.
         """
-        # The reader has gathered the rows itself, and knows their queries.
+        # The reader has gathered the rows itself, and knows their queries and
+        # the columns that are left out (``without``); all others stay. Missing
+        # values are counted later, in the rows of the table.
         if facts.rows is not None:
             self._dropped_columns = set(facts.rows.without)
             self._columns = tuple(range(facts.n_features + len(self._dropped_columns)))
@@ -445,7 +450,8 @@ class TableInMemory(TableBuilder):
         DatasetError
             If the sizes do not add up to the number of documents.
         """
-        # Find the order in which queries are contiguous, empty if they already are.
+        # Find the order in which queries are contiguous, as positions of rows;
+        # empty if they already are.
         query_ptr, ids, scattered = self._queries(facts, sizes)
         order = (
             _order_of_rows(facts, self.n_documents)
@@ -456,6 +462,7 @@ class TableInMemory(TableBuilder):
         columns = self._kept_columns(self.width)
         y = _joined_arrays([piece.y for piece in self._pieces])
         X, feature_ids, missing = self._features(columns)
+        # Codes of train, vali and test; empty without a column of parts.
         parts = _joined_arrays([piece.parts for piece in self._pieces])
         if order.size:
             X = X[order]
@@ -487,7 +494,9 @@ class TableInMemory(TableBuilder):
     def _features(self, columns: slice | list[int]) -> tuple[Features, Ints, Ints]:
         """Return (X, ids, missing): features, their ids, and missing values of each.
 
-        X has shape (m, n), the others (n,). The ids are of size 0 if they are 1 … n.
+        X has shape (m, n), the others (n,). The ids are of size 0 if they are 1
+        … n. ``columns`` are the positions of the written columns that stay;
+        entries, the values other than 0 with their ids, have no columns yet.
         """
         if self._entries:
             sparse, feature_ids = Entries.joined(self._entries).matrix()
@@ -526,7 +535,9 @@ class TableInMemory(TableBuilder):
             self._X[self.n_documents : rows, piece.X.shape[1] :] = self.padding
         # Keep the rest of the piece without its features and runs, which would
         # hold memory; int() stands for the function that it needs no more.
-        self._pieces.append(replace(piece, X=np.zeros((0, 0)), runs=(), place_of=int))
+        self._pieces.append(
+            replace(piece, X=np.zeros((0, 0)), runs=(), line_of_run=int)
+        )
 
     def _grow(self, rows: int, width: int, share: float) -> None:
         """Enlarge the matrix to a number of rows and columns, and for those expected.
@@ -534,7 +545,8 @@ class TableInMemory(TableBuilder):
         If ``share`` of all documents has ``rows`` rows, the others need as much
         in proportion; they get no memory in advance if it is scarce.
         """
-        # The share of a tiny piece of a file may be rounded to 0.
+        # Reserve a little more than expected. The share of a tiny piece of a
+        # file may be rounded to 0.
         capacity = max(rows, int(_CAPACITY_FACTOR * rows / max(share, 1e-9)))
         if 8.0 * capacity * width > memory.available():
             check_memory(self.path, rows, width)
@@ -564,9 +576,9 @@ class TableOnDisk(TableBuilder):
         self._treatment = treatment
         self._folder = store.writable(mapped_folder())
         self._new = NewEntry(self._folder)
-        self._X: ArrayFile | None = None
-        self._copies = 0
-        self._comments_end = 0
+        self._X: ArrayFile | None = None  # begun by the first piece
+        self._copies = 0  # number of files of X, as each wider one is a copy
+        self._comments_end = 0  # bytes of all comments so far
         self._y: ArrayFile | None = None
         self._comments = self._new.file("comments", np.uint8)
         # The first comment begins at 0; the end of each one follows.
@@ -623,7 +635,8 @@ class TableOnDisk(TableBuilder):
             order = _order_of_rows(facts, self.n_documents)
         else:
             order = self._order_by_query(scattered)
-        # Count the missing values of each feature.
+        # Count the missing values of each feature. If the table has only some
+        # of the written rows (facts.rows), the counts so far are of too many.
         columns = self._kept_columns(n_features)
         # Columns beyond the written ones have no missing values.
         missing = np.zeros(n_features, dtype=np.int64)
@@ -645,7 +658,7 @@ class TableOnDisk(TableBuilder):
         ):
             self._rewrite(n_features, query_ptr, order, missing if is_filled else None)
         else:  # the file is already the final array
-            self._new.take("X", self._X)
+            self._new.add_file("X", self._X)
         # Labels are few enough to be sorted in memory.
         assert self._y is not None
         if order.size:
@@ -654,16 +667,16 @@ class TableOnDisk(TableBuilder):
             self._y.path.unlink()
             self._new.save("y", y)
         else:
-            self._new.take("y", self._y)
+            self._new.add_file("y", self._y)
         # Write the other arrays and facts, then map the finished table.
-        self._new.take("comments", self._comments)
-        self._new.take("comment_offsets", self._offsets)
+        self._new.add_file("comments", self._comments)
+        self._new.add_file("comment_offsets", self._offsets)
         small_arrays = {"query_ptr": query_ptr, "missing": missing, "file_rows": order}
         small_arrays |= {"feature_ids": _no_integers(), "parts": _no_integers()}
         for name, values in small_arrays.items():
             self._new.save(name, values)
         text = table_text(
-            facts, ids, scattered, are_taken=bool(order.size), sources=sources
+            facts, ids, scattered, is_reordered=bool(order.size), sources=sources
         )
         folder = self._new.finish(text, key)
         # Nothing can stop this: the table has been written.
@@ -688,7 +701,8 @@ class TableOnDisk(TableBuilder):
                 "y", np.float64, piece.y.shape[1] if piece.y.ndim > 1 else None
             )
         assert self._X is not None
-        # Pad a piece that is narrower than the file.
+        # Pad a piece that is narrower than the file with the value of columns
+        # that only other documents have.
         if X.shape[1] < self.width:
             X = np.pad(
                 X, ((0, 0), (0, self.width - X.shape[1])), constant_values=self.padding
@@ -724,6 +738,7 @@ class TableOnDisk(TableBuilder):
         assert self._X is not None
         raw = self._X.content()
         counts = np.zeros(self.width, dtype=np.int64)
+        # Rows of about the bytes of a block of the store at a time.
         step = max(1, store.BLOCK // (8 * max(self.width, 1)))
         for begin in range(0, order.size, step):
             counts += np.isnan(raw[order[begin : begin + step]]).sum(axis=0)
@@ -759,11 +774,20 @@ class TableOnDisk(TableBuilder):
     ) -> None:
         """Write X again in its final order, width and values, some whole queries at a time.
 
-        ``query_ptr``, of shape (Q + 1,), has the first row of each query, and
-        ``order`` the old position of each row; it is empty if rows stay in
-        order. ``missing`` is the number of missing values of each feature, None
-        if they are not filled. The features of the largest query must fit into
-        the memory limit three times.
+        The features of the largest query must fit into the memory limit three
+        times.
+
+        Parameters
+        ----------
+        width : int
+            Number of columns.
+        query_ptr : ndarray of shape (Q + 1,)
+            First row of each query, followed by the number of rows.
+        order : ndarray of shape (m,) or (0,)
+            Old position of each row; empty if rows stay in order.
+        missing : ndarray of shape (n,) or None
+            Number of missing values of each feature; None if they are not
+            filled.
         """
         assert self._X is not None
         # The largest query needs three numbers of 8 bytes for each value.
@@ -805,7 +829,7 @@ class TableOnDisk(TableBuilder):
                 normalize_queries(block, block_ptr)
             out.append(block)
             release(raw)
-        self._new.take("X", out)
+        self._new.add_file("X", out)
         del raw  # Windows does not remove a mapped file
         self._X.path.unlink()
 
@@ -862,6 +886,7 @@ def too_large(
 
 
 def _joined_arrays(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the arrays one after the other; a single one as it is."""
     return arrays[0] if len(arrays) == 1 else np.concatenate([*arrays])
 
 
@@ -869,6 +894,7 @@ def _joined_comments(pieces: Sequence[TextComments]) -> TextComments:
     """Return the comments of all pieces, one after the other."""
     if len(pieces) == 1:
         return pieces[0]
+    # Offsets, where comments begin, are different in the joined bytes.
     content = np.concatenate([piece.content for piece in pieces])
     lengths = np.concatenate([np.diff(piece.offsets) for piece in pieces])
     return TextComments(

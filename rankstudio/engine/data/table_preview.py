@@ -14,7 +14,7 @@ from rankstudio.engine.data.fold_files import first_file
 from rankstudio.engine.data.formats.format_catalog import (
     data_formats,
     format_of_key,
-    told_format,
+    named_format,
 )
 from rankstudio.engine.data.formats.query_sizes import sizes_file
 from rankstudio.engine.data.formats.recognised_form import (
@@ -90,14 +90,14 @@ class TablePreview:
         return not all(is_numeral(text) or text in missing_texts for text in texts)
 
 
-def preview_table(path: Path, format_told: str = "") -> TablePreview:
+def preview_table(path: Path, format_name: str = "") -> TablePreview:
     """Return the first rows of a table.
 
     Parameters
     ----------
     path : Path
         A file, or a folder of data, whose first training file is used.
-    format_told : str
+    format_name : str
         Format of the data, as a plan names it; "" for the recognised one.
 
     Raises
@@ -109,7 +109,7 @@ def preview_table(path: Path, format_told: str = "") -> TablePreview:
     size_file = sizes_file(file)
     sizes = size_file.name if size_file else ""
     # A format that the user named is used in any case.
-    specified_format = told_format(format_told, file)
+    specified_format = named_format(format_name, file)
     if specified_format is not None and specified_format.is_table:
         return _table_preview(file, specified_format, sizes)
     # Otherwise use the table format with the greatest confidence.
@@ -120,6 +120,7 @@ def preview_table(path: Path, format_told: str = "") -> TablePreview:
         key=lambda pair: pair[0],
     )
     # A file that no format recognises is read as CSV, unless it is binary.
+    # (Below BY_CONTENTS, no contents were recognised.)
     if confidence < BY_CONTENTS:
         refuse_other_binary(file, beginning.head)
         form = form if confidence else format_of_key("csv")
@@ -150,6 +151,7 @@ def _short_cells(rows: Any) -> tuple[tuple[str, ...], ...]:
 
 
 def _short_cell(value: Any) -> str:
+    """Return a value as text, cut to the length that is shown."""
     text = "" if value is None else str(value)
     return short(text, _MAX_CELL_LENGTH)
 
@@ -204,6 +206,7 @@ def columns_of(
         document=document,
         missing_texts=tuple(missing_texts),
     )
+    # The columns without specified names, by the usual ones.
     usual = DataColumns(no_queries=no_queries, missing_texts=tuple(missing_texts))
     usual_roles = preview.recognised(usual)
     specified_roles = preview.recognised(specified)

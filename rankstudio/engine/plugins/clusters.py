@@ -53,6 +53,7 @@ def _refuse_invalid(entry: object) -> None:
         raise PlanError(
             tr("expected a ClusterEntry, got {value}.").format(value=shown(entry))
         )
+    # ``connect`` names the function that connects to the cluster.
     if not isinstance(entry.connect, str) or not _MODULE_AND_NAME.fullmatch(
         entry.connect
     ):

@@ -50,6 +50,8 @@ def entries_of(
             version=failed.version,
             reason=failed.reason,
         )
+    # Built-in plug-ins come first, so that their keys are used already. Another
+    # entry with such a key, or an invalid one, gives a warning.
     for loaded in plugins.loaded:
         for entry in values_of(loaded, kind):
             if not loaded.built_in:

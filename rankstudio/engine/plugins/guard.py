@@ -60,6 +60,7 @@ def failure(error: BaseException) -> str:
         if "rankstudio" not in frame.filename.replace("\\", "/").split("/")
     ]
     last_frame = next(reversed(foreign_frames or frames), None)
+    # An error without a text has no colon.
     text = one_line(f"{type(error).__name__}: {error}".rstrip(": "))[:_MAX_TEXT_LENGTH]
     if last_frame is None:
         return text
@@ -102,28 +103,32 @@ def yielded(
 ) -> Iterator[T]:
     """Yield the values of a generator of foreign code, which runs on its own thread.
 
-    The thread is left behind if the code hangs. ``seconds`` is the limit of the
-    time spent waiting in all, None for no limit; ``check`` is called meanwhile,
-    and may raise an error to stop. Raise RuntimeError if the code raises an
-    error or ends the program, TimeoutError if it takes too long.
+    ``function`` returns the generator. The thread is left behind if the code
+    hangs. ``seconds`` is the limit of the time spent waiting in all, None for
+    no limit; ``check`` is called meanwhile, and may raise an error to stop
+    (``int`` does nothing). Raise RuntimeError if the code raises an error or
+    ends the program, TimeoutError if it takes too long.
     """
     # Of one element: the code computes at most one value in advance.
     results: queue.Queue[tuple[str, Any]] = queue.Queue(1)
     ended = threading.Event()
 
     def work() -> None:
-        """Put each value into the queue, then the end or error; runs in a thread."""
+        """Put each value into the queue, then the end or error; runs in a thread.
+
+        Calls ``function`` of the enclosing function, and uses its queue and event.
+        """
         try:
             for item in function():
                 _put_while_awaited(results, ("item", item), ended)
                 if ended.is_set():
                     return
             _put_while_awaited(results, ("end", None), ended)
-        except (
-            BaseException
-        ) as error:  # foreign code may raise anything, SystemExit included
+        # Foreign code may raise anything, SystemExit included.
+        except BaseException as error:
             _put_while_awaited(results, ("error", error), ended)
 
+    # Foreign code may print: its prints must not mix with the result of a command.
     waited = 0.0
     with PRINTED_AS_NOTES:
         threading.Thread(target=work, name="rankstudio-plugin", daemon=True).start()
@@ -146,7 +151,7 @@ def yielded(
                     raise RuntimeError(failure(value)) from value
                 yield value
         finally:
-            ended.set()
+            ended.set()  # the thread stops at its next value
 
 
 def _put_while_awaited(

@@ -150,7 +150,7 @@ def _plugins_with_needs(names: tuple[str, ...]) -> PluginSet:
 
     A plug-in that lacks another one that it needs is among the failed ones.
     """
-    package_plugins = _plugins_of_packages()
+    package_plugins = _plugins_of_packages()  # loaded, failed and left out
     loaded: list[LoadedPlugin] = []
     failed = list(package_plugins.failed)
     for candidate in (*_built_in(names), *package_plugins.loaded):
@@ -187,6 +187,8 @@ def _reason_of_missing_needs(plugin: Plugin, above: tuple[str, ...] = ()) -> str
         return tr("needs: expected names of plug-ins, got {value}").format(
             value=shown(plugin.needs)
         )
+    # The loaded ones of installed packages, by name. Built-in plug-ins are the
+    # core, which is always there, and abilities, which may be absent.
     package_plugins = {
         loaded.plugin.name: loaded.plugin for loaded in _plugins_of_packages().loaded
     }
@@ -228,19 +230,20 @@ def _is_available(name: str, names_to_leave_out: Collection[str]) -> bool:
 
     It must not be left out by the user, and its folder must exist.
     """
+    # The second value is "module:name" of the plug-in.
     _, reference = _ABILITIES[name]
     module = reference.partition(":")[0]
     try:
         return name not in names_to_leave_out and find_spec(module) is not None
-    except (
-        ModuleNotFoundError
-    ):  # without any ability, the folder of all abilities does not exist
+    except ModuleNotFoundError:
+        # Without any ability, the folder of all abilities does not exist.
         return False
 
 
 @cache
 def _load_built_in(name: str) -> LoadedPlugin:
     """Import a built-in plug-in by its name, once per process."""
+    # The second value is "module:name" of the plug-in.
     _, reference = _BUILT_IN[name]
     return LoadedPlugin(
         plugin=_import_plugin(reference),
@@ -259,7 +262,11 @@ def _names_to_leave_out() -> frozenset[str]:
 
 @cache
 def _plugins_of_packages() -> PluginSet:
-    """Return the plug-ins of installed packages: the loaded, failed and left-out ones."""
+    """Return the plug-ins of installed packages: the loaded, failed and left-out ones.
+
+    The user leaves out plug-ins by their names. Left-out abilities, which are
+    no packages, are among the left-out ones, too.
+    """
     names_to_leave_out = _names_to_leave_out()
     loaded: list[LoadedPlugin] = []
     names = set(_BUILT_IN)
@@ -274,6 +281,8 @@ def _plugins_of_packages() -> PluginSet:
         for entry_point in entry_points
         if entry_point[0] not in names_to_leave_out
     ]
+    # Each result is a plug-in, or the error of its import. A plug-in may have
+    # another name than its entry point.
     results = _import_with_timeout([value for _, value, _ in entry_points])
     for (name, _, package), result in zip(entry_points, results, strict=True):
         if isinstance(result, BaseException):
@@ -385,6 +394,7 @@ def _import_with_timeout(values: Sequence[str]) -> list[Plugin | BaseException]:
     with redirect_stdout(sys.stderr):
         while len(results) < len(values):
             imported: SimpleQueue[Plugin | BaseException] = SimpleQueue()
+            # A result per value, in order: the others are still to be imported.
             remaining_values = values[len(results) :]
             threading.Thread(
                 target=_import_each, args=(remaining_values, imported), daemon=True
@@ -410,9 +420,8 @@ def _import_each(
         result: Plugin | BaseException
         try:
             result = _import_plugin(value)
-        except (
-            BaseException
-        ) as error:  # a foreign package may raise anything, SystemExit included
+        except BaseException as error:
+            # A foreign package may raise anything, SystemExit included.
             result = error
         if time.monotonic() - started >= PATIENCE:
             return  # its receiver has stopped waiting

@@ -80,7 +80,10 @@ class RunListener(Protocol):
     def finish(
         self, result: Any, refitted: Path | None = None, *, stopped: bool
     ) -> None:
-        """Log the result, and a model learned from all documents, if there is one."""
+        """Log the result, and the model learned from all documents (``refitted``), if any.
+
+        ``stopped`` is whether the run was stopped.
+        """
         ...
 
     def fail(self) -> None:

@@ -46,7 +46,8 @@ def commands_to_record() -> dict[str, str]:
     Abilities are RankStudio's own removable plug-ins. The names are stored in a
     file, so that the commands of absent ones are known, too.
     """
-    # Built-in entries are not checked, and need no texts of warnings.
+    # Built-in entries are not checked (the lambda), and need no texts of
+    # warnings (""). Analyses are commands, too.
     return {
         entry.key: loaded.plugin.name
         for kind in ("commands", "analyses")
@@ -80,6 +81,7 @@ def terminal_commands(used_keys: Collection[str]) -> dict[str, str]:
         if problem:
             raise PlanError(problem)
 
+    # Texts of the warnings: for a key that is taken, and for an invalid entry.
     exists = tr("A command {key} exists already. Choose another name.")
     unusable = tr("A command of the plug-in {name} cannot be used: {reason}")
     return {

@@ -66,6 +66,7 @@ def _valid_translations(loaded: LoadedPlugin, language: str) -> dict[str, str]:
     values. Raise ValueError for a damaged catalog.
     """
     catalog = dict(read_catalog(_catalog_path(loaded.plugin.texts, language)))
+    # Only texts that its entries show are translated, no other texts of the program.
     own_texts = set[str]()
     for field in fields(loaded.plugin):
         value = getattr(loaded.plugin, field.name)
@@ -76,6 +77,7 @@ def _valid_translations(loaded: LoadedPlugin, language: str) -> dict[str, str]:
         for text in own_texts
         if text in catalog and is_translation(text, catalog[text])
     }
+    # An empty translation is none yet, and no reason for a warning.
     refused_texts = sorted(
         text for text in own_texts if catalog.get(text) and text not in valid
     )
@@ -113,6 +115,7 @@ def _catalog_path(reference: str, language: str) -> Path:
     match = (
         _PACKAGE_AND_FOLDER.fullmatch(reference) if isinstance(reference, str) else None
     )
+    # The location of the package, None if it is not installed.
     spec = find_spec(match[1]) if match is not None else None
     if match is None or spec is None or not spec.submodule_search_locations:
         raise ValueError(
@@ -162,6 +165,7 @@ def read_catalog(path: Path) -> Iterator[tuple[str, str]]:
         raise ValueError(
             tr("{path} has more than {most} texts").format(path=path, most=_MAX_TEXTS)
         )
+    # An entry of a table is the length and the position of a text.
     for number in range(count):
         extent = struct.unpack_from(f"{order}2I", content, text_table + 8 * number)
         text = _decoded_text(content, extent, path)
@@ -169,6 +173,7 @@ def read_catalog(path: Path) -> Iterator[tuple[str, str]]:
             f"{order}2I", content, translation_table + 8 * number
         )
         translated = _decoded_text(content, extent, path)
+        # gettext separates plurals by \0, and a context from its text by \4.
         has_plural_or_context = bool({"\0", "\4"} & {*text, *translated})
         if text and translated and not has_plural_or_context:
             yield text, translated

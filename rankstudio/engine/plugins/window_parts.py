@@ -154,7 +154,7 @@ def window_parts() -> WindowParts:
     panels: dict[str, tuple[WindowPanel, LoadedPlugin]] = {}
     for loaded in plugins().loaded:
         for page in loaded.plugin.pages:
-            if _is_page_of_window(page, loaded):
+            if _is_page_of_window(page, loaded):  # one of RankStudio's own pages
                 continue
             problem = _problem_of_page(
                 page, {*OWN_PAGES, *pages}, built_in=loaded.built_in
@@ -220,7 +220,18 @@ def _problem_of_part(
 ) -> str:
     """Return why the key or a text of a page or panel is invalid; "" if none is.
 
-    ``used_keys`` are those of other parts of the window; the reason is a sentence.
+    Parameters
+    ----------
+    part : WindowPage or WindowPanel
+    max_label_length : int
+        Maximum number of characters of the label.
+    used_keys : iterable of str
+        Keys of other parts of the window.
+
+    Returns
+    -------
+    str
+        The reason as a sentence, or "".
     """
     if not isinstance(part.key, str) or not _KEY.fullmatch(part.key):
         text = tr("key: expected lower-case letters, digits and hyphens, got {key}.")
@@ -230,6 +241,7 @@ def _problem_of_part(
             "a page or panel with the key {key} exists already. Choose another key."
         )
         return text.format(key=shown(part.key))
+    # A page of RankStudio may have a controller in place of a builder.
     build = getattr(part, "controller", "") or part.build
     if not isinstance(build, str) or not _BUILDER.fullmatch(build):
         text = tr('{key}: build: expected "module:function", got {build}.')
@@ -251,6 +263,7 @@ def _problem_of_part(
 
 
 def _warn(loaded: LoadedPlugin, problem: str) -> None:
+    """Warn of a page or panel that cannot be used."""
     text = tr("A page or panel of the plug-in {name} cannot be used: {reason}")
     message = text.format(name=one_line(loaded.plugin.name), reason=one_line(problem))
     warnings.warn(message, PluginWarning, stacklevel=3)

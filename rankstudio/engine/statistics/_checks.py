@@ -24,12 +24,21 @@ def checked_level(value: Any, name: str = "level") -> float:
     raise ParameterError(name, value, "a number between 0 and 1 (exclusive)")
 
 
-def row(name: str, values: ArrayLike, size: int | None = None) -> Floats:
+def checked_row(name: str, values: ArrayLike, size: int | None = None) -> Floats:
     """Return numbers or NaN as a float64 array with one axis.
 
-    ``name`` is that of the parameter, and ``size`` the required number of
-    values, if any. Raise ParameterError for infinite values, another shape or
-    another size.
+    Parameters
+    ----------
+    name : str
+        Name of the parameter, for messages.
+    values : array-like of shape (n,)
+    size : int, optional
+        Required number n.
+
+    Raises
+    ------
+    ParameterError
+        For infinite values, another shape or another size.
     """
     vector = np.asarray(values, dtype=np.float64)
     if vector.ndim != 1 or (size is not None and vector.size != size):
@@ -48,7 +57,7 @@ def row(name: str, values: ArrayLike, size: int | None = None) -> Floats:
 
 def paired_rows(a: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats]:
     """Return the two rows without the queries in which either has no value."""
-    left = row("a", a)
-    right = row("b", b, left.size)
+    left = checked_row("a", a)
+    right = checked_row("b", b, left.size)
     has_both = ~(np.isnan(left) | np.isnan(right))
     return left[has_both], right[has_both]

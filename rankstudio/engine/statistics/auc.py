@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.statistics._checks import row
+from rankstudio.engine.statistics._checks import checked_row
 
 
 def pooled_auc(scores: ArrayLike, labels: ArrayLike) -> float:
@@ -92,12 +92,13 @@ def pair_auc(held_out: ArrayLike, labels: ArrayLike) -> float:
     float
         NaN if all labels are equal.
     """
-    truth = row("labels", labels)
+    truth = checked_row("labels", labels)
     scores = np.asarray(held_out, dtype=np.float64)
     if scores.shape != (truth.size, truth.size):
         raise ParameterError(
             "held_out", scores.shape, f"a matrix of {truth.size} rows and columns"
         )
+    # Entry (i, j) is whether i has the higher label. Equal scores count half.
     higher = truth[:, None] > truth
     right = np.heaviside(scores[higher] - scores.T[higher], 0.5)
     return float(right.mean()) if right.size else float("nan")
@@ -155,6 +156,7 @@ def mean_auc_interval(
     """
     if not 0 < level < 1:
         raise ParameterError("level", level, "a number between 0 and 1")
+    # A row (AUC, variance) for each model.
     estimates = np.array(
         [_area_and_variance(*ranking) for ranking in rankings]
     ).reshape(-1, 2)
@@ -178,7 +180,7 @@ def _area_and_variance(scores: ArrayLike, relevant: ArrayLike) -> tuple[float, f
     (m,). Return NaN with fewer than two relevant or two other documents.
     """
     truth = np.asarray(relevant, dtype=np.bool_)
-    score_vector = row("scores", scores, truth.size)
+    score_vector = checked_row("scores", scores, truth.size)
     higher = np.sort(score_vector[truth])
     lower = np.sort(score_vector[~truth])
     if min(higher.size, lower.size) < 2:
@@ -202,8 +204,9 @@ def _counts_below(values: Floats, sorted_values: Floats) -> Floats:
 def _score_and_label_vectors(
     scores: ArrayLike, labels: ArrayLike
 ) -> tuple[Floats, Floats]:
-    truth = row("labels", labels)
-    return row("scores", scores, truth.size), truth
+    """Return scores and labels as arrays of equal length."""
+    truth = checked_row("labels", labels)
+    return checked_row("scores", scores, truth.size), truth
 
 
 def _ordered_pairs(scores: Floats, labels: Floats) -> tuple[float, int]:

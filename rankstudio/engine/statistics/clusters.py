@@ -56,6 +56,8 @@ def clusters(correlations: Floats, alike: float = ALIKE) -> Clusters:
     from scipy.cluster.hierarchy import fcluster, leaves_list, linkage  # noqa: PLC0415 - where it is needed
 
     distances = 1.0 - np.abs(correlations[np.triu_indices(n, 1)])
+    # linkage() takes the upper triangle of the distances; rounding may make
+    # them negative.
     tree = linkage(np.maximum(distances, 0.0), "average")
     order = leaves_list(tree).astype(np.int64)
     # A distance that exceeds the threshold only by rounding counts as within it.

@@ -28,7 +28,7 @@ def silverman_bandwidth(values: Floats) -> float:
     if values.size < 2:
         return 0.0
     deviation = float(values.std(ddof=1))
-    low, high = np.percentile(values, [25, 75])
+    low, high = np.percentile(values, [25, 75])  # the quartiles
     # 1.34 standard deviations are the interquartile range of a normal
     # distribution.
     spread = min(deviation, float(high - low) / 1.34) or deviation
@@ -70,12 +70,15 @@ def gaussian_density(
     n_bins = (grid.size - 1) * _BINS_PER_POINT + 1
     # Positions are in bins, from the first grid point on.
     position = np.clip((values - grid[0]) * (_BINS_PER_POINT / step), 0.0, n_bins - 1.0)
+    # Each value is divided between the bins below and above it; ``mass`` has
+    # the number of values in each bin.
     lower_bin = np.minimum(position.astype(np.int64), n_bins - 2)
     share = position - lower_bin
     mass = np.bincount(lower_bin, 1.0 - share, n_bins) + np.bincount(
         lower_bin + 1, share, n_bins
     )
     bins = grid[0] + (step / _BINS_PER_POINT) * np.arange(n_bins)
+    # The normal density at each grid point of a value in each bin, but its factor.
     kernel = np.exp(-0.5 * ((grid[:, None] - bins[None, :]) / width) ** 2)
     density: Floats = kernel @ mass / (values.size * width * np.sqrt(2.0 * np.pi))
     return density

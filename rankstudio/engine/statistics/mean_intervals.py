@@ -104,6 +104,7 @@ def mean_p_values(differences: Sequence[Floats]) -> Floats:
     from scipy.special import stdtr  # noqa: PLC0415 - as above
 
     mean, error, n = _means(differences)
+    # Without spread, t is 0 for a mean of 0, and infinite otherwise.
     has_spread = error > 0.0
     t = np.divide(
         np.abs(mean), error, out=np.where(mean == 0.0, 0.0, np.inf), where=has_spread
@@ -115,10 +116,17 @@ def mean_p_values(differences: Sequence[Floats]) -> Floats:
 def _means(differences: Sequence[Floats]) -> tuple[Floats, Floats, Ints]:
     """Return (means, standard errors, numbers of queries), each of shape (K,).
 
-    ``differences`` has an array of shape (K, Q_f) for each fold: K pairs of
-    models by queries, NaN where there is none. Folds count equally in the mean,
-    and so do the queries of each fold. Raise ParameterError for other shapes or
-    infinite values.
+    Folds count equally in the mean, and so do the queries of each fold.
+
+    Parameters
+    ----------
+    differences : sequence of F ndarrays of shape (K, Q_f)
+        For each fold, K pairs of models by queries; NaN where there is none.
+
+    Raises
+    ------
+    ParameterError
+        For other shapes, or infinite values.
     """
     shapes = [np.shape(fold_differences) for fold_differences in differences]
     if not shapes or any(
@@ -133,6 +141,7 @@ def _means(differences: Sequence[Floats]) -> tuple[Floats, Floats, Ints]:
             "differences", float("inf"), "finite numbers, or NaN where there is none"
         )
     has_value = ~np.isnan(values)
+    # Queries with a value, of shape (F, K); then the number of folds with any, (K,).
     sizes = np.stack(
         [
             np.count_nonzero(~np.isnan(fold_differences), axis=1)

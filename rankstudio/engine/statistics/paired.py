@@ -19,8 +19,8 @@ from rankstudio.engine.statistics._checks import (
     EPS,
     ROUNDINGS,
     checked_level,
+    checked_row,
     paired_rows,
-    row,
 )
 
 _DRAWS_AT_ONCE = 1 << 21  # 16 MB of float64
@@ -168,6 +168,7 @@ def paired_t(a: ArrayLike, b: ArrayLike) -> PairedT:
     if left.size == 0:
         return PairedT(np.nan, np.nan)
     difference = left - right
+    # Differences that vary only by the rounding of the values have no standard error.
     spread = float(np.ptp(difference))
     if spread <= ROUNDINGS * EPS * float(np.maximum(np.abs(left), np.abs(right)).max()):
         return PairedT(0.0, 1.0)
@@ -188,9 +189,17 @@ def bootstrap_interval(
     contains the middle part of the mean differences of the samples (Efron 1979;
     Efron & Tibshirani 1993, chapter 13).
 
-    ``a`` and ``b`` have shape (Q,): the values of two runs in the same queries,
-    of which those with NaN in either are left out. ``n`` samples are drawn with
-    the seed. Infinite values, or numbers out of range, are a ParameterError.
+    Parameters
+    ----------
+    a, b : array-like of shape (Q,)
+        Values of two runs in the same queries. Queries with NaN in either are
+        left out.
+    level : float
+        Confidence, between 0 and 1.
+    n : int
+        Number of samples.
+    seed : int
+        Seed of the draw, 0 or more.
 
     Returns
     -------
@@ -210,6 +219,7 @@ def bootstrap_interval(
         return np.nan, np.nan
     difference = left - right
     rng = np.random.default_rng(seed)
+    # Samples at a time, to save memory; each row of ``drawn`` is one.
     at_once = max(1, _DRAWS_AT_ONCE // difference.size)
     means = np.empty(n)
     for first in range(0, n, at_once):
@@ -242,9 +252,15 @@ def win_tie_loss(
 ) -> WinTieLoss:
     """Count the queries in which the first run is better, equal and worse.
 
-    ``a`` and ``b`` have shape (Q,): the values of two runs in the same queries,
-    of which those with NaN in either are left out. Differences up to
-    ``tolerance`` count as equal.
+    Parameters
+    ----------
+    a, b : array-like of shape (Q,)
+        Values of two runs in the same queries. Queries with NaN in either are
+        left out.
+    tolerance : float
+        Differences up to it count as equal.
+    higher_is_better : bool
+        Whether larger values are better.
     """
     if not 0 <= tolerance < np.inf:
         raise ParameterError("tolerance", tolerance, "a finite number from 0 up")
@@ -276,10 +292,11 @@ def holm(p_values: ArrayLike) -> Floats:
     ParameterError
         For a value outside of [0, 1].
     """
-    p = row("p_values", p_values)
+    p = checked_row("p_values", p_values)
     tested = np.flatnonzero(~np.isnan(p))
     if np.any((p[tested] < 0) | (p[tested] > 1)):
         raise ParameterError("p_values", p.tolist(), "numbers from 0 to 1, or NaN")
+    # Positions by ascending p; the smallest of m is multiplied by m, the next by m - 1.
     order = tested[np.argsort(p[tested], kind="stable")]
     adjusted = np.full(p.size, np.nan)
     factors = np.arange(order.size, 0, -1)
@@ -341,18 +358,21 @@ def randomisation(a: ArrayLike, b: ArrayLike, n: int = 100_000, seed: int = 0) -
     if left.size == 0:
         return np.nan
     difference = left - right
+    # An assignment counts if its sum is at least as far from 0 as the observed
+    # one, up to rounding.
     rounding = (
         (left.size + ROUNDINGS) * EPS * float(np.sum(np.abs(left) + np.abs(right)))
     )
-    least = abs(float(difference.sum())) - rounding
+    least_sum = abs(float(difference.sum())) - rounding
     difference = difference[difference != 0.0]
     is_exact = difference.size < n.bit_length()  # 2^Q <= n, without the power
+    # Each block of draws has a byte of eight signs per table and assignment.
     tables = _tables_of_eight(difference)
     draws = (
         _all_signs(difference.size) if is_exact else _random_signs(n, len(tables), seed)
     )
     count = sum(
-        int(np.count_nonzero(np.abs(_signed_sums(tables, codes)) >= least))
+        int(np.count_nonzero(np.abs(_signed_sums(tables, codes)) >= least_sum))
         for codes in draws
     )
     return count / 2**difference.size if is_exact else (count + 1) / (n + 1)
@@ -383,7 +403,7 @@ def _all_signs(n_differences: int) -> Iterator[Bytes]:
     A block has shape (Q / 8, assignments): each byte has the signs of eight
     differences.
     """
-    n_tables = -(-n_differences // 8)
+    n_tables = -(-n_differences // 8)  # rounded up
     for first in range(0, 2**n_differences, _ASSIGNMENTS_AT_ONCE):
         last = min(first + _ASSIGNMENTS_AT_ONCE, 2**n_differences)
         # little-endian: byte i has the signs for table i
@@ -392,7 +412,10 @@ def _all_signs(n_differences: int) -> Iterator[Bytes]:
 
 
 def _random_signs(n: int, n_tables: int, seed: int) -> Iterator[Bytes]:
-    """Yield n random assignments, as :func:`_all_signs` does."""
+    """Yield n random assignments of signs, in blocks as :func:`_all_signs` does.
+
+    Each has ``n_tables`` bytes.
+    """
     rng = np.random.default_rng(seed)
     at_once = max(1, min(_ASSIGNMENTS_AT_ONCE, _BYTES_AT_ONCE // n_tables))
     for first in range(0, n, at_once):
@@ -450,6 +473,7 @@ def signed_ranks(a: ArrayLike, b: ArrayLike) -> SignedRanks:
     difference = left - right
     rounding = ROUNDINGS * EPS * float(np.maximum(np.abs(left), np.abs(right)).max())
     difference = difference[np.abs(difference) > rounding]
+    # Twice the ranks are whole numbers, also for ties.
     doubled = doubled_ranks(np.abs(difference), rounding)
     positive = int(doubled[difference > 0].sum())
     p = (
@@ -469,6 +493,8 @@ def doubled_ranks(sizes: Floats, rounding: float) -> Ints:
     order = np.argsort(sizes, kind="stable")
     begins_group = np.diff(sizes[order], prepend=-np.inf) > rounding
     group = np.cumsum(begins_group) - 1
+    # The last rank of a group is the number of numbers up to its end.
+    # bincount() would make a group of nothing.
     last_ranks = np.cumsum(np.bincount(group)) if sizes.size else group
     first_ranks = np.concatenate(([0], last_ranks))[: last_ranks.size] + 1
     ranks = np.empty(sizes.size, dtype=np.int64)
@@ -481,15 +507,21 @@ def _exact_p(doubled: Ints, positive: int) -> float:
     """Return the exact p of Wilcoxon's test.
 
     That is the share of all assignments of signs to the ranks whose sum of
-    positive ranks is at least as far from its mean. ``doubled`` has twice the
-    rank of each of n differences, and ``positive`` is twice the sum of the
-    positive ones.
+    positive ranks is at least as far from its mean.
+
+    Parameters
+    ----------
+    doubled : ndarray of shape (n,)
+        Twice the rank of each of n differences.
+    positive : int
+        Twice the sum of the ranks of positive differences.
     """
     total = int(doubled.sum())
     # The number of assignments of the ranks so far, at most 2^50, by the sum of
     # the positive ranks.
     counts = np.zeros(total + 1, dtype=np.int64)
     counts[0] = 1
+    # The next rank is negative, which keeps the sum, or positive, which adds to it.
     for rank in doubled.tolist():
         counts[rank:] += counts[: total + 1 - rank].copy()
     is_far = np.abs(2 * np.arange(total + 1) - total) >= abs(2 * positive - total)
@@ -497,7 +529,11 @@ def _exact_p(doubled: Ints, positive: int) -> float:
 
 
 def _normal_p(doubled: Ints, positive: int) -> float:
-    """Return the two-sided p of the normal distribution with the same mean and variance."""
+    """Return the two-sided p of the normal distribution with the same mean and variance.
+
+    ``doubled`` are twice the ranks, and ``positive`` the sum of those of
+    positive differences.
+    """
     from scipy.special import ndtr  # noqa: PLC0415 - scipy, where it is needed
 
     distance = abs(2.0 * positive - float(doubled.sum()))

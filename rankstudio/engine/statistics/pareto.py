@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.statistics._checks import EPS, row
+from rankstudio.engine.statistics._checks import EPS, checked_row
 
 
 def pareto_front(
@@ -44,9 +44,10 @@ def pareto_front(
     # Sort by size, then by falling gain. The sort is stable, so that the first
     # of equal models comes first.
     order = np.lexsort((-gain, size))
-    order = order[np.isfinite(gain[order])]
+    order = order[np.isfinite(gain[order])]  # NaN has become -inf
     if order.size == 0:
         return order
+    # A model is on the front if it is better than all before it, as the first is.
     best_before = np.maximum.accumulate(gain[order])[:-1]
     return order[np.concatenate(([True], gain[order][1:] > best_before))]
 
@@ -82,13 +83,14 @@ def one_standard_error(
         only NaN means.
     """
     size, gain = _sizes_and_gains(sizes, means, higher_is_better, "means")
-    error = row("errors", errors, size.size)
+    error = checked_row("errors", errors, size.size)
     if np.any(error < 0):
         raise ParameterError(
             "errors", float(np.nanmin(error)), "standard errors, from 0 up"
         )
     if gain.max(initial=-np.inf) == -np.inf:
         raise ParameterError("means", gain.size, "at least one value that is not NaN")
+    # The last argument is which models count.
     best = _smallest_model(size, gain, gain == gain.max())
     best_error = float(np.nan_to_num(error[best]))
     # A mean exactly one error below counts, although the difference is rounded.
@@ -105,8 +107,8 @@ def _sizes_and_gains(
     gain, for NaN. ``name`` is that of the values. Raise ParameterError for rows
     of different lengths, infinite values, or a missing size.
     """
-    value_row = row(name, values)
-    size = row("sizes", sizes, value_row.size)
+    value_row = checked_row(name, values)
+    size = checked_row("sizes", sizes, value_row.size)
     if np.isnan(size).any():
         raise ParameterError("sizes", np.nan, "numbers")
     return size, np.where(
@@ -115,6 +117,10 @@ def _sizes_and_gains(
 
 
 def _smallest_model(size: Floats, gain: Floats, allowed: Bools) -> int:
-    """Return the smallest of the allowed models; of equal sizes the best one, then the first."""
+    """Return the smallest of the allowed models.
+
+    Of models of equal size, it is the one with the greatest gain, then the
+    first.
+    """
     candidates = np.flatnonzero(allowed)
     return int(candidates[np.lexsort((-gain[candidates], size[candidates]))[0]])

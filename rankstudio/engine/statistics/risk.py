@@ -115,6 +115,7 @@ def baseline_risk(
     alpha = checked_alpha(alpha)
     run_values, baseline_values = paired_rows(run, baseline)
     if run_values.size == 0:
+        # Gain, loss, URisk, TRisk and its p.
         return BaselineRisk(*(math.nan,) * 5, n_losses=0, n=0)
 
     # Improvement in each query; differences within rounding are none.
@@ -129,6 +130,7 @@ def baseline_risk(
 
     # Without variation there is no standard error.
     varies = float(np.ptp(weighted)) > 2.0 * (1.0 + alpha) * rounding
+    # t of the weighted improvements is TRisk.
     test = paired_t(weighted, np.zeros(weighted.size))
     return BaselineRisk(
         gain=float(np.mean(np.maximum(improvement, 0.0))),
@@ -182,7 +184,7 @@ def z_risks(table: ArrayLike, alpha: float = ALPHA) -> Floats:
     Cells with an expected value of 0 deviate by 0. O(QR).
     """
     alpha = checked_alpha(alpha)
-    counted = _checked_table(table)
+    counted = _checked_table(table)  # only queries in which all runs have a value
     total = float(counted.sum())
     if total == 0.0:
         return np.zeros(counted.shape[1])
@@ -225,7 +227,7 @@ def geo_risks(table: ArrayLike, alpha: float = ALPHA) -> Floats:
     """
     from scipy.special import ndtr  # noqa: PLC0415 - scipy, where it is needed
 
-    counted = _checked_table(table)
+    counted = _checked_table(table)  # only queries in which all runs have a value
     risks = z_risks(counted, alpha)
     n_queries = len(counted)
     if n_queries == 0:

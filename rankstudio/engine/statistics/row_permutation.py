@@ -27,6 +27,6 @@ def permuted_rows(
     query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
     order: Ints = np.arange(keys.size)
     rows = order if among is None else np.flatnonzero(among)
-    # Sort by query, then by random key.
+    # Sort by query, then by random key: each query keeps its rows, in a random order.
     order[rows] = rows[np.lexsort((keys[rows], query[rows]))]
     return order

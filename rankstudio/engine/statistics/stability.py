@@ -18,7 +18,17 @@ INDICES = ("Jaccard", "Kuncheva", "Lustgarten")
 
 
 class Nogueira(NamedTuple):
-    """An estimate of stability, its variance and a confidence interval."""
+    """An estimate of stability.
+
+    Attributes
+    ----------
+    value : float
+        The estimate.
+    variance : float
+        Its variance.
+    low, high : float
+        Ends of its confidence interval.
+    """
 
     value: float
     variance: float
@@ -90,6 +100,7 @@ def stability(sets: Sets, n_features: int, level: float = 0.95) -> Stability:
     """
     member = membership(sets, n_features)
     sizes = member.sum(axis=1)
+    # Kuncheva's index is defined for sets of one size only.
     index = "Kuncheva" if (sizes == sizes[0]).all() else "Lustgarten"
     jaccard = similarity(member, "Jaccard")
     corrected = similarity(member, index)
@@ -146,7 +157,7 @@ def similarity(member: Bools, index: str = "Jaccard") -> Floats:
         )
     d = member.shape[1]
     indicator = member.astype(np.float64)
-    common = indicator @ indicator.T
+    common = indicator @ indicator.T  # r of each pair of sets
     k = indicator.sum(axis=1)
     # The values where the denominator is 0: two empty sets are equal, and have
     # the agreement of chance.
@@ -155,6 +166,7 @@ def similarity(member: Bools, index: str = "Jaccard") -> Floats:
         numerator = common
         denominator = k[:, None] + k - common
     else:
+        # Both sides of the quotient are multiplied by d.
         numerator = common * d - k[:, None] * k
         denominator = _chance_scale(k, d, index)
     np.divide(numerator, denominator, out=similar, where=denominator > 0)
@@ -218,7 +230,7 @@ def nogueira(member: Bools, level: float = 0.95) -> Nogueira:
         return Nogueira(np.nan, np.nan, np.nan, np.nan)
     if member.all() or not member.any():
         return Nogueira(0.0, 0.0, 0.0, 0.0)
-    share = member.mean(axis=0)
+    share = member.mean(axis=0)  # p_f
     size = member.mean(axis=1)  # k_i / d
     mean = float(member.mean())  # k̄ / d
     scale = mean * (1.0 - mean)
@@ -257,9 +269,23 @@ def membership(sets: Sets, n_features: int) -> Bools:
 def _chance_scale(k: Floats, d: int, index: str) -> Floats:
     """Return the denominator of a similarity corrected for chance, times d.
 
-    ``k``, of shape (M,), has the sizes of M sets of d features; the result has
-    shape (M, M), for each pair of sets. Kuncheva's index needs equal sizes;
-    otherwise raise ParameterError.
+    Parameters
+    ----------
+    k : ndarray of shape (M,)
+        Sizes of M sets.
+    d : int
+        Number of features.
+    index : {"Kuncheva", "Lustgarten"}
+
+    Returns
+    -------
+    ndarray of shape (M, M)
+        For each pair of sets.
+
+    Raises
+    ------
+    ParameterError
+        For Kuncheva's index of sets with different sizes.
     """
     smaller: Floats = np.minimum(k[:, None], k)
     scale: Floats

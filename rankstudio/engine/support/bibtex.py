@@ -112,6 +112,7 @@ class BibEntry:
         Authors and year come first, then title, journal or book with volume,
         number and pages, note and address. Fields that are absent are left out.
         """
+        # plain() gives a field without LaTeX, "" for an absent one; value() as it is.
         year = self.plain("year")
         container = next(
             filter(None, map(self.plain, ("journal", "booktitle", *_PUBLISHERS))), ""
@@ -161,7 +162,7 @@ def parse_bibtex(text: str) -> tuple[BibEntry, ...]:
     ('peng2005feature', '2005')
     """
     bib_entries: dict[str, BibEntry] = {}
-    position = _after(_BLANK_OR_COMMENTS, text, 0)
+    position = _after(_BLANK_OR_COMMENTS, text, 0)  # behind blanks and comments
     while position < len(text):
         bib_entry, position = _parsed_entry(text, position)
         if bib_entry.key in bib_entries:
@@ -224,6 +225,7 @@ def _plain_sign(match: re.Match[str]) -> str:
         # The letter and a combining accent become one character.
         letter = (match["braced"] or match["letter"]) + _COMBINING[match["accent"]]
         return unicodedata.normalize("NFC", letter)
+    # A command that is no letter is written by its name.
     if match["name"]:
         return _LETTERS.get(match["name"], match["name"])
     if match["sign"]:
@@ -245,6 +247,7 @@ def _parsed_entry(text: str, position: int) -> tuple[BibEntry, int]:
 
     Raise ParameterError if there is no valid entry.
     """
+    # An entry begins with its kind and key: "@article{peng2005feature,".
     start = _START.match(text, position)
     if start is None or not _KEY.fullmatch(start["key"]):
         raise _refusal(text[position : position + 40], "@kind{key, field = {value}, …}")
@@ -266,6 +269,7 @@ def _fields(text: str, position: int) -> Iterator[tuple[str, str, int]]:
 
     The first field begins at ``position``. Raise ParameterError for an invalid field.
     """
+    # Errors quote the next 40 characters of the text.
     while _END.match(text, position) is None:
         name = _FIELD_NAME.match(text, position)
         if name is None:
@@ -285,6 +289,7 @@ def _value(text: str, position: int) -> tuple[str, int]:
     The value is a number, or a text without its outer braces or quotation
     marks. Raise ParameterError for anything else.
     """
+    # Errors quote the next 40 characters of the text.
     number = _NUMBER.match(text, position)
     if number is not None:
         return number[0], number.end()
@@ -317,4 +322,5 @@ def _after(pattern: re.Pattern[str], text: str, position: int) -> int:
 
 
 def _refusal(part: str, expected: str) -> ParameterError:
+    """Return the error of a part of BibTeX."""
     return ParameterError("BibTeX", part, expected)

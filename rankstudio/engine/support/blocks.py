@@ -42,9 +42,23 @@ def group_blocks(ptr: Ints, width: int) -> Iterator[tuple[int, int]]:
 def solve_lower(factor: Floats, right: Floats) -> Floats:
     """Solve L X = B for a lower triangular matrix L, and return X = L⁻¹ B.
 
-    ``factor`` is L, of shape (n, n), and ``right`` is B, of shape (n, c). X has
-    shape (n, c) and is stored by columns, as SciPy would return it. Columns are
-    solved in groups, so that no call takes long. O(n²c).
+    Columns are solved in groups, so that no call takes long.
+
+    Parameters
+    ----------
+    factor : ndarray of shape (n, n)
+        L.
+    right : ndarray of shape (n, c)
+        B.
+
+    Returns
+    -------
+    ndarray of shape (n, c)
+        X, stored by columns, as SciPy would return it.
+
+    Notes
+    -----
+    O(n²c).
     """
     from scipy.linalg import solve_triangular  # noqa: PLC0415 - where it is needed
 

@@ -34,11 +34,11 @@ _log.setLevel(logging.INFO)
 
 
 class _Handler(logging.Handler):
-    """Passes the messages of the log to a function."""
+    """Handler of a log that calls ``on_message`` with each message."""
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
+    def __init__(self, on_message: Callable[[str], None]) -> None:
         super().__init__()
-        self._tell = tell
+        self._tell = on_message
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
@@ -48,12 +48,12 @@ class _Handler(logging.Handler):
 
 
 @contextmanager
-def announced(tell: Callable[[str], None]) -> Iterator[None]:
+def announced(on_message: Callable[[str], None]) -> Iterator[None]:
     """Report every kernel whose compilation starts within a with statement.
 
-    ``tell`` gets the message, on the thread that compiles the kernel.
+    ``on_message`` gets the message, on the thread that compiles the kernel.
     """
-    handler = _Handler(tell)
+    handler = _Handler(on_message)
     _log.addHandler(handler)
     try:
         yield
@@ -68,6 +68,7 @@ def announce(kernel: str) -> None:
     sample data, "3 of 20".
     """
     label = kernel
+    # Kernels of the sample's study are compiled in a known order.
     with in_english(False):  # also while a report is written, which is in English
         if kernel in SAMPLE_KERNELS:
             label = tr("{n} of {most}").format(

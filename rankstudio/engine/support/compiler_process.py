@@ -44,7 +44,7 @@ class CompilerProcess:
 
         Return whether that succeeded: the code is then in the cache of kernels.
         """
-        if not self.wanted:
+        if not self.wanted:  # kernels are compiled in this process
             return False
         announce(function.__name__)
         # A function that cannot be found by its name cannot be sent.
@@ -75,6 +75,7 @@ class CompilerProcess:
         reader = self._process.stdout
         assert writer is not None
         assert reader is not None
+        # Its answer is whether it compiled.
         writer.write(request)
         writer.flush()
         return bool(pickle.load(reader))
@@ -92,6 +93,7 @@ def _start_process() -> subprocess.Popen[bytes]:
     It ends when its input is closed, that is, with this process. In a session
     of its own, Ctrl+C does not reach it.
     """
+    # It finds the same modules; "" is the current folder.
     path = os.pathsep.join(folder or "." for folder in sys.path)
     return subprocess.Popen(
         [sys.executable, "-m", __name__],
@@ -103,7 +105,7 @@ def _start_process() -> subprocess.Popen[bytes]:
 
 
 def _serve(reader: BinaryIO, writer: BinaryIO) -> None:
-    """Compile the requested kernels until the input ends."""
+    """Compile the kernels that ``reader`` requests, until it ends; ``writer`` gets the results."""
     with suppress(EOFError, BrokenPipeError):
         while True:
             module, name, signature = pickle.load(reader)

@@ -85,7 +85,7 @@ def one_line(text: str) -> str:
 
 
 def comment_text(text: str, kind: Comment) -> str:
-    """Return a text for a comment: one line, with blanks for characters with a meaning there."""
+    """Return a text for a comment of a kind: one line, with blanks for characters with a meaning there."""
     allowed = _COMMENT_SIGNS[kind]
     return "".join(
         c if c.isalnum() or c in allowed or ord(c) > 0x7F else " "
@@ -134,6 +134,7 @@ def latex_escaped(text: str) -> str:
     parts: list[str] = []
     end = 0
     for power in _POWER.finditer(text):
+        # "^10", or raised digits, which become plain ones.
         exponent = power["plain"] or power["raised"].translate(_SUPERSCRIPTS)
         parts += [
             _latex_text(text[end : power.start()]),
@@ -200,6 +201,7 @@ def _escaped_word(word: str) -> str:
 
     Every byte of the result is printable, whatever is in the word.
     """
+    # Other bytes are written as three octal digits.
     safe = string.ascii_letters + string.digits + "/._-+=:, "
     encoded = word.encode("utf-8", "surrogateescape")
     return (
@@ -219,6 +221,7 @@ def _is_allowed_in_documents(character: str) -> bool:
 
     Controls, and signs that change the direction of text, are not allowed.
     """
+    # The category of Unicode: "Co" are private characters, "Cn" unassigned ones.
     code = ord(character)
     kind = category(character)
     if code & 0xFFFE == 0xFFFE or 0xFDD0 <= code < 0xFDF0:  # noncharacters
@@ -229,6 +232,7 @@ def _is_allowed_in_documents(character: str) -> bool:
 
 
 def _is_number(text: str) -> bool:
+    """Return whether a text is a number."""
     try:
         float(text)
     except ValueError:

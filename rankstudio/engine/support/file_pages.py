@@ -36,8 +36,8 @@ def release(array: NDArray[Any]) -> None:
     # The position of the array within the mapped file, by the addresses of both.
     begin = np.frombuffer(mapped, np.uint8).__array_interface__["data"][0]
     offset = array.__array_interface__["data"][0] - begin
-    # Only whole pages of the array: a page at its edge may belong to another
-    # array, too.
+    # Only whole pages of the array, from the first boundary of pages (rounded
+    # up) to the last: a page at its edge may belong to another array, too.
     first = -(-offset // mmap.PAGESIZE) * mmap.PAGESIZE
     end = (offset + array.nbytes) // mmap.PAGESIZE * mmap.PAGESIZE
     if first < end:
@@ -80,15 +80,28 @@ def empty_in_file(shape: tuple[int, ...], folder: Path) -> Floats:
 def taken_rows(X: Floats, rows: Ints, folder: Path) -> Floats:
     """Return some rows of a mapped matrix, mapped from another file.
 
-    X has shape (m, n), ``rows`` shape (m',), the result (m', n). ``folder`` is
-    that of the new file, which disappears with the array. O(m'n), block by
-    block.
+    Parameters
+    ----------
+    X : ndarray of shape (m, n)
+    rows : ndarray of shape (m',)
+        Row numbers.
+    folder : Path
+        Folder of the new file, which disappears with the array.
+
+    Returns
+    -------
+    ndarray of shape (m', n)
+
+    Notes
+    -----
+    O(m'n), block by block.
     """
     selected = empty_in_file((rows.size, X.shape[1]), folder)
     for block in _row_blocks(rows.size, X.shape[1]):
         batch = rows[block]
         np.take(X, batch, axis=0, out=selected[block])
-        # Pages that were read must not add up in memory.
+        # Pages that were read must not add up in memory: release the range of
+        # rows that contains the batch.
         release(X[batch.min() : batch.max() + 1])
         release(selected[block])
     return selected
@@ -97,9 +110,21 @@ def taken_rows(X: Floats, rows: Ints, folder: Path) -> Floats:
 def chosen_columns(X: Floats, columns: Sequence[int], folder: Path) -> Floats:
     """Return some columns of a mapped matrix, mapped from another file.
 
-    X has shape (m, n), the result (m, k) for k column numbers. ``folder`` is
-    that of the new file, which disappears with the array. O(mk), block by
-    block.
+    Parameters
+    ----------
+    X : ndarray of shape (m, n)
+    columns : sequence of k int
+        Column numbers.
+    folder : Path
+        Folder of the new file, which disappears with the array.
+
+    Returns
+    -------
+    ndarray of shape (m, k)
+
+    Notes
+    -----
+    O(mk), block by block.
     """
     chosen = empty_in_file((len(X), len(columns)), folder)
     for rows in _row_blocks(*X.shape):
@@ -129,8 +154,20 @@ def taken_columns(X: Floats, columns: slice) -> Floats:
 def joined_rows(matrices: Sequence[Floats], folder: Path) -> Floats:
     """Return matrices with n columns, one below the other, mapped from a new file.
 
-    ``folder`` is that of the file, which disappears with the array. O(mn) for m
-    rows in all, block by block.
+    Parameters
+    ----------
+    matrices : sequence of ndarray of shape (m_i, n)
+    folder : Path
+        Folder of the new file, which disappears with the array.
+
+    Returns
+    -------
+    ndarray of shape (m, n)
+        For m rows in all.
+
+    Notes
+    -----
+    O(mn), block by block.
     """
     joined = empty_in_file((sum(map(len, matrices)), matrices[0].shape[1]), folder)
     first_row = 0

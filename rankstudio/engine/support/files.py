@@ -79,7 +79,9 @@ def write_text(path: str | Path, text: str) -> None:
     """
     try:
         content = text.encode("utf-8")
-    except UnicodeEncodeError as error:  # such as the name of a file that is not UTF-8
+    except UnicodeEncodeError as error:
+        # Such as the name of a file that is not UTF-8: the message quotes the
+        # text around it.
         part = ascii(text[max(error.start - 20, 0) : error.end + 20])
         raise OutputError(
             tr(
@@ -125,6 +127,7 @@ def read_text(
     ValueError
         For another encoding.
     """
+    # A folder passes here: reading it below raises its own OSError.
     status = path.stat()
     if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
         raise OSError(errno.EINVAL, "found a device or a pipe, expected a file")
@@ -144,7 +147,11 @@ def is_there(path: Path) -> bool:
 
 
 def remove_abandoned(folder: Path, pattern: str) -> None:
-    """Remove temporary files and folders of killed processes after a day."""
+    """Remove files and folders in a folder that have not changed for a day.
+
+    ``pattern`` is that of temporary names. A process that was killed leaves
+    such files behind.
+    """
     for path in folder.glob(pattern):
         with suppress(OSError):  # another user's, or gone by now
             if time.time() - path.stat().st_mtime > _ABANDONED_SECONDS:

@@ -17,7 +17,7 @@ STANDARD = "standard"
 
 
 def _no_ranks() -> None:
-    return None
+    """Return None: no ranks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +90,14 @@ def greatest(labels: Floats) -> float:
 def ranks_of_ids(ids: Iterable[str], query_ptr: Ints) -> Ints | None:
     """Return the rank of each document's id among those of its query, as shape (m,).
 
-    ``ids`` are in the order of the documents, "" for a missing id, and
-    ``query_ptr`` has the first row of each query, followed by m. Return None if
-    no query has all its ids.
+    Return None if no query has all its ids.
+
+    Parameters
+    ----------
+    ids : iterable of m str
+        In the order of the documents; "" for a missing id.
+    query_ptr : ndarray of shape (Q + 1,)
+        First row of each query, followed by m.
 
     Notes
     -----
@@ -145,5 +150,6 @@ def _joined_ranks(gradings: Sequence[Grading], rows: Sequence[Ints]) -> Ints | N
 
 
 def _ranks_of_rows(grading: Grading, rows: slice | Ints) -> Ints | None:
+    """Return the ranks of ids of some rows; None without ids."""
     ranks = grading.id_ranks
     return None if ranks is None else ranks[rows]

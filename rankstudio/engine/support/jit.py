@@ -62,9 +62,9 @@ def kernel_cache(function: Callable[..., Any]) -> Any:
     """
     try:
         return _checked_cache(_KernelCache(function), function)
-    except (
-        RuntimeError
-    ) as error:  # numba has no folder that it could write to, or others can write to it
+    except RuntimeError as error:
+        # numba has no folder that it could write to, or other users can write
+        # to it (_UntrustedError, whose text is the reason).
         _use_temporary_folder(str(error) if isinstance(error, _UntrustedError) else "")
     try:
         return _checked_cache(_KernelCache(function), function)
@@ -108,6 +108,7 @@ def only_ours(folder: Path, source: Path) -> bool:
     """
     if not hasattr(os, "geteuid"):
         return True  # Windows keeps a user's folders to itself
+    # User 0 and group 0 are those of the system.
     status = folder.stat()
     owners = {os.geteuid(), 0, source.stat().st_uid}
     all_can_write = bool(status.st_mode & stat.S_IWOTH)
@@ -186,6 +187,8 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
         from another process that compiles it now. After None, numba compiles it
         in this process.
         """
+        # The cache counts first; then the shipped kernels; then the other
+        # process, which writes to the cache.
         code = super().load_overload(sig, target_context) or self._load_shipped(
             sig, target_context
         )
@@ -204,6 +207,7 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
         return None if data is None else self._impl.rebuild(target_context, data)
 
     def save_overload(self, sig: Any, data: Any) -> None:
+        """Save compiled code; an error only prevents that."""
         try:
             super().save_overload(sig, data)
         except OSError as error:
@@ -214,32 +218,39 @@ class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
     """numba's index and data of a function, each with a digest at its end."""
 
     def save(self, key: Any, data: Any) -> None:
+        """Save code together with its key."""
         super().save(key, (key, data))
 
     def load(self, key: Any) -> Any:
+        """Return the code of a key; None if there is none."""
         # If two processes write at the same time, the index may be from one and
         # the code from the other.
         saved_key, data = super().load(key) or (None, None)
         return data if saved_key == key else None
 
     def _save_index(self, overloads: dict[Any, str]) -> None:
+        """Write the names of files by key."""
         self._write(self._index_path, overloads)
 
     def _save_data(self, name: str, data: Any) -> None:
+        """Write the code to a file."""
         self._write(self._data_path(name), data)
 
     def _write(self, path: str, obj: Any) -> None:
+        """Write an object and its digest."""
         content: bytes = self._dump(obj)
         with self._open_for_write(path) as file:
             file.write(content + self._digest(path, content))
 
     def _load_index(self) -> dict[Any, str]:
+        """Return the names of files by key."""
         try:
             return dict(self._load(self._index_path))
         except OSError:
             return {}
 
     def _load_data(self, name: str) -> Any:
+        """Return the code in a file."""
         return self._load(self._data_path(name))
 
     def _load(self, path: str) -> Any:
@@ -256,6 +267,7 @@ class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
         return pickle.loads(content[:-_DIGEST_BYTES])
 
     def _digest(self, path: str, content: bytes) -> bytes:
+        """Return the digest of a file of this source."""
         origin = f"{Path(path).name} {self._version} {self._source_stamp!r}\n"
         return hashlib.sha256(
             origin.encode("utf-8", "surrogateescape") + content
@@ -287,6 +299,8 @@ class _Compilations(event.Listener):  # type: ignore[misc]
 
     def on_start(self, event: event.Event) -> None:
         """Announce a kernel that is compiled now; numba calls this."""
+        # Garbage collection is disabled at the outermost compilation; one may
+        # start another.
         if self._n_active == 0:
             self._was_enabled = gc.isenabled()
             gc.disable()
@@ -298,6 +312,7 @@ class _Compilations(event.Listener):  # type: ignore[misc]
             announce(dispatcher.py_func.__name__)
 
     def on_end(self, event: event.Event) -> None:
+        """Enable garbage collection after the last one."""
         self._n_active -= 1
         if self._n_active == 0 and self._was_enabled:
             gc.enable()

@@ -42,10 +42,8 @@ def boosting_library(name: str, needed_by: str, extra: str | None = None) -> Any
         return import_module(name.lower())
     except ImportError as error:
         raise MissingExtraError(needed_by, name, extra) from error
-    except (
-        OSError,
-        ValueError,
-    ) as error:  # XGBoost raises a ValueError if it does not find its library
+    except (OSError, ValueError) as error:
+        # XGBoost raises a ValueError if it does not find its library.
         raise MissingExtraError(needed_by, name, extra, _reason(error)) from error
 
 

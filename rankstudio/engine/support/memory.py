@@ -64,7 +64,7 @@ def budget() -> float:
 
 
 def is_asked() -> bool:
-    """Return whether a limit was specified."""
+    """Return whether the user has specified a memory limit."""
     return _budget.get() is not None or bool(os.environ.get(VARIABLE))
 
 
@@ -81,6 +81,7 @@ def n_bytes(text: str) -> float:
     >>> n_bytes("4GB"), n_bytes("1.5 GiB"), n_bytes("700 MB")
     (4000000000.0, 1610612736.0, 700000000.0)
     """
+    # The groups are the number, the prefix (k, M, G …) and the "i" of powers of 1024.
     match = _SIZE.fullmatch(text.strip())
     value = 0.0
     if match:
@@ -118,6 +119,7 @@ def refuse_small_limit() -> None:
     ------
     OutOfMemoryError
     """
+    # The program itself, and a stack for each thread of the libraries.
     limit = _address_space()
     least = _ADDRESS_BYTES + _N_LIBRARIES * ((os.cpu_count() or 1) - 1) * _STACK_BYTES
     if limit is not None and limit < least:
@@ -216,6 +218,7 @@ def _control_groups(text: str) -> tuple[tuple[str, str, str], ...]:
     # A dict keeps the order and drops repetitions; the roots of both versions
     # of control groups come first.
     groups = dict.fromkeys([_V2, _V1])
+    # A line is "4:memory:/user" in version 1, and "0::/user" in version 2.
     for kinds, path in re.findall(r"^\d+:([^:\n]*):/(.*)$", text, re.M):
         if not kinds or "memory" in kinds.split(","):
             root, limit_file, usage_file = _V1 if kinds else _V2
@@ -231,11 +234,8 @@ def _physical_memory() -> float:
     """Return the memory of the machine in bytes; infinity if it is unknown."""
     try:
         return float(os.sysconf("SC_PAGE_SIZE")) * float(os.sysconf("SC_PHYS_PAGES"))
-    except (
-        AttributeError,
-        ValueError,
-        OSError,
-    ):  # not on Windows: there the allocation itself fails
+    except (AttributeError, ValueError, OSError):
+        # Not on Windows: there the allocation itself fails.
         return float("inf")
 
 

@@ -64,6 +64,7 @@ def parse_sum(text: str, names: Sequence[str], parameter: str) -> tuple[Product,
     >>> parse_sum("linear * rbf + 0.5*rbf", ("linear", "rbf"), "kernel")
     (Product(weight=1.0, names=('linear', 'rbf')), Product(weight=0.5, names=('rbf',)))
     """
+    # takes() moves behind the sign "+" if it is next; else the sum has ended.
     parser = _Parser(text, tuple(names), parameter)
     products = [parser.product()]
     while parser.takes(SUM):
@@ -94,7 +95,7 @@ class _Parser:
         self._parameter = parameter
         self._n_factors = 0
         self.position = 0
-        self._advance(0)
+        self._advance(0)  # over blanks
 
     def product(self) -> Product:
         """Read a product of names and numbers, such as "0.5 * rbf".
@@ -184,6 +185,7 @@ def format_sum(products: Sequence[Product]) -> str:
 
 
 def _format_product(product: Product) -> str:
+    """Return a product as text, without a weight of 1."""
     weight = [] if product.weight == 1.0 else [format_number(product.weight)]
     return f" {TIMES} ".join([*weight, *product.names])
 

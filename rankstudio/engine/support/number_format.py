@@ -43,6 +43,8 @@ def fixed(value: float, decimals: int = 4, *, sign: bool = False) -> str:
     if math.isnan(value):
         return NOTHING
     signs = "+" if sign and value else ""
+    # 0 is formatted apart, as -0.0 would have a sign. A text of only zeros is
+    # empty without them.
     text = f"{value:{signs}.{decimals}f}" if value else f"{0:.{decimals}f}"
     if value and not text.strip("+-0."):
         text = f"{value:{signs}.{decimals + 1}f}"

@@ -64,7 +64,7 @@ def _parsed_number(item: str, name: str) -> float:
 
     ``name`` is that of the field. Raise ParameterError for another text, or infinity.
     """
-    power = _POWER.fullmatch(item)
+    power = _POWER.fullmatch(item)  # base and exponent, as in "2^-3"
     try:
         value = float(power[1]) ** _exponent(power) if power else float(item)
     except (ValueError, OverflowError, ZeroDivisionError):
@@ -123,6 +123,7 @@ def _parsed_range(first: str, last: str, item: str, name: str) -> list[float]:
 
 
 def _exponent(power: re.Match[str]) -> float:
+    """Return the exponent of a power in a text."""
     return float(power[2].replace("−", "-"))
 
 
@@ -134,8 +135,8 @@ def format_grid(values: Sequence[float]) -> str:
     """
     exponents = [power_of_two(v) for v in values]
     if len(values) > 1 and None not in exponents:
-        # Ranges are written of powers of 2, or of 4 if every second exponent is
-        # missing.
+        # Ranges are written of powers of 2 with exponents 1 apart, or of 4 if
+        # they are 2 apart and even.
         steps = [b - a for a, b in pairwise(exponents)]  # type: ignore[operator]
         if len(values) > 2 and set(steps) == {1} and isinstance(exponents[0], int):
             return f"2^{exponents[0]}..2^{exponents[-1]}"
@@ -177,5 +178,6 @@ def power_of_two(value: float) -> float | None:
     mantissa, exponent = math.frexp(value)
     if mantissa == 0.5:
         return exponent - 1
+    # Otherwise the exponent may be in quarters.
     quarters = round(4 * math.log2(value)) / 4
     return quarters if -1000 < quarters < 1000 and 2.0**quarters == value else None

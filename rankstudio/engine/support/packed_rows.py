@@ -94,7 +94,7 @@ class PackedRows:
             block = np.stack(rows[first : first + step])
             is_stored = block.view(np.int64) != bits
             values.append(block[is_stored])
-            marks.append(np.packbits(is_stored, axis=1))
+            marks.append(np.packbits(is_stored, axis=1))  # a bit per number
             counts.append(is_stored.sum(axis=1))
         starts = np.concatenate([[0], *counts]).cumsum()
         return cls(n, fill, np.concatenate(values), starts, np.concatenate(marks))
@@ -126,6 +126,7 @@ def packed_rows(rows: Sequence[Floats], fill: float) -> Rows:
     fill : float
         0.0 or NaN: the number that is not stored.
     """
+    # Rows without numbers share one array.
     if rows and all(row.size == 0 for row in rows):
         return PlainRows((np.empty(0),) * len(rows))
     plain = PlainRows(tuple(rows))
@@ -159,6 +160,8 @@ class IndexTuples:
     @classmethod
     def of(cls, rows: Sequence[tuple[int, ...]]) -> IndexTuples:
         """Store some tuples of indices, equal ones once. O(total length)."""
+        # ``flat`` has all indices that are stored, ``begins`` where each tuple
+        # starts in it.
         longest = max(rows, key=len)
         if all(row == longest[: len(row)] for row in rows):
             begins = dict.fromkeys(rows, 0)
@@ -171,6 +174,7 @@ class IndexTuples:
                     begins[row] = len(flat)
                     flat += row
         row_begins = np.array([begins[row] for row in rows], dtype=np.int64)
+        # The smallest type that holds the greatest index.
         indices = np.array(flat, dtype=np.min_scalar_type(max(flat, default=0)))
         return cls(
             indices, row_begins, row_begins + np.array([len(row) for row in rows])
@@ -205,4 +209,5 @@ class IndexTuples:
 
 
 def _row_bytes(row: Any) -> int:
+    """Return the bytes of a row in memory."""
     return row.nbytes + _HEADER_BYTES if isinstance(row, np.ndarray) else getsizeof(row)

@@ -28,7 +28,7 @@ def checked_ids(qid: ArrayLike) -> NDArray[Any]:
     ids: NDArray[Any] = np.asarray(qid, dtype=object if _is_flat(qid) else None)
     if ids.dtype.kind != "O" or ids.ndim != 1:
         return ids
-    kinds: dict[str, Any] = {}
+    kinds: dict[str, Any] = {}  # the first id of each type, by its name
     for value in ids.tolist():
         kinds.setdefault(_type_name(value), value)
     if len(kinds) > 1:
@@ -76,12 +76,14 @@ def _is_flat(qid: ArrayLike) -> bool:
 
 
 def _is_missing(value: object) -> bool:
+    """Return whether a value stands for a missing id."""
     if value is None or type(value).__name__ in _MISSING:
         return True
     return isinstance(value, float | np.floating) and bool(np.isnan(value))
 
 
 def _type_name(value: object) -> str:
+    """Return the kind of a value, for messages."""
     if isinstance(value, str):
         return "text"
     return "number" if isinstance(value, Number | np.bool_) else type(value).__name__

@@ -75,8 +75,9 @@ def shards_of(query_ptr: Ints, documents: int = DOCUMENTS) -> tuple[Shard, ...]:
     >>> [shard.n_queries for shard in shards_of(np.array([0, 3, 5, 9, 10]), documents=5)]
     [2, 2]
     """
-    cuts = [0]
+    cuts = [0]  # the first query of each shard, then Q
     while cuts[-1] < query_ptr.size - 1:
+        # The shard ends behind the last query that fits, and has at least one.
         row_limit = int(query_ptr[cuts[-1]]) + documents
         end = int(np.searchsorted(query_ptr, row_limit, side="right")) - 1
         cuts.append(max(end, cuts[-1] + 1))

@@ -63,7 +63,7 @@ class SparseRows:
     flags = _EMPTY_ARRAY.flags
 
     def __init__(self, matrix: Any) -> None:
-        self._given = matrix
+        self._matrix = matrix
         self.shape: tuple[int, int] = matrix.shape
 
     @classmethod
@@ -84,36 +84,46 @@ class SparseRows:
 
     @classmethod
     def spread(cls, dense_columns: Floats, columns: Ints, width: int) -> SparseRows:
-        """Return a matrix that has the columns of an array at ascending positions, and zeros elsewhere."""
+        """Return a matrix with zeros in all but some columns.
+
+        Parameters
+        ----------
+        dense_columns : ndarray of shape (m, k)
+            Values of those columns.
+        columns : ndarray of shape (k,)
+            Their positions, ascending.
+        width : int
+            Number of all columns.
+        """
         csr = cls.of_array(dense_columns).csr
         return cls.of_parts(csr.data, columns[csr.indices], csr.indptr, width)
 
     @cached_property
     def csr(self) -> Any:
         """The matrix by rows."""
-        return self._given if self._given.format == "csr" else self._given.tocsr()
+        return self._matrix if self._matrix.format == "csr" else self._matrix.tocsr()
 
     @cached_property
     def csc(self) -> Any:
         """The matrix by columns, the entries of each in the order of the rows."""
-        return self._given if self._given.format == "csc" else self._given.tocsc()
+        return self._matrix if self._matrix.format == "csc" else self._matrix.tocsc()
 
     @property
     def nnz(self) -> int:
         """Number of stored values."""
-        return int(self._given.nnz)
+        return int(self._matrix.nnz)
 
     @property
     def nbytes(self) -> int:
         """Memory of one form of the matrix."""
-        matrix = self._given
+        matrix = self._matrix
         return int(matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes)
 
     def __len__(self) -> int:
         return self.shape[0]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return SparseRows, (self._given,)
+        return SparseRows, (self._matrix,)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Floats:
         return self.dense().astype(dtype or np.float64, copy=False)
@@ -125,6 +135,7 @@ class SparseRows:
         """
         if isinstance(key, tuple):
             rows, columns = key
+            # A single value, 0 unless it is stored.
             if isinstance(rows, int | np.integer):
                 stored, values = self.entries(int(rows))
                 return values[stored.index(columns)] if columns in stored else 0.0
@@ -132,6 +143,7 @@ class SparseRows:
             return (self if has_all_rows else self[rows]).columns(columns)
         if isinstance(key, int | np.integer):
             return self.csr[[key]].toarray()[0]
+        # All rows: nothing is copied.
         if isinstance(key, slice) and key.indices(len(self)) == (0, len(self), 1):
             return self
         return SparseRows(self.csr[key])
@@ -148,6 +160,7 @@ class SparseRows:
     def columns(self, key: int | slice | Sequence[int] | NDArray[Any]) -> Floats:
         """Return a column as an array of shape (m,), or c columns of shape (m, c)."""
         if isinstance(key, int | np.integer):
+            # The entries of the column and their rows.
             csc = self.csc
             out = np.zeros(len(self))
             first = csc.indptr[key]
@@ -180,7 +193,8 @@ class SparseRows:
     @cached_property
     def sizes(self) -> Ints:
         """Number of stored values of each column, shape (n,)."""
-        matrix = self._given
+        # Of a matrix by rows, the columns of its entries are counted.
+        matrix = self._matrix
         sizes = np.diff(matrix.indptr).astype(np.int64)
         return (
             sizes
@@ -227,7 +241,7 @@ class SparseRows:
                     free=memory.size(free),
                 )
             )
-        dense: Floats = self._given.toarray(order="C")
+        dense: Floats = self._matrix.toarray(order="C")
         return dense
 
     def scores(self, coefs: Floats) -> Floats:
@@ -236,7 +250,8 @@ class SparseRows:
         ``coefs`` has shape (K, n). Each score is summed in the order of the
         columns, so that its last bits do not depend on the other models.
         """
-        # Columns without a coefficient add nothing; a few columns are cut out first.
+        # Columns without a coefficient in any model add nothing; if the others
+        # are few, they are cut out first.
         used = np.flatnonzero(coefs.any(axis=0))
         rows = (
             self.csr if used.size > _MAX_NARROW_COLUMNS else self.csc[:, used].tocsr()
@@ -328,9 +343,18 @@ def features_apart(X: Features) -> dict[str, NDArray[Any]]:
 
 
 def features_of(arrays: Mapping[str, NDArray[Any]], width: int) -> Features:
-    """Return the features of `features_apart` with ``width`` columns.
+    """Return the features whose arrays `features_apart` has returned.
 
-    Raise KeyError if an array is missing.
+    Parameters
+    ----------
+    arrays : mapping from str to ndarray
+    width : int
+        Number of columns.
+
+    Raises
+    ------
+    KeyError
+        If an array is missing.
     """
     if "X" in arrays:
         return arrays["X"]

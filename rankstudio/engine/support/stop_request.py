@@ -20,6 +20,7 @@ def heeding(check: Callable[[], object]) -> Iterator[None]:
     check : callable
         Raises Cancelled if a stop was requested.
     """
+    # ``_own`` has attributes of this thread.
     previous_check: Callable[[], object] | None = getattr(_own, "check", None)
     _own.check = check
     try:

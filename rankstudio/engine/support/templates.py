@@ -61,6 +61,7 @@ def _jinja_environment() -> Environment:
         trim_blocks=True,
         undefined=StrictUndefined,
     )
+    # Filters are functions that a template applies to a value.
     environment.filters |= {
         "paragraphs": lines,
         "one_line": one_line,

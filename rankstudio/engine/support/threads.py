@@ -45,6 +45,7 @@ def available() -> int:
     ParameterError
         If the variable is not a whole number from 1 up.
     """
+    # ``_own`` has attributes of this thread, here its limit, set by at_most().
     granted: int | None = getattr(_own, "count", None)
     if granted is not None:
         return granted
@@ -87,6 +88,7 @@ def at_most(count: int) -> Iterator[None]:
 
     That is for several workers that share the processors. The limit before is restored.
     """
+    # ``_own`` has attributes of this thread.
     previous_count: int | None = getattr(_own, "count", None)
     _own.count = count
     try:
@@ -174,10 +176,13 @@ def share(
     >>> done
     ['a', 'b']
     """
-    remaining_items = iter(list(items))  # all threads take their items from it
+    # All threads get their items from one iterator, each item once. A request
+    # to stop reaches all of them.
+    remaining_items = iter(list(items))
     stop_check = check_of_this_thread()
 
     def work_through() -> None:
+        """Take items and call ``work`` for each, until none is left."""
         with heeding(stop_check):
             for item in remaining_items:
                 work(item)
@@ -188,6 +193,8 @@ def share(
         else [executor.submit(work_through) for _ in range(workers - 1)]
     )
     work_through()
+    # A thread that has not started has no items left: cancel it. Others are
+    # awaited for their exceptions.
     for future in futures:
         if not future.cancel():
             future.result()
@@ -236,6 +243,7 @@ class _Steady:
 
         While some thread limits it to one, the number is only noted, for the end.
         """
+        # ``_n_holders`` threads are inside of the context now.
         with self._lock:
             counts = [count] * len(blas().lib_controllers)
             if self._n_holders:

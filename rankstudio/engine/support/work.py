@@ -34,7 +34,12 @@ def followed(
 ) -> Value:
     """Run a generator to its end, and return its value.
 
-    ``follow`` is called with each item that it yields, such as an event of progress.
+    Parameters
+    ----------
+    work : generator
+    follow : callable
+        Called with each item that the generator yields, such as an event of
+        progress.
     """
     while True:
         try:
@@ -149,10 +154,18 @@ def telling(
 ) -> Waiting[Value]:
     """Yield progress whenever a generator yields, and return its value.
 
-    The n-th item becomes the share n / ``most`` of the work called ``what``.
-    Progress events of the generator itself are passed on, and do not count.
+    The n-th item becomes the share n / ``most`` of the work. Progress events of
+    the generator itself are passed on, and do not count.
+
+    Parameters
+    ----------
+    work : generator
+    what : str
+        Name of the work, for users.
+    most : int
+        Expected number of items.
     """
-    steps = count()
+    steps = count()  # 0, 1, 2 …, the next one at each item
     return told_as(
         work,
         lambda event: (

@@ -565,7 +565,7 @@ class _JoinedDocuments:
         numbers = [number for _, _, number, _ in self._waiting]
         y = np.maximum(self._judged.labels[numbers], 0.0)
         # Queries are known only when all documents are read, so the piece has
-        # no runs of documents of a query; then `place_of` is not called.
+        # no runs of documents of a query; then `line_of_run` is not called.
         piece = DocumentPiece(
             X=X,
             y=y if y.shape[1] > 1 else y[:, 0],
@@ -574,7 +574,7 @@ class _JoinedDocuments:
             ),
             missing=np.zeros(0, dtype=np.int64),
             runs=(),
-            place_of=int,
+            line_of_run=int,
         )
         self._builder.add(piece, share)
         self._waiting.clear()

@@ -123,6 +123,7 @@ def minimise_by_planes(
         # The plane at the last point, and with it the minimum of all planes: a
         # lower bound of P.
         plane = -C * problem.weigh(tangent.slopes)
+        # Before the first step: many planes would be needed.
         if lower == 0.0 and 0.5 * float(plane @ plane) > farthest * at_zero:
             return
         planes.add(plane, C * tangent.offset)
@@ -132,6 +133,7 @@ def minimise_by_planes(
         direction = w_model - current.w
         d = problem.scores(direction)
         line = problem.line(current.scores, d)
+        # t = 1 is the planes' minimum.
         t, candidate = yield from _line_search(line, C, current, direction, d)
         # The next plane is at the best point if that is the planes' minimum,
         # otherwise a little beyond it.
@@ -154,7 +156,19 @@ def minimise_by_planes(
 
 @dataclass(frozen=True, eq=False)
 class _Point:
-    """Weights (n,) with their scores in the problem's representation, the loss's plane, if known, and P."""
+    """A point of the search.
+
+    Attributes
+    ----------
+    w : ndarray of shape (n,)
+        Weights.
+    scores : ndarray
+        Scores of the weights, in the representation of the problem.
+    tangent : Tangent, optional
+        Tangent plane of the loss, if known.
+    objective : float
+        Value of P.
+    """
 
     w: Floats
     scores: Floats
@@ -209,6 +223,7 @@ def _line_search(
         if slope < 0.0:
             low = t
             slope_at_low = slope
+            # The second step in a row on this side.
             slope_at_high = slope_at_high * (0.5 if side < 0 else 1.0)
             side = -1
         else:
@@ -221,6 +236,7 @@ def _line_search(
         remaining = abs(slope) * (high - low)
         width = high - low
         is_little_left = remaining <= _LINE_SHARE * (start.objective - best.objective)
+        # The last condition fails if rounding has mixed up the slopes.
         if is_little_left or width < 1e-9 or not slope_at_low < slope_at_high:
             break
         # The zero of the line through both slopes, but not too close to an end
@@ -289,7 +305,8 @@ class Planes:
         solution stays unique. Starts from the β of the previous call. O(s³ +
         T²) for each plane that joins a set of size s.
         """
-        # All planes may be level, with a = 0 up to rounding.
+        # The program is solved in units of its largest numbers. All planes may
+        # be level, with a = 0 up to rounding.
         scale = (
             max(float(self._gram.diagonal().max()), _LEVEL * float(self._offsets.max()))
             or 1.0
@@ -332,6 +349,7 @@ def _maximise(gram: Floats, offsets: Floats, beta: Floats) -> Floats:
             n_stalled = 0
         else:
             n_stalled += 1
+        # The plane is in the set already: its gap is only rounding.
         if beta[joining] > 0.0 or n_stalled == _STALLED:
             break
         beta, support = _joined(gram, beta, joining)
@@ -363,12 +381,15 @@ def _joined(gram: Floats, beta: Floats, joining: int) -> tuple[Floats, Ints]:
     column = gram[support, joining]
     lengths = np.sqrt(gram.diagonal())
     # Change of the set's multipliers, with equal slopes, if the joining plane's
-    # multiplier grows by 1.
+    # multiplier grows by 1. The equations: equal slopes of the set's planes,
+    # and a sum of all multipliers that stays 1.
     solved = np.linalg.solve(_system(gram, support), np.append(-column, -1.0))
     change = solved[:-1]
     level = float(solved[-1])  # the common change of the slopes
     bend = float(gram[joining, joining] + column @ change) + level
-    # A plane that is no combination of the set joins it, and the multipliers stay.
+    # ``bend`` is the curvature of the objective along this change: 0, up to
+    # rounding, only for a combination of the set. Another plane joins the set,
+    # and the multipliers stay.
     if (
         bend
         > _DEPENDENT * float(lengths[joining] + np.abs(change) @ lengths[support]) ** 2

@@ -40,7 +40,8 @@ class ConcavePenalty:
 
     def value(self, w: Floats, penalty: float) -> float:
         """Return the penalty of weights (n,), with λ = ``penalty``."""
-        # The penalty is even: u is |w|, and g(u) is summed in the end.
+        # The penalty is even: u is |w|, and g(u), a formula for each name, is
+        # summed in the end. "mcp" is level from γλ on.
         u = np.abs(w)
         eps = self.epsilon
         if self.name == "mcp":
@@ -58,6 +59,7 @@ class ConcavePenalty:
 
     def slopes(self, w: Floats, penalty: float) -> Floats:
         """Return the derivative of the penalty in each |w|, shape (n,), with λ = ``penalty``."""
+        # λ g'(u) for u = |w|; g'(u) is 1 for "l1".
         u = np.abs(w)
         slopes = np.ones_like(u)
         if self.name == "mcp":

@@ -31,11 +31,11 @@ class AscentSearch:
         self.informative = np.flatnonzero(scale > 0)
 
     def measured(self, coef: Floats) -> Waiting[float]:
-        """Return the value of one model (n,)."""
+        """Return the value of the model ``coef`` (n,)."""
         raise NotImplementedError
 
     def changed(self, coef: Floats, feature: int, changes: Floats) -> Waiting[Floats]:
-        """Return the value of a model (n,) after each of some changes of one weight."""
+        """Return the value of a model (n,) after each of some changes of the weight of ``feature``."""
         raise NotImplementedError
 
     def normalise(self, coef: Floats) -> Floats:
@@ -61,10 +61,11 @@ class AscentSearch:
         scale = self.scale[feature]
         changes = np.append(STEPS / scale, -coef[feature])
         changes = changes[np.argsort(np.abs(changes), kind="stable")]
+        # The value of the measure after each change.
         measured = yield from self.changed(coef, feature, changes)
         best = coef.copy()
         best[feature] += changes[int(np.argmax(measured))]
-        if not best.any():
+        if not best.any():  # a model without weights ranks nothing
             return coef, value
         best = self.normalise(best)
         # Measured again: the scores above were summed in another order, which
@@ -75,7 +76,9 @@ class AscentSearch:
     def sweeping(
         self, coef: Floats, value: float, features: Iterable[int]
     ) -> Generator[WorkProgress | None, None, tuple[Floats, float]]:
-        """Search along some weights, one after the other.
+        """Search along the weights of some features, one after the other.
+
+        ``coef`` (n,) is the model to start with, and ``value`` its value.
 
         Yield None after every weight.
         """

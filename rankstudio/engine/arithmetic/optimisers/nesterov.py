@@ -97,7 +97,11 @@ class FSMObjective:
         lambda2: float,
         loss: LossName = "squared_hinge",
     ) -> None:
-        """Prepare; the weights of features without importance stay 0."""
+        """Prepare; the weights of features without importance stay 0.
+
+        ``similarity`` is A (n, n), ``importance`` s (2n,): that of each feature
+        and of its negative. λ1 and λ2 weigh the two terms, ``loss`` is ℓ.
+        """
         self._problem = problem
         self._loss = pair_loss(loss)
         self.n = self._problem.n_features
@@ -106,8 +110,9 @@ class FSMObjective:
         self.allowed = importance > 0.0
         # 1 only avoids a division by 0: such weights stay 0.
         self.costs = lambda2 / np.where(self.allowed, importance, 1.0)
-        # Of the gradient's Lipschitz constant, for features from 0 to 1: the
-        # squared length of the 2n differences of a pair is at most 2n.
+        # An upper bound of the gradient's Lipschitz constant, for features from
+        # 0 to 1: the squared length of the 2n differences of a pair is at most
+        # 2n, and ``bend`` is the greatest second derivative of ℓ.
         self.bound = (2.0 * self._loss.bend + 2.0 * lambda1) * self.n
 
     def scores(self, w: Floats) -> Floats:
@@ -170,6 +175,7 @@ def accelerated(
     one sweep over the sorted pairs and the features at z, whose scores are
     combined from known ones, and one at w for each value of L tried.
     """
+    # Each step goes from z, which is ahead of the last weights w.
     w = z = np.zeros(2 * objective.n)
     scores = scores_z = objective.scores(w)
     alpha = 1.0

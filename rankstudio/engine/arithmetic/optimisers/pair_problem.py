@@ -185,7 +185,7 @@ class LocalPairs:
     def smooth(
         self, loss: PairLoss, scores: Floats, slopes: bool = True
     ) -> Waiting[LossAtScores]:
-        """Return a loss at some scores; see :class:`PairProblem`."""
+        """Return a loss at some scores, with slopes if ``slopes`` is true; see :class:`PairProblem`."""
         yield from ()
         return loss(self._pairs, scores)
 
@@ -228,6 +228,7 @@ def gram_or_diagonal(sample: Floats) -> Floats:
     """
     n = sample.shape[1]
     if n > DENSE:
+        # The sum of squares of each column.
         return np.asarray(np.einsum("ij,ij->j", sample, sample))
     # Small products do not gain from BLAS's threads, and lose much if the
     # threads wait for a busy processor.

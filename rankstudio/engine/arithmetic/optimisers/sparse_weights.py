@@ -57,7 +57,7 @@ class ScaledPairs:
     def smooth(
         self, loss: PairLoss, scores: Floats, slopes: bool = True
     ) -> Waiting[SmoothLoss]:
-        """Return the loss at some scores."""
+        """Return the loss at some scores, with slopes if ``slopes`` is true."""
         return (yield from self._pairs.smooth(loss, scores, slopes))
 
 
@@ -173,6 +173,9 @@ class SparseProblem:
         scores = scores_z = objective.scores(w)
         first_value = yield from objective.value(w)
         violation = yield from _violation(objective, w, scores)
+        # L, the estimate of the gradient's Lipschitz constant, starts far below
+        # its bound, so that the first steps are long. ``alpha`` grows with the
+        # momentum.
         alpha = 1.0
         lipschitz = objective.bound / 2.0**10
         for _ in range(self._max_iter):
@@ -212,7 +215,7 @@ class SparseProblem:
     def _penalised(
         self, w: Floats, penalty: ConcavePenalty, lam: float
     ) -> Waiting[float]:
-        """Return the loss at weights (n,) plus their penalty."""
+        """Return the loss at weights (n,) plus their penalty, with λ = ``lam``."""
         free = self._objective(np.zeros(self.n))
         loss = yield from free.value(_signed_parts(w))
         return loss + penalty.value(w, lam)

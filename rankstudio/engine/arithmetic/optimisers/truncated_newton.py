@@ -94,7 +94,7 @@ def minimise_squared_hinge(
     at_zero = C * (yield from problem.count())
     start = np.zeros(problem.n_features)
     inverse = yield from preconditioner(problem)
-    number = 0
+    number = 0  # of Newton steps
     for point in descend(problem, C, SquaredHinge(), start, inverse):
         if isinstance(point, WorkProgress):
             yield point
@@ -133,14 +133,16 @@ def minimise_hinge(
     divides sums of hinges by the width, so the gap is accurate up to their
     rounding divided by it.
     """
+    # P(0): each pair has a loss of 1.
     at_zero = C * (yield from problem.count())
     w = np.zeros(problem.n_features)
     width = _WIDEST
     n_steps = 0
     best_w = w
     best_objective = at_zero
-    lower = 0.0
+    lower = 0.0  # the greatest lower bound of P so far
     if start is not None:
+        # Near the minimum, the first width may be narrower.
         w = best_w = start.w
         width = _WIDEST / 10
         best_objective = start.objective
@@ -184,7 +186,11 @@ def minimise_hinge(
 
 
 def _hinge_bounds(point: Point, C: float, width: float) -> tuple[float, float]:
-    """Return the hinge objective P and the dual value D of the smoothed hinge's derivatives."""
+    """Return the hinge objective P and the dual value D at a point.
+
+    ``width`` is that of the smoothed kink of the hinge, whose derivatives give
+    the dual variables of D.
+    """
     hinge, inner = point.smooth.hinges
     total = (hinge - inner) / width  # sum of the derivatives of the pairs' losses
     weighted_differences = point.w - point.gradient  # sum of α_ij (x_i - x_j)
@@ -228,6 +234,7 @@ def descend(
 def _point(
     problem: PairProblem, C: float, w: Floats, smooth: SmoothLoss, scores: Floats
 ) -> Point:
+    """Return the point of weights, with its gradient of the objective."""
     return Point(
         w=w, scores=scores, smooth=smooth, gradient=w + C * problem.weigh(smooth.slopes)
     )
@@ -244,6 +251,7 @@ def _line_search(
     method on its slope, kept inside the bracket, which needs the scores of the
     direction once and no features after that.
     """
+    # The slope at the start; P does not fall along p if it is not negative.
     slope = float(start.gradient @ p)
     if not slope < 0.0:
         return None
@@ -271,6 +279,9 @@ def _line_search(
             low = t
         else:
             high = t
+        # Newton's step, by the second derivative along the line. A step out of
+        # the bracket is replaced: t is doubled without an upper end, else
+        # bisected.
         t -= slope_at_t / (pp + C * (yield from problem.bending(smooth, d)))
         if not low < t < high:
             t = 2.0 * low if high == np.inf else 0.5 * (low + high)
@@ -345,7 +356,9 @@ def preconditioner(problem: PairProblem) -> Waiting[Inverse]:
         values, vectors = np.linalg.eigh(gram)
     values = np.maximum(values, 0.0)
 
+    # In the coordinates of the eigenvectors, the matrix is diagonal.
     def solve(a: float, r: Floats) -> Floats:
+        """Return the product of the inverse with r."""
         solved: Floats = vectors @ ((vectors.T @ r) / (1.0 + a * values))
         return solved
 

@@ -86,7 +86,9 @@ def eliminate(
             total = 0.0
             for j in range(i + 1, end):
                 total += factor[row + j]
-            if total == 0.0:  # the last document of a component: its score is free
+            # The last document of a component, documents connected by
+            # preferences: its score is free.
+            if total == 0.0:
                 targets[i] = float("nan")
                 continue
             value = targets[i]

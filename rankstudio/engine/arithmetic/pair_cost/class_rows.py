@@ -148,6 +148,8 @@ def tied_scale(ptr: Ints, cost: PairCost) -> Floats:
     If all pairs of a query count, the loss is that of the centred documents
     times these factors. Query q has the rows ``ptr[q]:ptr[q + 1]``.
     """
+    # The sum over all pairs of a query is its number of documents times the sum
+    # over its centred documents.
     sizes = np.diff(ptr)
     query = np.repeat(np.arange(sizes.size), sizes)
     scale: Floats = np.sqrt(
@@ -214,7 +216,7 @@ def _general_cost_rows(
     # Only the largest query counts: its weights, its Laplacian and their
     # factors are in memory.
     max_classes = int(np.diff(classes.ptr).max())
-    needed = 32.0 * max_classes**2
+    needed = 32.0 * max_classes**2  # four matrices of 8-byte numbers
     free = memory.available()
     if needed > free:
         raise OutOfMemoryError(
@@ -231,6 +233,7 @@ def _general_cost_rows(
         if last - first > 1:
             laplacian = -weights * np.outer(counts, counts)
             np.fill_diagonal(laplacian, counts * degrees[first:last])
+            # The factor C of the docstring; the last row of the query stays 0.
             factor = np.linalg.cholesky(laplacian[:-1, :-1])
             rows[first : last - 1] = factor.T @ (
                 means[first : last - 1] - means[last - 1]
@@ -244,6 +247,7 @@ def shares(weighting: str, sizes: Ints, n_pairs: Floats) -> Floats:
     By ``weighting``, it is one over the number of documents ("size") or of
     pairs ("pairs") of the query, or 1 ("none").
     """
+    # ``sizes`` and ``n_pairs`` are numbers of documents and pairs of each query.
     divisor = {"size": sizes, "pairs": n_pairs, "none": np.ones(sizes.size)}[
         weighting
     ].astype(np.float64)

@@ -88,7 +88,7 @@ class PairCost:
         -------
         weights : ndarray of shape (r, r)
             Symmetric ω, 0 for classes without pairs.
-        zeros : ndarray of shape (r, r)
+        preferences : ndarray of shape (r, r)
             Antisymmetric z, the preference of the row's class over the column's.
         """
         difference = labels[:, None] - labels[None, :]
@@ -101,7 +101,9 @@ class PairCost:
             np.fill_diagonal(difference, 0.0)
         if not self.ties:
             np.fill_diagonal(weights, 0.0)
-        return weights, np.sign(difference) if self.cost == "unit" else difference
+        # With the cost "unit", a preference is 1 for any difference of labels.
+        preferences = np.sign(difference) if self.cost == "unit" else difference
+        return weights, preferences
 
 
 def check_differences(differences: Floats) -> None:

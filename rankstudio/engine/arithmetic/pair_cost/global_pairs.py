@@ -58,9 +58,13 @@ class _AllPairs:
 def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
     """Compute sums of products over all pairs of documents, also of different queries.
 
-    ``total`` covers all documents, and ``total - gram[q]`` those outside query
-    q with their pairs; both are matrices (n
-    + 1, n + 1) of the features and the target of ``cost``.
+    In the result, ``total`` covers all documents, and ``total - gram[q]`` those
+    outside query q with their pairs; both are matrices (n + 1, n + 1) of the
+    features and the target of ``cost``.
+
+    With degrees d_c = sum_d ω_cd n_d of classes of n_c documents, Gram matrices
+    A_c and sums s_c, the sum over pairs of ω (x_i - x_j) (x_i - x_j)' is sum_c
+    d_c A_c - sum_cd ω_cd s_c s_d'.
     """
     _, n = data.X.shape
     Q = data.ptr.size - 1
@@ -70,8 +74,8 @@ def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
     r = labels.size
     _refuse_large(8.0 * (r * n**2 + Q * ((n + 1) ** 2 + r * (n + 1)) + 3 * r**2), r)
     X = data.X - data.X.mean(axis=0)
-    # The weight ω_cd and the difference z_cd of a pair of classes.
-    weights, zeros = cost.between(labels)
+    # The weight ω_cd and the preference z_cd of a pair of classes.
+    weights, preferences = cost.between(labels)
     # Of each class: its documents and their sums in each query, and its Gram
     # matrix over all queries.
     counts = np.zeros((Q, r))
@@ -90,11 +94,25 @@ def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
     all_sums = sums.sum(axis=0)
 
     def system(class_counts: Floats, class_sums: Floats, gram: Floats) -> Floats:
-        """Return the matrix of documents with these counts and sums per class, and sum_c d_c A_c = gram."""
+        """Return the matrix of the normal equations of some documents.
+
+        Uses ``weights`` and ``preferences`` of the enclosing function.
+
+        Parameters
+        ----------
+        class_counts : ndarray of shape (C,)
+            Number of documents of each class.
+        class_sums : ndarray of shape (C, n)
+            Sum of their features.
+        gram : ndarray of shape (n, n)
+            sum_c d_c A_c.
+        """
         joint = np.zeros((n + 1, n + 1))
         joint[:n, :n] = gram - class_sums.T @ weights @ class_sums
         # The last row and column are the products with the labels.
-        joint[n, :n] = joint[:n, n] = ((weights * zeros) @ class_counts) @ class_sums
+        joint[n, :n] = joint[:n, n] = (
+            (weights * preferences) @ class_counts
+        ) @ class_sums
         return joint * _share(cost, class_counts)
 
     total = system(all_counts, all_sums, np.tensordot(weights @ all_counts, grams, 1))
@@ -114,13 +132,17 @@ def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
 
 
 def _share(cost: PairCost, counts: Floats) -> float:
-    """Return the factor of the loss over all pairs, by the number of documents of each class."""
+    """Return the factor of the loss over all pairs of documents.
+
+    ``counts`` has the number of documents of each class, as equal labels.
+    """
     m = counts.sum()
     n_pairs = m * (m - 1) / 2 if cost.ties else (m**2 - counts @ counts) / 2
     return float(shares(cost.weighting, np.array([m]), np.array([n_pairs]))[0])
 
 
 def _refuse_large(needed: float, n_labels: int) -> None:
+    """Raise OutOfMemoryError if ``needed`` bytes are not free."""
     if needed > (free := memory.available()):
         raise OutOfMemoryError(
             f"Pairs across queries with {n_labels:,} labels need {memory.size(needed)} of memory, and "

@@ -45,6 +45,8 @@ class PairRows(QueryData):
         """
         if cost.default and data.preferences is None:
             return data
+        # A dict of rows by cost, which the data share with others of the same
+        # documents; keep() adds to it.
         cached = data.shared.of(_KnownRows).by_cost
         if cost not in cached:
             cls.keep(data, cost, _rows(data, cost))
@@ -52,7 +54,7 @@ class PairRows(QueryData):
 
     @classmethod
     def keep(cls, data: QueryData, cost: PairCost, rows: Rows) -> None:
-        """Store existing rows of the data for :meth:`of`."""
+        """Store existing rows of the data for a cost, which :meth:`of` then returns."""
         data.shared.of(_KnownRows).by_cost[cost] = cls(*rows)
 
     @cached_property
@@ -72,6 +74,8 @@ class PairRows(QueryData):
         They have the same sums of products as the rows, and are centred in each
         query, which has its rows first, then their negatives.
         """
+        # The new positions of the rows, and of their negatives: all rows of
+        # earlier queries come before them twice.
         sizes = np.diff(self.ptr)
         rows = np.arange(self.y.size) + np.repeat(self.ptr[:-1], sizes)
         ptr = 2 * self.ptr
@@ -92,6 +96,7 @@ class _KnownRows:
 
 
 def _rows(data: QueryData, cost: PairCost) -> Rows:
+    """Return rows for the pairs of labels, or for preferences."""
     if data.preferences is None:
         return class_rows(data.X, data.y, data.ptr, cost)
     from rankstudio.engine.arithmetic.pair_cost.preference_rows import preference_rows  # noqa: PLC0415 - scipy
@@ -140,7 +145,7 @@ def losses_inside(data: QueryData, cost: PairCost, models: Floats) -> Floats:
     """
     gram = PairRows.of(data, cost).statistics.gram
     # The loss of weights w is (w, -1)' gram (w, -1), as the last row and column
-    # of a Gram matrix are those of the targets.
+    # of a Gram matrix are those of the targets. Rounding may make it negative.
     models = np.column_stack((models, np.full(len(models), -1.0)))
     along = np.matmul(gram, models[:, :, None])[:, :, 0]
     losses: Floats = np.maximum(np.einsum("qi,qi->q", models, along), 0.0)

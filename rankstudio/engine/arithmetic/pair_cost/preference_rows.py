@@ -185,13 +185,15 @@ def _factor(
         scores,
         rest,
     )
-    # Rows without a target are dropped; each query has one more row.
+    # A document without a row, which no preference connects with later ones,
+    # has the target NaN. Such rows are dropped; each query has one more row.
     has_target = ~np.isnan(targets)
     counts = np.add.reduceat(has_target, ptr[:-1], dtype=np.int64) + 1
     ends = np.cumsum(counts)
     query = np.repeat(np.arange(sizes.size), sizes)
     # The rows of each query are followed by one with the rest of the loss as
-    # its target.
+    # its target: earlier queries add a row each to the number of a document's
+    # row.
     row_of_document = np.where(has_target, np.cumsum(has_target) - 1 + query, -1)
     row_targets = np.empty(int(ends[-1]))
     row_targets[ends - 1] = rest
@@ -243,6 +245,7 @@ def incidence(
     # A query without preferences gets a row of zeros.
     empty_queries = np.flatnonzero(np.bincount(query, minlength=ptr.size - 1) == 0)
     # The rows in order of queries, and the reverse: the row of each preference.
+    # The empty queries come last before sorting.
     order = np.argsort(np.append(query, empty_queries), kind="stable")
     row_of_preference = np.empty_like(order)
     row_of_preference[order] = np.arange(order.size)
@@ -324,6 +327,7 @@ def preference_blocks(
     """
     sizes = np.diff(ptr)
     query = np.searchsorted(ptr, preferences.winner, side="right") - 1
+    # A factor has at most a row per document and one more.
     if (np.bincount(query, minlength=sizes.size) > sizes + 1).any():
         yield from laplacian_factors(ptr, _scaled(preferences, ptr, cost), VALUES)
         return
@@ -340,6 +344,7 @@ def rows_of(X: Floats, blocks: Iterable[PreferenceBlock]) -> Rows:
     products = [
         (block.times(X[block.inside]), block.targets, block.counts) for block in blocks
     ]
+    # The rows of all blocks, their targets, and the numbers of rows of all queries.
     rows, targets, counts = (
         np.concatenate(parts) for parts in zip(*products, strict=True)
     )
@@ -379,8 +384,10 @@ def _scaled(preferences: Preferences, ptr: Ints, cost: PairCost) -> ScaledPrefer
         if is_inverse
         else preferences.weight
     )
+    # The total weight of each query's preferences stands for a number of pairs.
     total = np.bincount(query, preferences.weight, Q).astype(np.float64)
     scale: Floats = np.sqrt(weight * shares(cost.weighting, np.diff(ptr), total)[query])
+    # With the cost "unit", every preference has the magnitude 1.
     targets = scale if cost.cost == "unit" else scale * preferences.magnitude
     return ScaledPreferences(
         query=query,
@@ -401,6 +408,7 @@ def sparse_preference_rows(data: SparseQueryData, cost: PairCost) -> SparseQuery
     matrix, targets, row_ptr = incidence(data.preferences, data.ptr, cost)
     sizes = np.diff(row_ptr)
     query = np.repeat(np.arange(sizes.size), sizes)
+    # The order that puts the rows of each query before their negatives.
     order = np.argsort(np.append(query, query), kind="stable")
     rows: Any = csr_array(matrix @ data.X.csr) * np.sqrt(0.5)
     signed_rows = csc_array(vstack((rows, -rows)).tocsr()[order])

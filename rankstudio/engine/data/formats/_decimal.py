@@ -44,6 +44,7 @@ def byte_at(typing_context: Any, address: Any) -> Any:
     """Load the byte at an address."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        """Return the code of the instruction, for LLVM."""
         pointer = builder.inttoptr(args[0], ir.IntType(8).as_pointer())
         return builder.zext(builder.load(pointer), ir.IntType(64))
 
@@ -55,6 +56,7 @@ def word_at(typing_context: Any, address: Any) -> Any:
     """Load the eight bytes at an address, which need not be aligned."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        """Return the code of the instruction, for LLVM."""
         pointer = builder.inttoptr(args[0], ir.IntType(64).as_pointer())
         return builder.load(pointer, align=1)
 
@@ -66,6 +68,7 @@ def _trailing_zeros(typing_context: Any, word: Any) -> Any:
     """Count the zero bits below the lowest one bit: 64 for zero."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        """Return the code of the instruction, for LLVM."""
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
 
     return types.uint64(types.uint64), generate
@@ -87,8 +90,8 @@ def digits_value(word: np.uint64, count: int) -> np.uint64:
 
     ``word`` holds eight bytes of text, the first one in its lowest bits.
     """
-    # Turn "0" … "9" into 0 … 9 and shift out the bytes behind the digits: the
-    # number is now of eight digits, with zeros in front.
+    # Turn "0" … "9" into 0 … 9 (by ^) and shift out the bytes behind the
+    # digits: the number is now of eight digits, with zeros in front.
     digits = (word ^ _ZERO_DIGITS) << np.uint64(64 - 8 * count)
     # Every second byte becomes the value of two digits.
     pairs = digits * np.uint64(10) + (digits >> _U8)
@@ -106,12 +109,13 @@ def next_newline(i: int) -> int:
     The text is searched in words of eight bytes; it must contain a newline.
     """
     while True:
+        # A byte of the word is now 0 where the text has a newline.
         word = word_at(i) ^ _NEWLINES
         # The high bit of the lowest zero byte of the word, that is, of the
         # first newline.
         newlines = (word - _LOW_BITS) & ~word & _HIGH_BITS
         if newlines != 0:
-            return i + (int(_trailing_zeros(newlines)) >> 3)
+            return i + (int(_trailing_zeros(newlines)) >> 3)  # bits to bytes
         i += 8
 
 
@@ -121,7 +125,8 @@ def read_six_decimals(i: int) -> int:
     word = word_at(i)
     if (word >> _U8) & np.uint64(0xFF) != 46:  # "."
         return -1
-    # Make "0.123456" to "00123456", without the point.
+    # Make "0.123456" to "00123456", without the point (0x30 is "0"). Any first
+    # character other than a digit fails below.
     digits = (
         (word & ~np.uint64(0xFFFF))
         | ((word & np.uint64(0xFF)) << _U8)
@@ -162,7 +167,9 @@ def _powers_of_five() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
         bits = power.bit_length()
         if q >= 0:
             value = power << (128 - bits) if bits <= 128 else power >> (bits - 128)
-        else:  # the reciprocal; rounded up where 5^-q fits into 64 bits, so that division by it stays exact
+        else:
+            # The reciprocal; rounded up where 5^-q fits into 64 bits, so that
+            # division by it stays exact.
             value = (1 << (bits + 127)) // power + (q >= -27)
         high.append(value >> 64)
         low.append(value & 0xFFFFFFFFFFFFFFFF)
@@ -190,7 +197,8 @@ def _product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
     b1 = b >> _U32
     b0 = b & _LOW32
     low = a0 * b0
-    # Add the two middle products one after the other, so that no sum overflows.
+    # (a1 2^32 + a0) (b1 2^32 + b0) has two products times 2^32. Add these one
+    # after the other, so that no sum overflows.
     middle = a1 * b0 + (low >> _U32)
     other = a0 * b1 + (middle & _LOW32)
     return a1 * b1 + (middle >> _U32) + (other >> _U32), (other << _U32) | (
@@ -273,7 +281,7 @@ def read_exponent(i: int) -> tuple[int, int]:
     begin = i
     value = 0
     while True:
-        digit = byte_at(i) - 48
+        digit = byte_at(i) - 48  # 48 is "0"
         if digit < 0 or digit > 9:
             break
         if value < 1_000_000:  # larger exponents give the same number, 0 or infinity
@@ -311,7 +319,7 @@ def read_number(i: int) -> tuple[float, int, int]:
     # which is later multiplied by 10^power. It may overflow: then ``count`` is
     # too large, see below.
     digits = np.uint64(0)
-    # unsigned: more than 9 for any byte that is no digit
+    # Unsigned: more than 9 for any byte that is no digit (48 is "0").
     digit = np.uint64(byte_at(i)) - np.uint64(48)
     while digit <= np.uint64(9):
         digits = digits * np.uint64(10) + digit

@@ -126,7 +126,7 @@ def read_id(i: int) -> tuple[int, int]:
     """
     begin = i
     number = 0
-    digit = byte_at(i) - 48
+    digit = byte_at(i) - 48  # 48 is "0"
     while 0 <= digit <= 9 and i - begin < _MOST_ID_DIGITS:
         number = number * 10 + digit
         i += 1
@@ -171,8 +171,15 @@ def _note_hard(
 ) -> None:
     """Add a number to the table ``hard`` of those left to ``float()``.
 
-    ``hard`` has shape (capacity, 4): row and column of the value, begin and end
-    of its text. If it is full, the number is only counted in ``tally``.
+    Parameters
+    ----------
+    hard : int64 array of shape (capacity, 4)
+        Row and column of each value, begin and end of its text. If it is full,
+        the number is only counted, so that the caller can make it larger.
+    tally : int64 array
+        Counts and the first problem of the lines.
+    row, column, begin, end : int
+        The new entry of the table.
     """
     count = tally[HARD_TOKENS]
     if count < hard.shape[0]:
@@ -189,9 +196,22 @@ def _read_label(
 ) -> int:
     """Read the label of a row into ``y``; return the address behind it, or `FAILED`.
 
-    ``i`` is the address of the label, ``base`` that of the whole text, ``n``
-    the number of features: a label that is left to ``float()`` is noted in
-    ``hard`` as column n, and a problem and its position in ``tally``.
+    Parameters
+    ----------
+    i : int
+        Address of the label.
+    base : int
+        Address of the whole text, from which positions count.
+    row : int
+        Row of the document.
+    n : int
+        Number of features.
+    y : float64 array of shape (rows,)
+        Labels.
+    hard : int64 array of shape (capacity, 4)
+        Table of the numbers left to ``float()``; the label counts as column n.
+    tally : int64 array
+        Counts and the first problem of the lines.
     """
     value, end, status = read_number(i)
     if status == NOT_A_NUMBER or not ends_token(byte_at(end)):
@@ -208,9 +228,18 @@ def _read_label(
 def _read_query(i: int, base: int, row: int, spans: Ints, tally: Ints) -> int:
     """Find the query id of a row; return the address behind it, or `FAILED`.
 
-    ``i`` is the address behind the label, ``base`` that of the whole text. The
-    positions of the id's begin and end are stored in ``spans``, a problem in
-    ``tally``.
+    Parameters
+    ----------
+    i : int
+        Address behind the label.
+    base : int
+        Address of the whole text, from which positions count.
+    row : int
+        Row of the document.
+    spans : int64 array of shape (rows, 4)
+        Receives the positions in the text where the id begins and ends.
+    tally : int64 array
+        Counts and the first problem of the lines.
     """
     i = skip_blanks(i)
     # The lower half of a word is four bytes: compare them with "qid:".
@@ -233,7 +262,8 @@ def _read_query(i: int, base: int, row: int, spans: Ints, tally: Ints) -> int:
 def _same_query(base: int, row: int, spans: Ints) -> bool:
     """Return whether a row has the query id of the row before it, byte by byte.
 
-    ``base`` is the address of the text, ``spans`` has the positions of the ids.
+    ``base`` is the address of the text; ``spans`` has the positions in it where
+    the id of each row begins and ends.
     """
     length = spans[row, QID_END] - spans[row, QID_BEGIN]
     if spans[row - 1, QID_END] - spans[row - 1, QID_BEGIN] != length:
@@ -250,8 +280,19 @@ def _same_query(base: int, row: int, spans: Ints) -> bool:
 def _mark_ids(begin: int, end: int, shift: int, row_of_id: Ints, row: int) -> None:
     """Note that the ids between two addresses occur in a row: set ``row_of_id`` to it.
 
-    The text there is known to be valid. ``shift`` is added to the ids, so that
-    they begin at 1; ids beyond the end of ``row_of_id`` are ignored.
+    A row with an id twice is found in this way, if its ids do not ascend. The
+    text there is known to be valid.
+
+    Parameters
+    ----------
+    begin, end : int
+        The addresses.
+    shift : int
+        Added to the ids, so that they begin at 1.
+    row_of_id : int64 array of shape (n + 1,)
+        Row in which each id occurred last; greater ids are ignored.
+    row : int
+        Row of the document.
     """
     i = skip_blanks(begin)
     while i < end:
@@ -264,7 +305,7 @@ def _mark_ids(begin: int, end: int, shift: int, row_of_id: Ints, row: int) -> No
 
 @subroutine
 def _is_repeated(number: int, row_of_id: Ints, row: int) -> bool:
-    """Return whether an id occurred in this row before, and note it.
+    """Return whether the feature id ``number`` occurred in this row before, and note it.
 
     Ids beyond the width are not checked.
     """
@@ -277,7 +318,10 @@ def _is_repeated(number: int, row_of_id: Ints, row: int) -> bool:
 
 @inlined
 def _id_problem(number: int, end: int, most_features: int) -> int:
-    """Return the code of the problem of a feature id, or FINE."""
+    """Return the code of the problem of the feature id ``number``, or FINE.
+
+    ``end`` is the address behind the id, or -1 if there is none.
+    """
     if end < 0:
         return BAD_FEATURE
     if number == 0:
@@ -378,9 +422,18 @@ def _read_features(
 def _read_comment(i: int, base: int, row: int, spans: Ints) -> int:
     """Find the comment of a row, if there is one; return the address of the next line.
 
-    ``i`` is the address behind the features, ``base`` that of the whole text.
-    The positions of begin and end of the comment, without blanks at its end,
-    are stored in ``spans``; they are equal if there is none.
+    Parameters
+    ----------
+    i : int
+        Address behind the features.
+    base : int
+        Address of the whole text, from which positions count.
+    row : int
+        Row of the document.
+    spans : int64 array of shape (rows, 4)
+        Receives the positions in the text where the comment begins and ends. It
+        has neither "#" nor blanks at its end; without a comment, both positions
+        are equal.
     """
     begin = i
     if byte_at(i) == HASH:
@@ -446,8 +499,8 @@ def parse(
     missing : int64 array of shape (n,)
         Number of missing values, added to.
     row_of_id : int64 array of shape (n + 1,)
-        Filled with -1; the row in which an id occurred last, used for rows
-        whose ids do not ascend.
+        Filled with -1 by the caller; here, the row in which an id occurred
+        last, used for rows whose ids do not ascend.
     ids, values : int32 and float64 arrays of shape (values of these lines,), or (0,)
         Receive the features with ids over n and their values one after the
         other; with n = 0, all of them.

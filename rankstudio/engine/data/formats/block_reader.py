@@ -69,7 +69,10 @@ HEAD = 4096
 _TIMEOUT = 2.0  # seconds that a recogniser may take
 # seconds that the first block may take if only the columns are shown
 _PREVIEW_TIMEOUT = 60.0
+_CONFIDENCE_BY_MARK = 0.99
 _CONFIDENCE_BY_ENDING = 0.9
+# the most that the certainty of a recogniser adds to it
+_MAX_ADDITION = 0.09
 # of a format without an ending of its own or a mark: below the marks of other formats
 _MAX_CONFIDENCE = 0.79
 _CONFIDENCE_BY_OTHER_ENDING = 0.3
@@ -88,6 +91,7 @@ def confidence(form: DataFormat, beginning: Beginning) -> float:
     name = without_ending(beginning.path.name).lower()
     endings = [ending for ending in form.endings if ending and name.endswith(ending)]
     is_marked = bool(form.magic) and beginning.head.startswith(form.magic)
+    # A format with a mark has it in every file.
     if form.magic and not is_marked:
         return 0.0
     # A mark, or an ending that no built-in format has, is the format's own:
@@ -95,15 +99,17 @@ def confidence(form: DataFormat, beginning: Beginning) -> float:
     # have the format.
     is_own = is_marked or any(ending not in built_in_endings() for ending in endings)
     if not form.recognise and is_own:
-        return 0.99
+        return _CONFIDENCE_BY_MARK
     if not form.recognise:
         return _CONFIDENCE_BY_OTHER_ENDING if endings else 0.0
     # The recogniser can also find that the file has another format.
     certainty = _recogniser_confidence(form, beginning)
     if not certainty:
         return 0.0
+    # Its certainty counts little beside a mark or ending, but orders formats
+    # with the same one.
     if is_own:
-        return _CONFIDENCE_BY_ENDING + 0.09 * certainty
+        return _CONFIDENCE_BY_ENDING + _MAX_ADDITION * certainty
     return _MAX_CONFIDENCE * certainty
 
 
@@ -121,6 +127,7 @@ def _recogniser_confidence(form: DataFormat, beginning: Beginning) -> float:
     name of the file. It runs guarded, with a limit of time: if it fails, warn
     and return 0, and do not call it again in this process.
     """
+    # ``recorded`` identifies the format, as results record it.
     if form.recorded in _failed_formats:
         return 0.0
     try:
@@ -160,11 +167,12 @@ def _recogniser_confidence(form: DataFormat, beginning: Beginning) -> float:
 
 
 def _import_and_call(reference: str, *values: Any) -> Any:
+    """Import the function "module:name", and return its result."""
     return imported(reference)(*values)
 
 
 def need(form: DataFormat, path: Path) -> ContentsNeed:
-    """Return about how much memory a file takes."""
+    """Return about how much memory the contents of a file in a format of a plug-in take."""
     size = float(regular_file_size(path))
     return ContentsNeed(max(form.growth, 0.0) * size, size)
 
@@ -194,7 +202,7 @@ def read_blocks(
     # and queries.
     if part.form.is_table:
         return _read_tables(part, files, builder, progress)
-    shape = _Shape(part)
+    shape = _Shape(part)  # checks each block, and that all have the same width
     for file in files:
         for block in _yielded_blocks(part.form, file, progress):
             piece = shape.piece(file.path, block, builder)
@@ -210,7 +218,10 @@ def read_blocks(
     if not builder.n_documents:
         raise _reader_error(part.form, part.paths[0], tr("it yields no documents"))
     return TableFacts(
-        shape.width, dense=not shape.is_thin, unit="row", feature_names=shape.names
+        shape.width,
+        dense=not shape.stores_no_zeros,
+        unit="row",
+        feature_names=shape.names,
     )
 
 
@@ -251,6 +262,7 @@ def _decompressed_file(path: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="rankstudio-") as folder:
         plain = Path(folder, name)
         with path.open("rb") as packed, plain.open("wb") as file:
+            # The inner iterator reads pieces until one is empty, at the end.
             for piece in unpacked_pieces(
                 path, iter(lambda: packed.read(_PIECE_BYTES), b"")
             ):
@@ -286,7 +298,7 @@ class _Shape:
     part: PartFiles
     width: int = -1
     names: tuple[str, ...] = ()
-    is_thin: bool = False
+    stores_no_zeros: bool = False
     rows: dict[Path, int] = field(default_factory=dict)
 
     def piece(self, path: Path, raw_block: Any, builder: TableBuilder) -> DocumentPiece:
@@ -311,12 +323,13 @@ class _Shape:
         _BlockError if the block is invalid, and MissingValueError for a missing
         value that is refused.
         """
-        # Check the features, the labels and their shapes.
+        # Check the features, the labels and their shapes. X becomes `Entries`,
+        # a sparse form, only if the builder takes it.
         block = _as_data_block(raw_block)
         # Named features need a column each, even if all their values are 0.
         takes_entries = builder.takes_entries and not len(block.feature_names)
         X = _as_matrix(block.X, takes_entries=takes_entries)
-        self.is_thin |= isinstance(X, Entries)
+        self.stores_no_zeros |= isinstance(X, Entries)  # some block lacks the zeros
         m, width = X.shape
         y = _labels(block.y, m)
         self._check_width(width, block)
@@ -331,8 +344,9 @@ class _Shape:
                 "a value for every feature, because missing values are refused"
             )
             raise MissingValueError(path, row + 1, 0, "nan", expected)
-        # Successive documents with the same query id form a run.
-        if self.part.told.no_queries:
+        # Successive documents with the same query id form a run: (id, number of
+        # documents).
+        if self.part.user_columns.no_queries:
             runs: Iterable[tuple[str, int]] = one_run(m)
         else:
             ids = _query_ids(block.qid, m)
@@ -351,7 +365,7 @@ class _Shape:
             missing=missing,
             runs=runs,
             # Messages count the rows of the file from 1.
-            place_of=lambda run: row + 1 + int(starts[run]),
+            line_of_run=lambda run: row + 1 + int(starts[run]),
         )
 
     def _check_width(self, width: int, block: DataBlock) -> None:
@@ -407,7 +421,7 @@ def _as_matrix(X: Any, *, takes_entries: bool) -> Any:
         values = _as_doubles(rows.data, "X")
         n_rows, width = map(int, rows.shape)
         if takes_entries and worth_it(n_rows, width, float(rows.nnz)):
-            ids = (rows.indices + 1).astype(np.int32)
+            ids = (rows.indices + 1).astype(np.int32)  # from 1
             lengths = np.diff(rows.indptr).astype(np.int64)
             entries = Entries(ids, values, lengths, width)
             sorted_entries, _ = sorted_rows(entries)
@@ -506,7 +520,8 @@ def _as_texts(values: Any, name: str, n: int) -> list[str]:
 def _documents_as_comments(values: Any, m: int) -> TextComments:
     """Return the ids of m documents as their comments, "docid = …"; "" without ids.
 
-    LETOR's files have the ids in comments, too, where the program finds them.
+    ``values`` are the ids, or nothing. LETOR's files have the ids in comments,
+    too, where the program finds them.
     """
     ids = _as_texts(values, "documents", m)
     return (
@@ -543,7 +558,7 @@ def _read_tables(
 
 
 def _as_columns(path: Path, block: Any, first_row: int) -> TableColumns:
-    """Return the columns of a block, which maps names to values of equal number.
+    """Return the columns of a reader's block, which maps names to equally many values.
 
     ``first_row`` is the number of rows of the file before the block, for
     messages. Raise _BlockError for any other block.
@@ -556,14 +571,17 @@ def _as_columns(path: Path, block: Any, first_row: int) -> TableColumns:
     if not arrays or any(
         array.ndim != 1 or len(array) != len(arrays[0]) for array in arrays
     ):
+        # The first columns are enough for the message.
         shapes = ", ".join(str(array.shape) for array in arrays[:5])
         text = tr(
             "expected columns of one dimension and of the same length, got the shapes {shapes}"
         )
         raise _BlockError(text.format(shapes=shapes or "()"))
 
-    # Messages count the rows of the file from 1.
+    # Messages count the rows of the file from 1. A missing value has an error
+    # of its own; its column is not known (0).
     def error(row: int, actual: str, expected: str, missing: bool = False) -> DataError:
+        """Return the error of a value in a row of the block."""
         if missing:
             return MissingValueError(path, first_row + row + 1, 0, actual, expected)
         text = tr("{path}, row {row}: found {found}, expected {expected}.")
@@ -583,7 +601,8 @@ def _as_columns(path: Path, block: Any, first_row: int) -> TableColumns:
 def preview(form: DataFormat, path: Path, _beginning: bytes, n_rows: int) -> FirstRows:
     """Return the first rows of a table from the first block of a plug-in's reader.
 
-    The path is that of the file, ``n_rows`` the greatest number of rows.
+    The path is that of the file, ``n_rows`` the greatest number of rows. The
+    first bytes of the file, which other formats need, are not used.
 
     Raises
     ------
@@ -593,7 +612,7 @@ def preview(form: DataFormat, path: Path, _beginning: bytes, n_rows: int) -> Fir
     with _decompressed_file(path) as plain:
         blocks = yielded(lambda: imported(form.reader)(plain), _PREVIEW_TIMEOUT)
         try:
-            block: Any = next(blocks, {})
+            block: Any = next(blocks, {})  # {} without blocks: refused below
             table = _as_columns(path, block, 0)
         except (RuntimeError, TimeoutError) as error:
             raise _reader_error(form, path, str(error)) from error
@@ -609,6 +628,9 @@ def write_file(
     form: DataFormat, dataset: RankingDataset, path: Path, comments: bool
 ) -> None:
     """Write a dataset with the writer of a plug-in, completely or not at all.
+
+    ``form`` is a format of the plug-in. If ``comments``, the ids of documents,
+    which LETOR's comments have, are written, too.
 
     Raises
     ------
@@ -632,6 +654,7 @@ def write_file(
             prefix=".rankstudio-", dir=path.parent
         ) as folder:
             new_file = Path(folder, without_ending(path.name))
+            # The writer runs guarded: its errors become RuntimeError.
             called(lambda: imported(form.writer)(new_file, block))
             if [child.name for child in Path(folder).iterdir()] != [new_file.name]:
                 raise RuntimeError(tr("it did not write this one file"))

@@ -114,7 +114,8 @@ class CsvText:
         self._reader = csv.reader(
             chain(begin, lines, [_END_MARK]), delimiter=delimiter, skipinitialspace=True
         )
-        # The first record is a header, or already a document.
+        # The first record is a header, or already a document. Each record comes
+        # with its line, which is not needed here.
         cells = next((cells for _, cells in self._records()), None)
         if cells is None:
             raise self._empty_error()
@@ -140,10 +141,14 @@ class CsvText:
         return self._blank_lines + self._reader.line_num
 
     def error(self, actual: str, expected: str) -> FormatError:
-        """Return the error of the last read."""
+        """Return the error of a value in the row that was read last.
+
+        ``actual`` and ``expected`` are for the message.
+        """
         return FormatError(self._path, self.line, 0, actual, expected)
 
     def _empty_error(self) -> FormatError:
+        """Return the error of a file without lines."""
         return FormatError(
             self._path, 0, 0, "an empty file", "a header and one line per document"
         )
@@ -179,7 +184,8 @@ class CsvText:
         """
         try:
             for cells in self._reader:
-                # The mark is in a cell with other text if a quotation mark is
+                # The last line of the text is an added mark. It is a record of
+                # its own, or in a cell with other text if a quotation mark is
                 # not closed.
                 if cells and cells[-1].endswith(_END_MARK):
                     if cells != [_END_MARK]:
@@ -244,7 +250,10 @@ class CsvText:
 
 
 def _delimiter(begin: str) -> str:
-    """Return the delimiter that occurs most often in the first record, outside of quotation marks."""
+    """Return the delimiter that occurs most often in the first record.
+
+    ``begin`` has the first lines. Text in quotation marks does not count.
+    """
     first = re.split("[\r\n]", _QUOTED.sub(r"\1", begin), maxsplit=1)[0]
     return max(_DELIMITERS, key=first.count)
 
@@ -279,6 +288,7 @@ def _escaped_cell(cell: str, errors: str = "backslashreplace") -> str:
 
 
 def _is_number(text: str) -> bool:
+    """Return whether a cell has a number, or no value."""
     try:
         float(text)
     except ValueError:
@@ -314,13 +324,18 @@ class _CsvRows:
         with_sizes = part.sizes is not None
         # Only columns of the query, the labels, the features and so on are read.
         roles = recognise_columns(
-            location, names, part.told, with_sizes=with_sizes, has_header=has_header
+            location,
+            names,
+            part.user_columns,
+            with_sizes=with_sizes,
+            has_header=has_header,
         )
         self._text_columns = {
             i for i in (roles.qid, roles.comment, roles.part) if i is not None
         }
         labels = {i for i in (roles.label, *roles.judges) if i is not None}
-        # The values of each column that is kept, in blocks of rows.
+        # The values of each column that is read, by its position from 0, in
+        # blocks of rows; filled by the next step.
         self._values: dict[int, list[NDArray[Any]]] = {
             i: [] for i in sorted(self._text_columns | labels | {*roles.features})
         }
@@ -377,6 +392,7 @@ class _CsvRows:
         if position in self._text_columns:
             texts = [unguarded(_escaped_cell(cell)) for cell in cells.tolist()]
             return np.array(texts, dtype=object)
+        # number_text() replaces a decimal comma by a point.
         if self._text.head.decimal_comma:
             texts = [self._text.head.number_text(cell) for cell in cells.tolist()]
             cells = np.array(texts, dtype=object)
@@ -390,6 +406,7 @@ class _CsvRows:
             return np.array(
                 [_escaped_cell(cell) for cell in cells.tolist()], dtype=object
             )
+        # float() of each cell; if any is no number, all of them stay texts.
         try:
             return cells.astype(np.float64)
         except ValueError:
@@ -398,10 +415,12 @@ class _CsvRows:
     def _error(
         self, row: int, actual: str, expected: str, missing: bool = False
     ) -> DataError:
+        """Return the error of a value in a row."""
         kind = MissingValueError if missing else ColumnValueError
         return kind(self._path, self._line(row), 0, actual, expected)
 
     def _line(self, row: int) -> int:
+        """Return the line on which a row ends."""
         return int(self._lines[row])
 
 
@@ -452,6 +471,9 @@ def read_csv(
         text = CsvText(file.path, unpacked_stream(file))
         if text.head.decimal_comma:
             remarks.append(tr("The numbers have decimal commas."))
+        # Each step reads the next megabytes of the text; none remain in the
+        # end. The share of the file that is read tells how many rows will
+        # follow.
         while (columns := _CsvRows(file.path, text, part, progress).columns).n_rows:
             reader.add(file.path, columns, file.done / max(file.size, 1))
     facts = reader.facts("line")

@@ -72,12 +72,15 @@ def load_data(
     specified = DataColumns.of(columns or {})
     specified = specified if labels else specified.without_labels()
     path = Path(path)
+    # Progress is not shown, and reading is not cancelled.
     progress = ReadProgress(None, None, regular_file_size(path))
+    # The file is read as a dataset of one part with one file.
     reader = PartReader(
         path, [(path,)], progress, specified, missing, normalize, cache=cache
     )
     (file_contents,) = reader.read().values()
     data = reader.dataset(file_contents, file_contents.table.X.shape[1])
+    # A known public dataset, such as MQ2008, names its features.
     return identify(path, data).name_features(data)
 
 
@@ -160,6 +163,7 @@ def load_letor(
         n_features=n_features,
         normalize=normalize,
     )
+    # A known public dataset, such as MQ2008, names its features.
     return identify(path, dataset).name_features(dataset)
 
 
@@ -187,6 +191,7 @@ def unmatched_documents(logs: Path, *judgments: str) -> list[tuple[str, str, str
     if not paths or not holds_logs(paths[0]):
         raise DatasetError(tr("{path}: found no feature logs.").format(path=logs))
     files = tuple(map(Path, judgments)) or (judgments_beside(paths[0]),)
+    # The format of the logs has a function for this, imported by its location.
     rows: list[tuple[str, str, str]] = imported(joined_format(paths[0]).code.unmatched)(
         paths, files
     )
@@ -226,6 +231,7 @@ def load_trec(
         If ir_datasets is needed but not installed.
     """
     check_options(missing, normalize)
+    # run -> query -> document -> score
     scores_of_run = {name: run_scores(read_lines(path)) for name, path in runs.items()}
     text = collection_judgments(qrels) if is_collection(qrels) else read_lines(qrels)
     table = graded_documents(text, scores_of_run, refuse=missing == "refuse")

@@ -78,14 +78,17 @@ def written_files(path: Path, form: DataFormat) -> tuple[Path, ...]:
 def write_letor(
     _: DataFormat, dataset: RankingDataset, path: Path, comments: bool
 ) -> None:
-    """Write LETOR text."""
+    """Write a dataset as LETOR text, with its comments if ``comments`` is true."""
     save_letor(dataset, path, comments=comments)
 
 
 def write_csv(
     form: DataFormat, dataset: RankingDataset, path: Path, comments: bool
 ) -> None:
-    """Write a table of text."""
+    """Write a dataset as a table of text, with its comments if ``comments`` is true.
+
+    ``form`` is CSV or TSV.
+    """
     text = _csv_pieces(dataset, "," if form.key == "csv" else "\t", comments)
     write_pieces(path, packed_pieces(path, text))
 
@@ -100,6 +103,7 @@ def write_with_sizes(
     has no comments; the parameter is that of all writers.
     """
     content = packed_pieces(path, letor_pieces(dataset, comments=False, queries=False))
+    # The files that the format writes: the text itself, then the sizes.
     _, sizes_path = written_files(path, form)
     is_new = not sizes_path.exists()
     write_text(sizes_path, format_sizes(np.diff(dataset.query_ptr)))
@@ -135,7 +139,7 @@ def column_names(dataset: RankingDataset) -> tuple[str, ...]:
     """Return a unique column name for each feature, in order.
 
     A name that is reserved for another column, such as "qid", or that occurs
-    again, gets the feature's id before it.
+    again, gets the feature's id before it, and "(again)" if that occurs, too.
     """
     used = set()
     names = []
@@ -162,6 +166,8 @@ def _csv_pieces(
     """
 
     def cell(text: str) -> str:
+        """Return a text as a cell of CSV."""
+        # A cell that a spreadsheet would take as a formula gets an apostrophe.
         # Quote texts with outer blanks, delimiters, quotes or line ends.
         text = str(guarded(text))
         is_plain = text == text.strip() and not any(
@@ -198,6 +204,7 @@ def _csv_pieces(
 
 
 def _encoded(lines: Sequence[str]) -> bytes:
+    """Return lines as bytes, each with a newline."""
     return "".join(f"{line}\n" for line in lines).encode(
         "utf-8", errors="backslashreplace"
     )
@@ -245,7 +252,11 @@ def save_letor(
 def letor_pieces(
     dataset: RankingDataset, *, comments: bool = True, queries: bool = True
 ) -> Iterator[bytes]:
-    """Yield the lines of a dataset; without ``queries`` in SVM-light's form, without query ids."""
+    """Yield the lines of a dataset, as LETOR text.
+
+    ``comments`` is whether to write the comments. Without ``queries``, query
+    ids are left out: that is the format of SVM-light.
+    """
     for begin in range(0, dataset.n_documents, _DOCUMENTS_AT_ONCE):
         end = min(begin + _DOCUMENTS_AT_ONCE, dataset.n_documents)
         yield _letor_lines(dataset, begin, end, comments, queries)
@@ -262,6 +273,7 @@ def _letor_lines(
     """
     ids = dataset.feature_ids.tolist()
     lines = []
+    # shortest() writes a number with as few digits as give the same double.
     for row in range(begin, end):
         query_id = dataset.query_ids[dataset.query_index[row]]
         # Write the stored entries, the values other than 0, or all values.

@@ -36,7 +36,7 @@ def data_formats() -> tuple[DataFormat, ...]:
 
     An invalid format of a package is left out, with a warning.
     """
-    # Texts of the warnings.
+    # Texts of the warnings: for a key that is taken, and for an invalid format.
     exists = tr("A data format with the key {key} exists already. Choose another key.")
     unusable = tr("A data format of the plug-in {name} cannot be used: {reason}")
     entries = entries_of("data_formats", refuse_invalid, exists, unusable)
@@ -105,6 +105,7 @@ def lacking_ability(key: str) -> str:
     )
     if not name or any(entry.key == key for entry in data_formats()):
         return ""
+    # The reason is that of an absent ability, whose version is not known ("").
     return Origin(OriginKind.ABILITY, name, "", present=False).lacking
 
 
@@ -138,7 +139,7 @@ def built_in_endings() -> frozenset[str]:
     )
 
 
-def told_format(name: str, path: Path) -> DataFormat | None:
+def named_format(name: str, path: Path) -> DataFormat | None:
     """Return the format that a plan or a user names; None if the name is "".
 
     Parameters
@@ -161,6 +162,7 @@ def told_format(name: str, path: Path) -> DataFormat | None:
     if lacking := lacking_ability(name):
         text = tr("{path}: the format of the data {reason}")
         raise DatasetError(text.format(path=path, reason=lacking))
+    # A plan records the package of the format, which is then absent.
     for source in format_sources(name):
         text = tr("{path}: the format of the data {reason}")
         raise DatasetError(text.format(path=path, reason=source.lacking))
@@ -198,6 +200,7 @@ def format_sources(recorded: str) -> tuple[FormatSource, ...]:
     recorded : str
         Name of the format in a plan: "key of package==version", or "key" alone.
     """
+    # OF is the text " of " between the key and the package.
     package, _, version = recorded.partition(OF)[2].partition("==")
     entry = _format_of_name(recorded)
     if entry is not None and entry.package:
@@ -214,7 +217,7 @@ def _format_of_name(name: str) -> DataFormat | None:
 
     The version does not count. Return None if there is none.
     """
-    key, _, requirement = name.partition(OF)
+    key, _, requirement = name.partition(OF)  # OF is " of "
     package = requirement.partition("==")[0]
     entries = (entry for entry in data_formats() if entry.key == key)
     return next(
@@ -238,7 +241,8 @@ def format_of_name(name: str) -> DataFormat:
         for ending in entry.endings
         if ending and lower.endswith(ending)
     )
-    return max(endings, key=lambda pair: pair[0], default=(0, LETOR))[1]
+    _, form = max(endings, key=lambda pair: pair[0], default=(0, LETOR))
+    return form
 
 
 def format_to_write(name: str) -> DataFormat:
@@ -251,12 +255,14 @@ def format_to_write(name: str) -> DataFormat:
     """
     form = format_of_name(name)
     lower = without_ending(name).lower()
-    # An absent ability cannot claim its ending, so that LETOR text is the result.
+    # An absent ability cannot claim its ending, so that LETOR text is the
+    # result. Its endings are recorded in a file, though.
     absent = (
         recorded["key"]
         for recorded in recorded_formats()
         if lower.endswith(tuple(recorded["endings"]))
     )
+    # The reason is "" for a format that is not absent.
     if form is LETOR and (
         reason := next(filter(None, map(absent_data_format, absent)), "")
     ):

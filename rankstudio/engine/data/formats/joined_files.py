@@ -78,7 +78,8 @@ def formats_to_record() -> list[dict[str, object]]:
     formats are recognised then, too. The signs are endings of file names, texts
     at the beginning (marks) and first bytes.
     """
-    # The empty texts are messages about invalid entries, which built-in ones are not.
+    # Other formats than those of abilities are skipped; the abilities' own are
+    # valid. So nothing is checked (the lambda), and no message is needed ("").
     return [
         {
             "key": form.key,
@@ -171,6 +172,7 @@ def joined_format(path: Path) -> DataFormat:
     DatasetError
         If the ability with this format is absent.
     """
+    # Joined formats have marks, texts at the beginning of their files.
     forms = [form for form in data_formats() if form.marks]
     if forms:
         return forms[0]
@@ -205,7 +207,10 @@ def logs_in(folder: Path) -> tuple[Path, ...]:
 
 
 def logs_with_judgments(paths: Files) -> tuple[Files, Files]:
-    """Return logs with the file of judgments beside them."""
+    """Return feature logs and the file of judgments beside them.
+
+    ``paths`` are the logs.
+    """
     return paths, (judgments_beside(paths[0]),)
 
 

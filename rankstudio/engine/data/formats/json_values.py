@@ -71,7 +71,7 @@ class JsonValues:
         self._text = io.TextIOWrapper(stream, "utf-8-sig", errors="replace")
         self._rest = ""  # the text that was read and not yet dropped
         self._position = 0  # in the rest
-        self._line = 1
+        self._line = 1  # that of the position
         self._is_at_end = False
         self._may_have_surrogates = False
         """Whether there may be half of a surrogate pair, which is not text."""
@@ -89,7 +89,7 @@ class JsonValues:
             At the first line that is not JSON, or if a value does not fit into memory.
         """
         while character := self._next_character():
-            # A value outside of an array.
+            # A value outside of an array; reading it moves the position.
             if character != "[":
                 yield self._line, self._value()
                 continue
@@ -115,7 +115,7 @@ class JsonValues:
         """Move to the next character that is not blank, and return it; "" at the end."""
         while True:
             blanks = _BLANKS.match(self._rest, self._position)
-            assert blanks is not None
+            assert blanks is not None  # it may be empty
             self._advance(blanks.end())
             if self._position < len(self._rest):
                 return self._rest[self._position]
@@ -137,7 +137,8 @@ class JsonValues:
                     # is no text.
                     json.dumps(value, ensure_ascii=False).encode()
             except json.JSONDecodeError as error:
-                # A value that is cut off is decoded again with more text.
+                # A value that is cut off is decoded again with more text. Then
+                # the error is within a few characters of the end of the text.
                 is_near_end = not self._rest[error.pos + _CUT_CHARACTERS :].strip()
                 may_be_incomplete = error.msg.startswith("Unterminated") or is_near_end
                 if self._is_at_end or not may_be_incomplete:
@@ -164,6 +165,7 @@ class JsonValues:
         does not fit into memory.
         """
         n_undecoded = len(self._rest) - self._position
+        # The values take a multiple of the memory of their text.
         if _MEMORY_FACTOR * n_undecoded > memory.available():
             raise line_error(
                 self._path,
@@ -179,6 +181,7 @@ class JsonValues:
         self._may_have_surrogates = "\\ud" in self._rest.lower()
 
     def _advance(self, to: int) -> None:
+        """Move to a later position, and count the lines."""
         self._line += self._rest.count("\n", self._position, to)
         self._position = to
 
@@ -187,6 +190,7 @@ class JsonValues:
 
         It names the line on which the text before the position ends, and an excerpt.
         """
+        # UTF-16 is recognised by its mark at the beginning of the file.
         if self._rest.startswith(_UTF_16) and self._line == 1:
             return utf_16_error(self._path)
         before = self._rest[self._position : position].rstrip()
@@ -201,6 +205,7 @@ class JsonValues:
             return FormatError(
                 self._path, line, 0, repr(excerpt), tr("valid JSON after it")
             )
+        # Nothing of the value is valid: quote its line.
         end = self._rest.find("\n", self._position)
         excerpt = self._rest[self._position : end if end >= 0 else len(self._rest)]
         return line_error(self._path, line, excerpt, self._expected)

@@ -132,6 +132,7 @@ def _grades_by_query(
         grade = number(rating)
         if grade is None or math.isinf(grade):
             raise text.error(line, rating, tr("a number as the rating"))
+        # The same rating may occur again.
         if grades.setdefault(query, {}).setdefault(document, grade) != grade:
             raise text.error(
                 line,
@@ -190,6 +191,7 @@ def _judgments_in_json(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
     It has judgment lists, perhaps within responses of the engine. Raise
     FormatError if there is none, or an entry is invalid.
     """
+    # NaN and Infinity become texts, which are checked as ratings later.
     try:
         parsed = json.loads("\n".join(text.lines), parse_constant=str)
     except (ValueError, RecursionError):
@@ -220,5 +222,6 @@ def _judgment_lists(node: Any) -> Iterator[list[Any]]:
         ratings = node.get("judgmentRatings")
         if isinstance(ratings, list):
             yield ratings
+        # A response has hits, each with the stored object as its source.
         for key in ("hits", "_source"):
             yield from _judgment_lists(node.get(key))

@@ -103,9 +103,10 @@ class _LineRules:
 
     @classmethod
     def of(cls, part: PartFiles) -> _LineRules:
-        """Return the rules for the files of a part, by its format and options.
+        """Return the rules for the files of a part (of a fold), by its format and options.
 
-        Lines of a format with a file of query sizes have no query id.
+        ``shift`` is added to feature ids, so that they begin at 1. Lines of a
+        format with a file of query sizes have no query id.
         """
         greatest_id = (
             MOST_ID if part.most_features is None else min(part.most_features, MOST_ID)
@@ -142,12 +143,13 @@ class _Rows:
         return cls(
             X=np.zeros((rows, 0 if sparse else width)),
             y=np.empty(rows),
-            spans=np.empty((rows, 4), np.int64),
+            spans=np.empty((rows, 4), np.int64),  # ends of query id and comment
             new_query=np.empty(rows, np.bool_),
             lengths=np.zeros(rows if sparse else 0, np.int64),
         )
 
     def selected(self, rows: Ints) -> _Rows:
+        """Return some of the rows."""
         lengths = self.lengths[rows] if self.lengths.size else self.lengths
         return _Rows(
             self.X[rows], self.y[rows], self.spans[rows], self.new_query[rows], lengths
@@ -156,7 +158,19 @@ class _Rows:
 
 @dataclass(frozen=True, eq=False)
 class _ParsedLines:
-    """The documents of some lines, in their order, and the number of values in the lines."""
+    """The documents of some lines, in their order.
+
+    Attributes
+    ----------
+    rows : _Rows
+    X : ndarray of shape (m, n), or Entries
+        Features.
+    missing : ndarray of shape (n,)
+        Number of missing values of each feature.
+    n_values : int
+        Number of values in the lines.
+    comments : TextComments
+    """
 
     rows: _Rows
     X: Floats | Entries
@@ -167,7 +181,19 @@ class _ParsedLines:
 
 @dataclass(frozen=True, eq=False)
 class _Outcome:
-    """Counts of one piece, its values if they are stored without zeros, and its problems, if any."""
+    """Results of parsing one piece of the text.
+
+    Attributes
+    ----------
+    tally : ndarray of shape (TALLY_SIZE,)
+        Counts, at the positions that `_line_kernel` names.
+    missing : ndarray of shape (n,)
+        Number of missing values of each feature.
+    ids, values : ndarray of shape (N,)
+        Feature id and value of each entry; empty if zeros are stored.
+    problems : list of (int, int)
+        Position in the text and code of each problem.
+    """
 
     tally: Ints
     missing: Ints
@@ -218,7 +244,8 @@ def read_letor(
         raise FormatError(
             path, 0, 0, tr("no features"), tr("at least one feature:value in some line")
         )
-    # Ids from 0 are named, because positions of features count from 1.
+    # Ids from 0 (first_id) are named, because positions of features count from
+    # 1. Text is dense if each document has a value of every feature.
     names = () if part.first_id else tuple(f"id {i}" for i in range(width))
     is_dense = reading.n_values == builder.n_documents * width
     return TableFacts(width, dense=is_dense, feature_names=names)
@@ -241,7 +268,7 @@ class _LetorText:
         text.
         """
         self._rules = _LineRules.of(part)
-        self._one_ranking = part.told.no_queries
+        self._one_ranking = part.user_columns.no_queries
         self._n_files = len(part.paths)
         self._builder = builder
         self._pool = pool
@@ -260,7 +287,8 @@ class _LetorText:
         first_error: FormatError | None = None
         hidden_document_error: FormatError | None = None
         n_lines_before = 0
-        # A file that is read in chunks reports its progress itself.
+        # A file that is read in chunks reports its progress itself; one that is
+        # read at once (``whole``) leaves half of it to the parser.
         progress = self._progress if file.whole is not None else self._progress.silent()
         for number, text in enumerate(text_chunks(file)):
             self.empty = False
@@ -325,9 +353,11 @@ class _LetorText:
                 comments=lines.comments,
                 missing=lines.missing,
                 runs=one_run(len(rows.y)),
-                place_of=lambda _: n_lines_before,
+                line_of_run=lambda _: n_lines_before,
             )
-        # A run begins where the query id differs from the line before.
+        # A run, successive documents of a query, begins where the query id
+        # differs from the line before. ``spans`` has the positions of the ids
+        # in the text.
         starts = np.flatnonzero(rows.new_query)
         query_spans = rows.spans[starts][:, [kernels.QID_BEGIN, kernels.QID_END]]
         lengths = np.diff(starts, append=len(rows.y)).tolist()
@@ -342,7 +372,7 @@ class _LetorText:
             comments=lines.comments,
             missing=lines.missing,
             runs=zip(ids, lengths, strict=True) if self._rules.with_query else (),
-            place_of=lambda run: (
+            line_of_run=lambda run: (
                 n_lines_before + line_of(text, int(query_spans[run, 0]))
             ),
         )
@@ -355,6 +385,7 @@ def _with_line_offset(error: FormatError, n_lines_before: int) -> FormatError:
 
 
 def _refuse_zero_byte(path: Path, text: Bytes, n_lines_before: int) -> None:
+    """Raise an error for a zero byte in a chunk of text."""
     size = len(text) - PADDING
     if text[:size].min() == 0:
         raise _with_line_offset(zero_byte_error(path, text, 0, size), n_lines_before)
@@ -394,7 +425,8 @@ def _parse_lines(
     may_be_sparse : bool
         Whether values may be stored without zeros, if most values are 0.
     """
-    # Cut the text into pieces, which threads parse at the same time.
+    # Cut the text into pieces, which threads parse at the same time. A byte
+    # order mark at the beginning of the file is skipped.
     begin = skip_mark(path, text) if begins else 0
     pieces = cut(path, text, begin, len(text) - PADDING, pool, progress)
     n_lines = sum(p.lines for p in pieces)
@@ -406,6 +438,7 @@ def _parse_lines(
     # Parse once, or again with more columns if a later line has a greater id
     # than the first lines.
     while True:
+        # Without zeros, values are stored apart, so that the width is no limit.
         sparse = may_be_sparse and worth_it(n_lines, width, n_values)
         rows = (
             _Rows.empty(n_lines, 0, sparse=True)
@@ -462,6 +495,7 @@ def _sorted_entries(
     ``outcomes`` have the values of each piece of the text, ``width`` is the
     greatest id. Raise FormatError if a row has a feature twice.
     """
+    # The empty arrays give the type if there is no piece.
     ids = np.concatenate([np.zeros(0, dtype=np.int32), *(o.ids for o in outcomes)])
     values = np.concatenate([np.zeros(0), *(o.values for o in outcomes)])
     entries, row_with_repeated_id = sorted_rows(
@@ -475,6 +509,7 @@ def _sorted_entries(
     begin, end = rows.spans[
         row_with_repeated_id, [kernels.QID_END, kernels.COMMENT_BEGIN]
     ].tolist()
+    # A token is "id:value".
     for token in re.finditer(rb"(\d+):\S*", text[begin:end].tobytes()):
         if int(token[1]) in earlier_ids:
             break
@@ -494,17 +529,35 @@ def _parse_pieces(
 ) -> list[_Outcome]:
     """Parse the pieces of a text into their rows, in threads.
 
-    Return the outcomes in the order of the pieces, up to the first one with a problem.
+    Return the outcomes in the order of the pieces, up to the first one with a
+    problem.
+
+    Parameters
+    ----------
+    text : uint8 array
+        The whole text.
+    pieces : list of TextPiece
+        Beginning, end and first row of each.
+    rows : _Rows
+        Arrays of all rows, to which the parser writes.
+    rules : _LineRules
+        Permitted contents of a line.
+    pool : Executor
+        Threads.
+    progress : ReadProgress
+        Receives half of the bytes, as they are parsed.
     """
     futures = [pool.submit(_parse_piece, text, piece, rows, rules) for piece in pieces]
     outcomes: list[_Outcome] = []
     try:
         for piece, outcome in zip(pieces, progress.in_order(futures), strict=True):
+            # The other half of the bytes is reported by their checksum.
             progress.advance((piece.end - piece.begin) / 2)
             outcomes.append(outcome)
             if outcome.problems:
                 break
     finally:
+        # After a problem or an error, pieces that wait are not parsed.
         for future in futures:
             future.cancel()
     return outcomes
@@ -512,6 +565,7 @@ def _parse_pieces(
 
 def warm_up() -> None:
     """Compile the parser, which takes seconds once after an installation, or load it from the cache."""
+    # A line of 13 characters and its end, then the newlines behind every text.
     text = np.full(PADDING + 14, ord("\n"), dtype=np.uint8)
     text[:13] = np.frombuffer(b"1 qid:1 1:0.5", dtype=np.uint8)
     with ThreadPoolExecutor(1) as pool:
@@ -532,6 +586,7 @@ def _first_tally(text: Bytes, pieces: list[TextPiece], rules: _LineRules) -> Int
     # The last line may lack its newline, hence one more.
     lines = count_lines(text[first.begin : end])[0] + 1
     piece = TextPiece(first.begin, end, row=0, lines=lines)
+    # Without columns, values are only counted; problems are found later.
     return _parse_piece(
         text, piece, _Rows.empty(lines, 0), replace(rules, refuse=False)
     ).tally
@@ -564,13 +619,15 @@ def _parse_piece(
     # The length of the piece limits the number of collected values.
     is_sparse = rows.lengths.size > 0
     max_values = (piece.end - piece.begin) // _BYTES_OF_VALUE + 1 if is_sparse else 0
-    # Parse again if there is no room for all hard numbers.
+    # Parse again if there is no room for all hard numbers, those that the
+    # kernel leaves to float().
     while True:
         ids = np.empty(max_values, dtype=np.int32)
         values = np.empty(max_values)
         tally = np.zeros(kernels.TALLY_SIZE, dtype=np.int64)
         missing = np.zeros(width, dtype=np.int64)
         row_of_id = np.full(width + 1, -1, dtype=np.int64)
+        # Row and column of each hard number, begin and end of its text.
         hard = np.empty((capacity, 4), dtype=np.int64)
         kernels.parse(
             text,
@@ -596,11 +653,11 @@ def _parse_piece(
         if n_hard <= capacity:
             break
         capacity = n_hard
-    # Keep the part of the arrays that was written.
+    # Keep the part of the arrays that was written; copies release the rest.
     n_values = int(tally[kernels.VALUES]) if is_sparse else 0
     ids = ids[:n_values].copy()
     values = values[:n_values].copy()
-    # Problems are pairs of an address in the text and a code.
+    # Problems are pairs of a position in the text and a code.
     problems = list(_convert_hard(text, hard[:n_hard], rows, values))
     if tally[kernels.ERROR] != kernels.FINE:
         problems.append((int(tally[kernels.ERROR_AT]), int(tally[kernels.ERROR])))
@@ -628,9 +685,9 @@ def _convert_hard(
             rows.y[row] = value
         elif column < width:
             rows.X[row, column] = value
-        elif (
-            column - width - 1 < values.size
-        ):  # values of a line with an error are not counted
+        # Values of a line with an error are not counted, so that they may be
+        # beyond the end.
+        elif column - width - 1 < values.size:
             values[column - width - 1] = value
 
 
@@ -647,6 +704,8 @@ def _document_in_comment(
     if not np.any(comments.content == ord("\r")):
         return None
     begins = lines.rows.spans[:, kernels.COMMENT_BEGIN]
+    # The comments are searched as one text, the bytes of all of them; offsets
+    # has where each begins in it.
     for hidden in _HIDDEN_DOCUMENT.finditer(comments.content.data):
         row = int(np.searchsorted(comments.offsets, hidden.start(), side="right")) - 1
         if hidden.end() <= comments.offsets[row + 1]:  # not across the end of a comment
@@ -666,13 +725,24 @@ def _copied_comments(text: Bytes, spans: Ints) -> TextComments:
     end = np.ascontiguousarray(spans[:, kernels.COMMENT_END])
     offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(end - begin)])
     content = np.empty(int(offsets[-1]), dtype=np.uint8)
+    # Copy the bytes of each comment to its offset in the content.
     kernels.gather(text, begin, end, offsets, content)
     return TextComments(content, offsets)
 
 
 @dataclass(frozen=True)
 class TextPiece:
-    """Complete lines of the text, and the row of their first document."""
+    """Complete lines of the text.
+
+    Attributes
+    ----------
+    begin, end : int
+        Position of the first byte, and the one after the last.
+    row : int
+        Row that the first line gets in the arrays of all lines.
+    lines : int
+        Number of lines.
+    """
 
     begin: int
     end: int
@@ -690,8 +760,9 @@ def cut(
 ) -> list[TextPiece]:
     """Split a text at line ends into pieces for threads, with the row of each.
 
-    The text begins at ``begin`` and ends before ``size``. Rows are lines, counted from
-    0. Raise FormatError, which names ``path``, for a zero byte.
+    The text begins at ``begin`` and ends before ``size``. Rows are lines,
+    counted from 0. ``pool`` counts the lines of the pieces. Raise FormatError,
+    which names ``path``, for a zero byte.
     """
     # Find the ends of pieces of about equal length.
     ends: list[int] = []
@@ -700,7 +771,7 @@ def cut(
         end = line_end(text, min(end + _PIECE, size) - 1, size)
         ends.append(end)
     # Count the lines of all pieces at the same time.
-    begins = [begin, *ends][: len(ends)]
+    begins = [begin, *ends][: len(ends)]  # a piece begins where the last one ends
     counts = [
         pool.submit(count_lines, text[piece_begin:piece_end])
         for piece_begin, piece_end in zip(begins, ends, strict=True)
@@ -721,7 +792,7 @@ def cut(
 
 
 def zero_byte_error(path: Path, text: Bytes, begin: int, end: int) -> FormatError:
-    """Return the error of the first zero byte from ``begin`` on; there must be one."""
+    """Return the error of the first zero byte among the bytes begin … end - 1; there must be one."""
     return format_error(path, text, find_byte(text, b"\0", begin, end), BINARY, 0)
 
 
@@ -739,12 +810,15 @@ def skip_mark(path: Path, text: Bytes) -> int:
 
 
 def line_end(text: Bytes, position: int, size: int) -> int:
-    """Return the position after the line at a position."""
+    """Return the position after the end of the line that contains ``position``.
+
+    ``size`` is the number of bytes of the text.
+    """
     return min(find_byte(text, b"\n", position, size) + 1, size)
 
 
 def find_byte(text: Bytes, byte: bytes, begin: int, end: int) -> int:
-    """Return the first position of a byte from ``begin`` on, or ``end``."""
+    """Return the position of the first such byte from ``begin`` on; ``end`` if there is none before."""
     for window in range(begin, end, _WINDOW):
         offset = text[window : window + _WINDOW].tobytes().find(byte)
         if offset >= 0:
@@ -756,7 +830,8 @@ def count_lines(text: Bytes) -> tuple[int, bool]:
     """Return the number of newlines, and whether there is a zero byte."""
     newlines = 0
     zero = False
-    for begin in range(0, len(text), _PIECE):  # a line may be as long as the file
+    # In pieces, as the comparison makes an array as long as its text.
+    for begin in range(0, len(text), _PIECE):
         piece = text[begin : begin + _PIECE]
         newlines += int(np.count_nonzero(piece == ord("\n")))
         zero = zero or bool(piece.min() == 0)
@@ -776,7 +851,7 @@ def line_of(text: Bytes, position: int) -> int:
 
 
 def token_at(text: Bytes, position: int) -> str:
-    """Return the token at a position; "" at a blank or the end of the line."""
+    """Return the token that begins at a position; "" at a blank or the end of the line."""
     token = text[position : position + 4 * _EXCERPT_LENGTH].tobytes()
     for blank in (b"\n", b" ", b"\t", b"\r", b"#"):
         token = token.partition(blank)[0]
@@ -801,7 +876,7 @@ def format_error(
     most_features : int
         The largest feature id allowed.
     """
-    # The UTF-8 mark of a file does not count as a column.
+    # The UTF-8 mark of a file does not count as a character of its first line.
     line_begin = _line_start(text, position)
     mark = _UTF8_MARK if line_begin == 0 else b""
     before = (
@@ -811,7 +886,8 @@ def format_error(
         .decode("utf-8", errors="replace")
     )
     token = token_at(text, position)
-    # The id before an invalid value, the text between a blank and a colon.
+    # Some messages name the feature of an invalid value: its id is the text
+    # between a blank and a colon.
     feature = before.rpartition(" ")[2].rpartition("\t")[2].rstrip(":")
     expected = tr(_EXPECTED[problem]).format(feature=feature, most=most_features)
     kinds = {MISSING: MissingValueError, ID_ZERO: ZeroIdError, NO_QID: NoQueriesError}

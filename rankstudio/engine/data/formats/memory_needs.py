@@ -23,7 +23,11 @@ _ID = re.compile(rb"[ \t](\d{1,10}):")
 
 
 def no_need(_: DataFormat, _path: Path) -> ContentsNeed:
-    """Return a need of 0, because the format is always read into memory."""
+    """Return a need of 0 bytes.
+
+    The need decides whether a file is read into memory or from disk. Formats
+    with this function are always read into memory.
+    """
     return ContentsNeed(0.0, 0.0)
 
 
@@ -42,7 +46,7 @@ def csv_need(_: DataFormat, path: Path) -> ContentsNeed:
     from rankstudio.engine.data.formats.csv_text import csv_width  # noqa: PLC0415 - first needed here
 
     head = read_beginning(path, HEAD)
-    text = _text_size(path)
+    text = _text_size(path)  # in bytes, decompressed
     n_lines = text * max(head.count(b"\n"), 1) / max(len(head), 1)
     return ContentsNeed(n_lines * (8 * csv_width(head) + _PER_DOCUMENT), text)
 
@@ -56,14 +60,17 @@ def text_need(_: DataFormat, path: Path) -> ContentsNeed:
     """
     head = read_beginning(path, HEAD)
     text = _text_size(path)
+    # At least 1, also for a line that is longer than the beginning.
     n_head_lines = max(head.count(b"\n"), 1)
     ids = _ID.findall(head)
     width = max(map(int, set(ids)), default=1)
     n_lines = text * n_head_lines / max(len(head), 1)
-    is_thin = worth_it(int(n_lines), width, n_lines * len(ids) / n_head_lines)
+    stores_no_zeros = worth_it(int(n_lines), width, n_lines * len(ids) / n_head_lines)
     # Without zeros, a document has a value and its column for each of its entries.
-    n_numbers = 2 * len(ids) // n_head_lines if is_thin else width
-    return ContentsNeed(n_lines * (8 * n_numbers + _PER_DOCUMENT), text, is_thin)
+    n_numbers = 2 * len(ids) // n_head_lines if stores_no_zeros else width
+    return ContentsNeed(
+        n_lines * (8 * n_numbers + _PER_DOCUMENT), text, stores_no_zeros
+    )
 
 
 def _text_size(path: Path) -> float:

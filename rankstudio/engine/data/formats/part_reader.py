@@ -99,7 +99,8 @@ def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
     -----
     O(parts): the beginning of each file is read unless all files are small.
     """
-    # A file that belongs to feature logs stands for all the log files.
+    # A file that belongs to feature logs (responses of a search engine) stands
+    # for all the log files; logs_of() gives these first, () for other data.
     parts = [
         logs_of(part, recognised_form(part[0], specified), specified)[0] or part
         for part in parts
@@ -114,14 +115,15 @@ def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
         or memory.available() < _MIN_FREE_BYTES
     ):
         return False
-    # All tables are in memory, but the text of one part at a time, as parts are
-    # read one after the other.
+    # Estimate the bytes. All tables are in memory, but the text of one part at
+    # a time, as parts are read one after the other.
     needs = {path: recognised_form(path, specified).memory_need(path) for path in files}
     texts = [sum(needs[path].text for path in part) for part in parts]
     need = sum(memory_need.table for memory_need in needs.values()) + max(texts)
     # Data that are mostly 0 are never read from disk.
     sparse_file = next(
-        (path for path, memory_need in needs.items() if memory_need.is_thin), None
+        (path for path, memory_need in needs.items() if memory_need.stores_no_zeros),
+        None,
     )
     if sparse_file is None or need <= memory_for_data:
         return need > memory_for_data
@@ -169,7 +171,10 @@ class PartReader:
         cache: bool,
         several_folds: bool = False,
     ) -> None:
-        """Prepare to read; begin with empty caches of the results."""
+        """Prepare to read; begin with empty caches of the results.
+
+        The parameters are those of the class.
+        """
         self._path = path
         self._parts = parts
         self._progress = progress
@@ -177,7 +182,7 @@ class PartReader:
         self._treatment = Treatment(missing, bool(normalize))
         self._cache = cache
         self._several_folds = several_folds
-        # by checksum of the files, and part
+        # by checksum of the files, and name of the part ("" for any)
         self._datasets: dict[tuple[str, str], RankingDataset] = {}
         # by the identity of a dataset's labels
         self._judgments: dict[int, Judgments] = {}
@@ -232,7 +237,8 @@ class PartReader:
             Number of features in all parts together.
         """
         self._progress.check()
-        # Other parts may be wider: write the mapped file again.
+        # Other parts may be wider: write the mapped file again, unless the
+        # format is not read piece by piece (None).
         if in_file(file_contents.table.X) and file_contents.table.X.shape[1] < width:
             file_contents = (
                 self._to_disk(part, self._progress.silent(), width) or file_contents
@@ -362,11 +368,13 @@ class PartReader:
     def _contents(self, part: Files, is_large: bool) -> FileContents:
         """Read the files of a part into memory, or into mapped files.
 
-        These are used if the data are large, unless the format is read at once.
+        The latter are used if the data are large, and the format can be read
+        piece by piece.
         """
         _refuse_judges(
             part[0], recognised_form(part[0], self._specified), self._specified
         )
+        # None for a format that is not read piece by piece.
         on_disk = self._to_disk(part, self._progress) if is_large else None
         return on_disk or read_files(
             part,
@@ -382,12 +390,13 @@ class PartReader:
         """Read a part into mapped files with at least ``width`` columns; None if the format cannot be."""
         form = recognised_form(part[0], self._specified)
         part_files = part_of(part, form, self._specified, refuse=self._refuses)
-        if not part_files.form.streams:
+        if not part_files.form.is_streamed:
             return None
         return read_to_disk(part_files, progress, self._treatment, width)
 
     @property
     def _refuses(self) -> bool:
+        """Whether a missing value is an error."""
         return self._treatment.missing == "refuse"
 
 
@@ -421,6 +430,7 @@ def _check_memory(
         part.table.X.nbytes for part in parts_read if not in_file(part.table.X)
     )
     free = memory.available()
+    # "Nearly all" is 90 %.
     if needed > 0.9 * (needed + free):
         advice = (
             tr("open a single fold")
@@ -470,8 +480,10 @@ def part_of(
 ) -> PartFiles:
     """Return files of a format as a part, with the files that belong to it.
 
-    These are the judgments of feature logs, or a file with the numbers of
-    documents of the queries. ``refuse`` is whether a missing value is an error.
+    A part is the training, validation or test documents of a fold. The files
+    that belong to it are the judgments of feature logs, or a file with the
+    numbers of documents of the queries. ``specified`` are the columns and files
+    that the user names, ``refuse`` is whether a missing value is an error.
 
     Raises
     ------
@@ -482,9 +494,12 @@ def part_of(
     logs, judgments = logs_of(paths, form, specified)
     if logs:
         texts = tuple(map(read_text, judgments))
+        # A joined format has marks, texts at the beginning of its files. Logs
+        # that were recognised as another format are joined, too.
         joining_form = form if form.marks else joined_format(logs[0])
         return PartFiles(logs, joining_form, specified, refuse=refuse, judgments=texts)
-    if not form.streams:
+    # A format that is not read piece by piece has no further files.
+    if not form.is_streamed:
         return PartFiles(paths, form, specified, refuse=refuse)
     # A file beside the data may give the sizes of queries.
     may_have_sizes = form.takes_sizes and not specified.no_queries
@@ -541,7 +556,9 @@ def read_files(
     part = part_of(
         paths, recognised_form(paths[0], specified), specified, refuse=refuse
     )
-    if not part.form.streams:
+    # A format that is not read piece by piece reads the first file and all that
+    # belong to it.
+    if not part.form.is_streamed:
         table, source, as_read = part.form.read_whole(paths[0], progress, refuse=refuse)
         return FileContents(table, source, as_read)
     return read_into_memory(part, progress, cache=cache)
@@ -573,6 +590,8 @@ def read_into_memory(
                 progress.advance(sum(file.size for file in files) / 2)
             else:
                 builder = TableInMemory(part.paths[0])
+                # The reader of the format passes the documents to the builder,
+                # and returns facts about them, such as the number of features.
                 read_table = part.form.table_reader()
                 facts = read_table(part, files, builder, progress)
                 table = builder.finish(facts, part.sizes)
@@ -628,12 +647,14 @@ def read_to_disk(
         If a file cannot be read or is invalid, or the mapped files cannot be written.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
+        # Checksums of an earlier reading, "" for a file that changed since.
         checksums = [store.recalled_checksum(path) for path in part.paths]
         sizes = tuple(regular_file_size(path) for path in part.paths)
         # Reading the files only for their checksums is worthwhile if a table of
         # files of these sizes exists.
         if not all(checksums) and sizes in source_sizes():
             checksums = []
+            # Each file that is read to its end appends its checksum.
             for file in _stream_files(part.paths, progress.silent(), pool, checksums):
                 file.end()
         # If all checksums are known, a table of the same bytes may be in the cache.
@@ -669,6 +690,7 @@ def _parsing_key(part: PartFiles) -> str:
 
     Return "" for LETOR text with ids from 1, the usual case.
     """
+    # The user's specifications, and the key of the reader.
     identity = identity_of(part)
     parser = part.form.parsing()
     return (
@@ -691,7 +713,8 @@ def _contents(
     if part.judgments:
         if part.refuse:
             _refuse_missing(part.paths[0], table)
-        # Those of files are "sha256:…", of which only the digits count.
+        # Checksums of the logs are "sha256:…", of which only the digits count;
+        # those of the judgments have digits only.
         all_checksums = [text.checksum for text in part.judgments] + [
             checksum.partition(":")[2] for checksum in checksums
         ]
@@ -703,7 +726,10 @@ def _contents(
     checksum_of_all = derived_checksum(_joint_checksum(checksums), identity_of(part))
     source = Source(part.paths[0], size, checksum_of_all)
     as_read = read_as(
-        part.paths[0], part.form, table.role_columns, no_queries=part.told.no_queries
+        part.paths[0],
+        part.form,
+        table.role_columns,
+        no_queries=part.user_columns.no_queries,
     )
     return FileContents(table, source, as_read, treated)
 
@@ -742,6 +768,7 @@ def _stored_table(key: str, progress: ReadProgress, part: PartFiles) -> Table | 
     table = find_parsed(key, progress.check)
     if table is None or (part.refuse and table.missing.any()):
         return None
+    # The ids ascend; without ids, features count from 1.
     max_features = part.most_features
     greatest = table.feature_ids[-1] if table.feature_ids.size else table.X.shape[1]
     return None if max_features is not None and greatest > max_features else table
@@ -753,8 +780,8 @@ def _stream_files(
     """Yield files one by one, and append the checksum of each after it was read.
 
     The caller reads each file to its end before it takes the next one. The
-    checksum is remembered with the file's state (such as its time) from before
-    the reading.
+    checksum is also remembered on disk, with the file's state (such as its
+    time) from before the reading. ``pool`` is for its computation.
     """
     for path in paths:
         state = store.source_state(path)
@@ -777,6 +804,7 @@ def _key_of_mapped_table(
 def _awaited_results(
     pending: Sequence[Future[str]], progress: ReadProgress
 ) -> list[str]:
+    """Return the results of other threads, once they are ready."""
     return [progress.result(future) for future in pending]
 
 

@@ -28,6 +28,8 @@ def sizes_file(path: Path) -> Path | None:
         Path of the data.
     """
     name = without_ending(path.name)
+    # The whole name, then without .gz, then without its last ending, too; equal
+    # ones once.
     stems = dict.fromkeys((path.name, name, Path(name).stem))
     candidates = (
         path.with_name(stem + ending) for stem in stems for ending in SIZES_ENDINGS
@@ -67,6 +69,7 @@ def read_sizes(path: Path) -> Ints:
     for number, line in enumerate(text.split("\n"), start=1):
         for word in line.split():
             if not (word.isascii() and word.isdigit() and len(word) <= _MOST_DIGITS):
+                # A long word is cut short in the message.
                 excerpt = word if len(word) <= 40 else word[:40] + "…"
                 raise FormatError(path, number, 0, repr(excerpt), _EXPECTED)
             sizes.append(int(word))

@@ -19,7 +19,7 @@ from rankstudio.engine.data.file_access import (
 from rankstudio.engine.data.formats.format_catalog import (
     data_formats,
     format_of_name,
-    told_format,
+    named_format,
 )
 from rankstudio.engine.data.formats.joined_files import refuse_absent
 from rankstudio.engine.data.formats.query_sizes import sizes_file
@@ -59,15 +59,19 @@ def recognised_form(path: Path, specified: DataColumns) -> DataFormat:
     # counts if no built-in format is certain.
     is_key = OF not in specified.format and bool(specified.format)
     specified_format = (
-        told_format(specified.format, path) if is_key or confidence < BY_MARKS else None
+        named_format(specified.format, path)
+        if is_key or confidence < BY_MARKS
+        else None
     )
     if is_key and specified_format is not None:
         return specified_format
-    # Otherwise a format of a plug-in may be more certain.
+    # Otherwise a format of a plug-in may be more certain. A file in the format
+    # of an absent part of the program is an error first.
     refuse_absent(beginning, by_name=confidence < BY_MARKS)
     plugin_format = _plugin_format(beginning, confidence, specified_format)
     if plugin_format is not None:
         return plugin_format
+    # No format is recognised by the contents: these may be binary.
     if confidence < BY_CONTENTS and not beginning.is_packed:
         refuse_other_binary(path, beginning.head)
     return form
@@ -88,7 +92,7 @@ def _plugin_format(
     candidates = [
         (form.confidence(beginning), form)
         for form in data_formats()
-        if form.package and (confidence < BY_MARKS or form.may_have(beginning))
+        if form.package and (confidence < BY_MARKS or form.may_recognise(beginning))
     ]
     greatest_confidence = max((value for value, _ in candidates), default=0.0)
     if greatest_confidence <= confidence:
@@ -112,7 +116,9 @@ def _plugin_format(
 
 
 def beginning_of(path: Path, specified: DataColumns) -> Beginning:
-    """Return the evidence for a file's format: its first bytes, files beside it.
+    """Return the evidence for a file's format: its first bytes, and files beside it.
+
+    ``specified`` are the columns and files that the user names.
 
     Raises
     ------
@@ -123,7 +129,7 @@ def beginning_of(path: Path, specified: DataColumns) -> Beginning:
         path=path,
         head=read_beginning(path, HEAD),
         first_bytes=_first_bytes(path),
-        told=specified,
+        user_columns=specified,
         sizes=sizes_file(path),
     )
 
@@ -142,7 +148,7 @@ def refuse_other_binary(path: Path, begin: bytes) -> None:
             "found a workbook or a ZIP archive. Save the sheet as CSV or Parquet, or unpack the archive."
         )
         raise FileAccessError(path, text)
-    # Parquet and Arrow files begin with known bytes.
+    # Parquet and Arrow files begin with certain bytes; their names alone count here.
     magic = {"parquet": PARQUET, "arrow": ARROW}.get(format_of_name(path.name).key)
     if magic is None or begin.startswith(magic) or is_packed(begin):
         return
@@ -172,8 +178,9 @@ def identity_of(part: PartFiles) -> str:
     bytes of the files, as JSON; "" for none.
     """
     is_table = part.form.is_table
-    specified = part.told.as_dict()
-    # Two options concern formats that are no tables, all others only tables.
+    specified = part.user_columns.as_dict()
+    # Two options concern formats that are no tables, all others only tables:
+    # keep those of the part's kind.
     values = {
         name: value
         for name, value in specified.items()
@@ -182,11 +189,13 @@ def identity_of(part: PartFiles) -> str:
     values.pop("format", None)  # the contents are the same if the format was recognised
     if part.form.package:
         values["format"] = f"{part.form.key} of {part.form.package}"
-    if part.told.labels:  # the labels of all judges are read, whichever is in use
+    if (
+        part.user_columns.labels
+    ):  # the labels of all judges are read, whichever is in use
         values.pop("label", None)
     if values.get("ids_from") == 1:  # the default
         del values["ids_from"]
-    if part.told.no_queries:
+    if part.user_columns.no_queries:
         values["no_queries"] = True
     if part.judgments:
         values = {"judgments": [text.checksum for text in part.judgments]}
@@ -204,12 +213,14 @@ def read_as(
 ) -> ReadAs:
     """Return how a file was read: its format and the sources of query and label.
 
-    ``role_columns`` are the names of these three columns in a table. Queries
-    may come from a file of query sizes instead, unless the user stated that
-    there are none.
+    ``role_columns`` are the names of the columns of query, label and part in a
+    table. Queries may come from a file of query sizes instead, unless the user
+    stated that there are none.
     """
     size_file = None if no_queries else sizes_file(path)
     sizes = size_file.name if size_file is not None else ""
+    # A format whose queries are in a file of sizes; without queries, it is read
+    # like LETOR text, the default.
     if form.sizes:
         return ReadAs() if no_queries else ReadAs(form.key, sizes)
     if not form.is_table:
@@ -219,6 +230,7 @@ def read_as(
 
 
 def _first_bytes(path: Path) -> bytes:
+    """Return a file's first bytes, as many as the mark of Arrow has."""
     try:
         with path.open("rb") as file:
             return file.read(len(ARROW))

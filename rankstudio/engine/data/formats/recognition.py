@@ -24,12 +24,13 @@ RECORDS = 0.95
 
 _CONFIDENCE_BY_NAME = 0.85
 _CONFIDENCE_IF_LIKELY = 0.5
+_CONFIDENCE_BY_SIZES = 0.6
 _LEAST_CONFIDENCE = 0.2
 _FEATURE = re.compile(rb"[0-9]+:")
 
 
 def trec_confidence(_: DataFormat, beginning: Beginning) -> float:
-    """Return the confidence in TREC judgments."""
+    """Return how certain it is, from 0 to 1, that a file has TREC judgments."""
     lines = (line for line in beginning.head.split(b"\n") if line.strip(b"\0\r \t"))
     line = next(lines, b"")
     return BY_CONTENTS if line and is_judgment(line.decode("utf-8", "replace")) else 0.0
@@ -45,7 +46,7 @@ def csv_confidence(form: DataFormat, beginning: Beginning) -> float:
         return _CONFIDENCE_BY_NAME if form.key == key_by_name else 0.0
     if form.key == "tsv":
         return 0.0
-    specified = beginning.told
+    specified = beginning.user_columns
     is_likely = (
         beginning.lacks_queries
         or specified.qid
@@ -56,7 +57,10 @@ def csv_confidence(form: DataFormat, beginning: Beginning) -> float:
 
 
 def letor_confidence(_: DataFormat, beginning: Beginning) -> float:
-    """Return the confidence in LETOR text, which is the format of any file that has no other one."""
+    """Return how certain it is, from 0 to 1, that a file is LETOR text.
+
+    This is the format of any file that has no other one.
+    """
     return BY_MARKS if b"qid:" in beginning.first_line else _LEAST_CONFIDENCE
 
 
@@ -71,12 +75,9 @@ def sizes_confidence(form: DataFormat, beginning: Beginning) -> float:
     words = beginning.first_line.split()
     if not beginning.lacks_queries or is_query != (form.key == "lightgbm"):
         return 0.0
-    # More than that of CSV, which may lack queries, too.
-    return (
-        _CONFIDENCE_IF_LIKELY + 0.1
-        if len(words) <= 1 or _FEATURE.match(words[1])
-        else 0.0
-    )
+    # A line is a label and features such as 1:0.5. The certainty is more than
+    # that of CSV, which may lack queries, too.
+    return _CONFIDENCE_BY_SIZES if len(words) <= 1 or _FEATURE.match(words[1]) else 0.0
 
 
 def _names_a_query(line: bytes) -> bool:

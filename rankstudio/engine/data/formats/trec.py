@@ -58,6 +58,7 @@ def run_scores(text: TextLines) -> RunScores:
     DatasetError
         For an empty file.
     """
+    # The score is the fifth word.
     return _values_by_query(
         text,
         lambda words: (
@@ -75,11 +76,23 @@ def _values_by_query(
 ) -> dict[str, dict[str, float]]:
     """Return the value of each document of each query: query -> document -> value.
 
-    ``value_of`` computes it from the words of a line, None for an invalid line,
-    and ``expected`` describes a valid one. If ``lines`` is a dict, the number
-    of each line is added to it under (query, document). Raise FormatError for
-    an invalid line or a document that occurs twice, DatasetError for an empty
-    file.
+    Parameters
+    ----------
+    text : TextLines
+        Lines of query, a word of no use, document and others.
+    value_of : callable
+        Computes the value from the words of a line; None for an invalid line.
+    expected : str
+        Description of a valid line, for messages.
+    lines : dict, optional
+        Receives the number of each line by (query, document).
+
+    Raises
+    ------
+    FormatError
+        For an invalid line, or a document that occurs twice.
+    DatasetError
+        For an empty file.
     """
     values_of_query: dict[str, dict[str, float]] = {}
     for line, words in text.words():
@@ -233,6 +246,7 @@ def graded_documents(
     -----
     O(mn) for m judged documents and n runs.
     """
+    # Grades by query and document, and the line of each judgment, for messages.
     grades, lines = judgments(qrels)
     # The rows are the judged documents, query by query.
     n_negative = sum(
@@ -301,6 +315,7 @@ def grades_of(qrels: TextLines) -> dict[str, dict[str, float]]:
 
 
 def _parsed_grade(words: list[str]) -> float | None:
+    """Return the grade in the words of a judgment; None if there is none."""
     grade = number(words[3]) if len(words) == _QRELS_WORDS else None
     return None if grade is None or math.isinf(grade) else grade
 
@@ -330,7 +345,8 @@ def _remarks(
     judged. ``grades`` is a mapping query -> document -> grade; ``runs`` is one
     run name -> query -> document -> score.
     """
-    # Find the retrieved documents without a judgment.
+    # Find the retrieved documents without a judgment, from pairs (query,
+    # document -> score) of all runs.
     retrieved = [
         query_documents for run in runs.values() for query_documents in run.items()
     ]
@@ -454,7 +470,10 @@ def _checked_word(value: object) -> str:
 
 
 def _ir_datasets_error(path: Path, error: Exception) -> DatasetError:
-    """Return an error of the library ir_datasets as a DatasetError."""
+    """Return an error of the library ir_datasets as a DatasetError with ``path``.
+
+    The reason is the text of the error on one line, or else its class, cut short.
+    """
     reason = short(
         " ".join(str(error).split()) or type(error).__name__, _MAX_REASON_LENGTH
     ).rstrip(".")

@@ -13,7 +13,7 @@ import numpy as np
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.comments import TakenComments
 from rankstudio.engine.data.dataset import Fold, RankingDataset
-from rankstudio.engine.data.splitting.part_of_whole import Kept, PartOfWhole
+from rankstudio.engine.data.splitting.part_of_whole import MatrixCache, PartOfWhole
 from rankstudio.engine.support.sparse_rows import concatenated
 
 
@@ -24,14 +24,14 @@ def leave_query_out_folds(data: RankingDataset) -> tuple[Fold, ...]:
     -----
     O(Q) memory besides the data for Q queries; each training part costs O(mn) on first use.
     """
-    matrix_cache = Kept()
+    matrix_cache = MatrixCache()
     return tuple(
         left_out_fold(data, query, matrix_cache) for query in range(data.n_queries)
     )
 
 
 def left_out_fold(
-    data: RankingDataset, query: int, matrix_cache: Kept | None = None
+    data: RankingDataset, query: int, matrix_cache: MatrixCache | None = None
 ) -> Fold:
     """Return the fold that is tested on one query and trained on all others.
 
@@ -43,12 +43,13 @@ def left_out_fold(
         All documents.
     query : int
         Index of the test query, from 0.
-    matrix_cache : Kept, optional
+    matrix_cache : MatrixCache, optional
         Cache shared with the other folds of these data.
     """
+    # The parts are train, vali (None) and test.
     return Fold(
         query + 1,
-        LeftOut(data, query, matrix_cache or Kept()),
+        LeftOut(data, query, matrix_cache or MatrixCache()),
         None,
         _single_query(data, query),
     )
@@ -59,7 +60,7 @@ class EachQueryLeftOut:
     """The division into folds with one test query each."""
 
     def fold(self, dataset: RankingDataset, number: int) -> Fold:
-        """Return a fold by its number."""
+        """Return the fold that leaves out query ``number``, counted from 1."""
         return left_out_fold(dataset, number - 1)
 
 
@@ -72,7 +73,9 @@ class LeftOut(PartOfWhole):
         Index of the left-out query.
     """
 
-    def __init__(self, dataset: RankingDataset, query: int, matrix_cache: Kept) -> None:
+    def __init__(
+        self, dataset: RankingDataset, query: int, matrix_cache: MatrixCache
+    ) -> None:
         super().__init__(
             dataset, query, EachQueryLeftOut(), matrix_cache, first=query == 0
         )
@@ -86,7 +89,7 @@ class LeftOut(PartOfWhole):
         return np.delete(np.arange(self.whole.n_queries), self.query)
 
     @property
-    def told_as(self) -> str:  # noqa: D102 - inherited
+    def recorded_as(self) -> str:  # noqa: D102 - inherited
         return f"without query {self.query}"
 
     @property
@@ -129,6 +132,7 @@ def _single_query(data: RankingDataset, query: int) -> RankingDataset:
         y=data.y[begin:end],
         query_ptr=np.array([0, end - begin], dtype=np.int64),
         query_ids=(data.query_ids[query],),
+        # Data without comments have an empty sequence of them.
         comments=TakenComments(data.comments, np.arange(begin, end))
         if len(data.comments)
         else (),

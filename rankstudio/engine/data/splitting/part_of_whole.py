@@ -23,10 +23,10 @@ class Division(Protocol):
     """Rule that divides a dataset into folds of such parts: a small value, which other processes receive."""
 
     def fold(self, dataset: RankingDataset, number: int) -> Fold:
-        """Return a fold by its number."""
+        """Return the fold with a number, counted from 1."""
 
 
-class Kept:
+class MatrixCache:
     """Cache of the most recently assembled matrix of the parts of a dataset."""
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class Kept:
         self.last: tuple[int, Floats] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Kept, ()  # another process assembles matrices of its own
+        return MatrixCache, ()  # another process assembles matrices of its own
 
 
 class PartOfWhole(RankingDataset):
@@ -52,17 +52,23 @@ class PartOfWhole(RankingDataset):
     whole: RankingDataset
     number: int
     division: Division
-    _kept: Kept
+    _kept: MatrixCache
 
     def __init__(
         self,
         dataset: RankingDataset,
         number: int,
         division: Division,
-        matrix_cache: Kept,
+        matrix_cache: MatrixCache,
         first: bool,
     ) -> None:
-        """Make a part without copying; ``first`` is whether it shows the warnings."""
+        """Make a part of ``dataset`` without copying.
+
+        ``number`` and ``division`` are attributes of the class;
+        ``matrix_cache`` has the matrix of the part that was used last, of all
+        parts of the dataset. ``first`` is whether this part shows the warnings
+        of the dataset.
+        """
         attributes = {
             "whole": dataset,
             "number": number,
@@ -88,7 +94,7 @@ class PartOfWhole(RankingDataset):
         raise NotImplementedError
 
     @property
-    def told_as(self) -> str:
+    def recorded_as(self) -> str:
         """Text that distinguishes the part from other parts of equal data, for a fingerprint."""
         raise NotImplementedError
 
@@ -98,6 +104,7 @@ class PartOfWhole(RankingDataset):
 
         Only the matrix of the part that was used last is in memory.
         """
+        # (number of the part, its matrix), or None
         cache = self._kept
         last = cache.last
         if last is not None and last[0] == self.number:
@@ -152,6 +159,8 @@ class PartOfWhole(RankingDataset):
     @property
     def _rows(self) -> Ints:
         """Indices of the part's rows in the whole dataset."""
+        # The first rows of all queries in the whole, and the part's own
+        # queries, as indices of these.
         ptr = self.whole.query_ptr
         queries = self.queries
         own_ptr = self.query_ptr

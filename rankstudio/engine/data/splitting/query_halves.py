@@ -11,7 +11,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
-from rankstudio.engine.data.splitting.part_of_whole import Kept, PartOfWhole
+from rankstudio.engine.data.splitting.part_of_whole import MatrixCache, PartOfWhole
 
 LEAST_QUERIES = 4
 """Minimum number of queries that are divided into halves."""
@@ -33,7 +33,13 @@ def has_halves(data: RankingDataset) -> bool:
 def half_of(n_units: int, seed: int, number: int) -> Ints:
     """Return the positions of the queries or documents of a half, ascending.
 
-    Numbers 2b and 2b + 1 are the two halves of division b.
+    Parameters
+    ----------
+    n_units : int
+        Number of queries, or of documents.
+    seed : int
+    number : int
+        Numbers 2b and 2b + 1 are the two halves of division b.
     """
     order = np.random.default_rng([seed, number // 2]).permutation(n_units)
     size = n_units // 2
@@ -43,8 +49,9 @@ def half_of(n_units: int, seed: int, number: int) -> Ints:
 def halved(data: RankingDataset, n_halves: int, seed: int) -> FoldedDataset:
     """Return a dataset of 2B folds, each of which trains on one half of the queries.
 
-    The queries are divided at random B times. Documents of a single query are
-    one ranking: each fold trains on half of them.
+    The queries are divided at random B times; folds 1 and 2 are the first pair
+    of halves. Folds have no other parts. Documents of a single query are one
+    ranking: each fold trains on half of them.
 
     Parameters
     ----------
@@ -57,7 +64,7 @@ def halved(data: RankingDataset, n_halves: int, seed: int) -> FoldedDataset:
     -----
     O(B) memory besides the data; each half costs O(mn) on first use.
     """
-    matrix_cache = Kept()
+    matrix_cache = MatrixCache()
     division = Halves(seed)
     folds = (
         Fold(number + 1, division.half(data, number, matrix_cache))
@@ -73,15 +80,19 @@ class Halves:
     seed: int
 
     def half(
-        self, dataset: RankingDataset, number: int, matrix_cache: Kept
+        self, dataset: RankingDataset, number: int, matrix_cache: MatrixCache
     ) -> QueryHalf:
-        """Return a half of the queries, or of the documents of one ranking, by its number."""
+        """Return a half of the queries, or of the documents of one ranking.
+
+        ``number`` is that of the half, from 0. ``matrix_cache`` has the matrix
+        of the half that was used last.
+        """
         kind = DocumentHalf if dataset.n_queries == 1 else QueryHalf
         return kind(dataset, number, self, matrix_cache)
 
     def fold(self, dataset: RankingDataset, number: int) -> Fold:
-        """Return a fold by its number."""
-        return Fold(number, self.half(dataset, number - 1, Kept()))
+        """Return the fold with a number, counted from 1; its training data is a half."""
+        return Fold(number, self.half(dataset, number - 1, MatrixCache()))
 
 
 class QueryHalf(PartOfWhole):
@@ -90,7 +101,11 @@ class QueryHalf(PartOfWhole):
     division: Halves
 
     def __init__(
-        self, dataset: RankingDataset, number: int, division: Halves, matrix_cache: Kept
+        self,
+        dataset: RankingDataset,
+        number: int,
+        division: Halves,
+        matrix_cache: MatrixCache,
     ) -> None:
         super().__init__(dataset, number, division, matrix_cache, first=number == 0)
 
@@ -99,7 +114,7 @@ class QueryHalf(PartOfWhole):
         return half_of(self.whole.n_queries, self.division.seed, self.number)
 
     @property
-    def told_as(self) -> str:  # noqa: D102 - inherited
+    def recorded_as(self) -> str:  # noqa: D102 - inherited
         return f"half {self.number} by seed {self.division.seed}"
 
 

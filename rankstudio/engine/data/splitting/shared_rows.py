@@ -49,6 +49,8 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
     -----
     O(mn) to compare the rows, and to copy the shared ones.
     """
+    # The pieces are the validation and test parts: other parts may be unions of
+    # them. Each part becomes a sequence of numbers of pieces.
     parts = [part for fold in folds for part in fold.parts.values()]
     if len(folds) < 2 or not all(_can_be_sliced(part) for part in parts):
         return list(folds)
@@ -69,7 +71,8 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
         return list(folds)
     # Replace the rows of each part with its slice.
     common = read_only(np.concatenate(shared))
-    # The first row of each part in the shared matrix.
+    # The first row of each part in the shared matrix: that of the first of its
+    # pieces, where they follow each other in the order.
     firsts = (starts[_index_within(order, sequence)] for sequence in sequences)
     sliced = (
         _without_buffers(part, common[first : first + part.n_documents])
@@ -108,6 +111,7 @@ class _Pieces:
     def __init__(self, features: Iterable[Floats]) -> None:
         """Collect matrices of shape (rows, n), each of equal ones once."""
         self.matrices: list[Floats] = []
+        # The numbers of the pieces with the same first row, by its bytes.
         self._by_first_row: dict[bytes, list[int]] = {}
         for X in features:
             candidates = self._by_first_row.setdefault(X[:1].tobytes(), [])
@@ -127,6 +131,7 @@ class _Pieces:
         sequence: list[int] = []
         row = 0
         while row < len(X):
+            # Pieces with this first row; the loop ends at the first that agrees.
             for piece in self._by_first_row.get(X[row : row + 1].tobytes(), []):
                 if _have_same_bits(
                     self.matrices[piece], X[row : row + len(self.matrices[piece])]
@@ -168,7 +173,7 @@ def _common_order(sequences: Sequence[list[int]]) -> list[int]:
     """
     order: list[int] = []
     for sequence in sorted(sequences, key=len, reverse=True):
-        if _index_within(order, sequence) is not None:
+        if _index_within(order, sequence) is not None:  # it is a stretch already
             continue
         # The most pieces at the end of the order with which the sequence begins.
         overlap = next(
@@ -210,4 +215,5 @@ def _without_buffers(part: RankingDataset, X: Floats) -> RankingDataset:
 
 
 def _copied(array: NDArray[Scalar]) -> NDArray[Scalar]:
+    """Return a read-only copy of an array."""
     return read_only(array.copy())

@@ -69,7 +69,7 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     """
     between("k", k, 2)
     data = whole(dataset)
-    n = _n_dealt(dataset, data)
+    n = _n_items(dataset, data)
     if n < k:
         text = (
             tr("{name}: {k} folds of one ranking need {k} documents, found {n}.")
@@ -89,7 +89,8 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
         folds.append(
             _fold(i + 1, data, train=np.concatenate(train), vali=vali, test=rotated[-1])
         )
-    return _made(dataset, data, folds, f"{k}-fold, seed {seed}")
+    # The text records how the folds were made.
+    return _with_new_folds(dataset, data, folds, f"{k}-fold, seed {seed}")
 
 
 def leave_query_out(dataset: FoldedDataset) -> FoldedDataset:
@@ -115,7 +116,7 @@ def leave_query_out(dataset: FoldedDataset) -> FoldedDataset:
     -----
     Folds share the data (see
     `rankstudio.engine.data.splitting.leave_query_out`): O(mn) memory for any
-    number of queries. A method is trained Q times per combination.
+    number of queries. A method is trained Q times per combination of settings.
     """
     data = whole(dataset)
     if data.n_queries < 2:
@@ -159,7 +160,7 @@ def single_split(
     -----
     O(mn). Numbers of queries are the exact shares rounded by largest remainder; ties go to the earlier part.
     """
-    train, vali, test = shares
+    train, vali, test = shares  # in percent
     if min(train, test) < 1 or vali < 0 or sum(shares) != PERCENT:
         raise ParameterError(
             "shares",
@@ -171,7 +172,7 @@ def single_split(
     data = whole(dataset)
     # Cut a random order of the queries, or of the documents of one ranking.
     ends = np.cumsum(_counts(dataset, data, shares))
-    order = shuffled(_n_dealt(dataset, data), seed)
+    order = shuffled(_n_items(dataset, data), seed)
     train_end, vali_end, _ = ends
     fold = _fold(
         1,
@@ -180,7 +181,9 @@ def single_split(
         vali=order[train_end:vali_end],
         test=order[vali_end:],
     )
-    return _made(dataset, data, [fold], f"split {train}/{vali}/{test}, seed {seed}")
+    return _with_new_folds(
+        dataset, data, [fold], f"split {train}/{vali}/{test}, seed {seed}"
+    )
 
 
 def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
@@ -225,13 +228,14 @@ def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
 def _inner(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
     """Move a share of a fold's training part, in percent, to a new validation part.
 
-    The queries, or the documents of one ranking, are drawn at random.
+    The queries, or the documents of one ranking, are drawn at random with ``seed``.
     """
     data = fold.train
+    # Both parts get at least one query, or an error is raised.
     n_train, _ = _counts(dataset, data, (PERCENT - share, share))
-    order = shuffled(_n_dealt(dataset, data), seed, fold.number)
-    train = dealt(data, order[:n_train])
-    vali = dealt(data, order[n_train:])
+    order = shuffled(_n_items(dataset, data), seed, fold.number)
+    train = select_items(data, order[:n_train])
+    vali = select_items(data, order[n_train:])
     # A selection has no warnings of its own: keep those about the file.
     return replace(fold, train=replace(train, warnings=data.warnings), vali=vali)
 
@@ -278,7 +282,7 @@ def _reduced(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
     Queries are drawn, or documents of one ranking. Raise DatasetError if none is left.
     """
     data = fold.train
-    n = _n_dealt(dataset, data)
+    n = _n_items(dataset, data)
     n_kept = n * share // PERCENT
     if not n_kept:
         text = (
@@ -291,7 +295,8 @@ def _reduced(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
             )
         )
         raise DatasetError(text.format(name=dataset.name, share=share, n=n))
-    train = dealt(data, shuffled(n, seed, fold.number)[:n_kept])
+    # A selection has no warnings of its own: keep those about the file.
+    train = select_items(data, shuffled(n, seed, fold.number)[:n_kept])
     return replace(fold, train=replace(train, warnings=data.warnings))
 
 
@@ -349,12 +354,13 @@ def parts_of_every_query(dataset: FoldedDataset) -> list[RankingDataset]:
         documents in another part.
     """
     # Queries cannot be compared by id if only their sizes are known, or there
-    # is only one.
+    # is only one. One fold, or folds that leave out a query each, have disjoint
+    # parts anyway.
     unmatched = dataset.origin.read_as.by_sizes or is_one_ranking(dataset)
     if unmatched or len(dataset.folds) == 1 or dataset.divided_by == LEAVE_QUERY_OUT:
         return disjoint_parts(dataset)
     parts: list[RankingDataset] = []
-    labels: dict[str, Floats] = {}
+    labels: dict[str, Floats] = {}  # of the queries so far, by id
     for name in ("test", "vali", "train"):
         for part in (fold.parts[name] for fold in dataset.folds if name in fold.parts):
             positions = _new_queries(dataset, part, labels)
@@ -370,11 +376,9 @@ def _new_queries(
 ) -> list[int]:
     """Return the positions of a part's queries that no earlier part has.
 
-    Their labels are added to ``labels``.
-
-    ``labels`` has the sorted labels of the queries of all earlier parts, by id.
-    If an id occurs again with other labels, it belongs to another query, which
-    is an error.
+    Their labels are added to ``labels``, which has the sorted labels of the
+    queries of all earlier parts, by id. If an id occurs again with other
+    labels, it belongs to another query, which is an error.
     """
     # Compare the labels of each query with those of the same id before.
     positions = []
@@ -400,7 +404,7 @@ def is_one_ranking(dataset: FoldedDataset) -> bool:
 
     If so, folds are made by distributing documents instead of queries.
     """
-    parts = [part for _, part in _named(dataset)]
+    parts = [part for _, part in _named_parts(dataset)]
     # The empty tuple stands for a part with several queries.
     ids = {part.query_ids if part.n_queries == 1 else () for part in parts}
     # Each file of query sizes numbers its queries from 1: equal ids in several
@@ -409,18 +413,24 @@ def is_one_ranking(dataset: FoldedDataset) -> bool:
     return len(ids) == 1 and () not in ids and has_comparable_ids
 
 
-def _n_dealt(dataset: FoldedDataset, data: RankingDataset) -> int:
-    """Return the number of a part's queries or, if the dataset is one ranking, of its documents."""
+def _n_items(dataset: FoldedDataset, data: RankingDataset) -> int:
+    """Return the number of items of a part that are divided: its queries, or documents of one ranking.
+
+    Documents are divided if the whole ``dataset`` is one ranking.
+    """
     return data.n_documents if is_one_ranking(dataset) else data.n_queries
 
 
-def _all_dealt(data: RankingDataset) -> int:
-    """Return the number of a part's queries or, if it has only one, of its documents."""
+def _n_items_of_part(data: RankingDataset) -> int:
+    """Return the number of items of a part that are divided: its queries or, of a single one, its documents."""
     return data.n_queries if data.n_queries > 1 else data.n_documents
 
 
-def dealt(data: RankingDataset, indices: Ints) -> RankingDataset:
-    """Return some queries of a dataset, or some documents if these are one ranking, in their order."""
+def select_items(data: RankingDataset, indices: Ints) -> RankingDataset:
+    """Return some queries of a dataset, or some documents if it has only one query.
+
+    ``indices`` are those of the queries or documents; the result has their order.
+    """
     return (
         select_queries(data, indices)
         if data.n_queries > 1
@@ -439,14 +449,14 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
         If the test parts of several folds do not contain all queries, or a
         query is in two parts.
     """
-    # Without ids, every file numbers its queries from 1: give each part its own
-    # numbers.
+    # With sizes of queries instead of ids, every file numbers its queries from
+    # 1: give each part its own numbers.
     if len(dataset.folds) == 1 and dataset.origin.read_as.by_sizes:
         return _renumbered(list(dataset.folds[0].parts.values()))
     # The test parts of several folds, or all parts of a single fold.
     parts = [
         part
-        for name, part in _named(dataset)
+        for name, part in _named_parts(dataset)
         if len(dataset.folds) == 1 or name.endswith("test")
     ]
     # A single ranking has no queries to compare: count its documents.
@@ -464,7 +474,7 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
             ).format(name=dataset.name, file=dataset.origin.read_as.qid)
         )
     # Every query of the dataset has to be in one of the parts.
-    for name, part in _named(dataset):
+    for name, part in _named_parts(dataset):
         untested = [query for query in part.query_ids if query not in distinct]
         if untested:
             raise DatasetError(
@@ -524,12 +534,12 @@ def _renumbered(parts: list[RankingDataset]) -> list[RankingDataset]:
         part.changed(
             query_ids=tuple(str(begin + query + 1) for query in range(part.n_queries))
         )
-        # There is one more number in begins, that of all queries.
+        # ``begins`` has one more number, that of all queries.
         for begin, part in zip(begins, parts, strict=False)
     ]
 
 
-def _named(dataset: FoldedDataset) -> Iterator[tuple[str, RankingDataset]]:
+def _named_parts(dataset: FoldedDataset) -> Iterator[tuple[str, RankingDataset]]:
     """Yield every part with its name: "Fold 1, test"."""
     for fold in dataset.folds:
         for name, part in fold.parts.items():
@@ -563,7 +573,8 @@ def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
     """Concatenate datasets with the same features and different queries.
 
     If all datasets have the same single query, they are parts of one ranking,
-    and the result has one query.
+    and the result has one query. Other attributes, such as the feature names,
+    are those of the first dataset.
 
     Raises
     ------
@@ -639,10 +650,11 @@ def _select_documents(dataset: RankingDataset, documents: Ints) -> RankingDatase
 
 
 def select_documents(dataset: RankingDataset, rows: Ints) -> RankingDataset:
-    """Return some documents of a dataset, by ascending rows, and their queries.
+    """Return some documents of a dataset, and their queries.
 
-    Source, warnings and counts of missing values remain those of the whole
-    file. O(m'n).
+    ``rows``, of shape (m',), are those of the documents, and ascend. Source,
+    warnings and counts of missing values remain those of the whole file.
+    O(m'n).
     """
     queries, sizes = np.unique(dataset.query_index[rows], return_counts=True)
     selected = _rows(dataset, rows, queries, sizes)
@@ -669,8 +681,15 @@ def _rows(
 ) -> RankingDataset:
     """Return some rows of a dataset as a dataset of their own.
 
-    ``rows`` has shape (m',) and ascends, ``queries`` has the indices of the
-    queries that the rows belong to, and ``sizes`` the number of rows of each.
+    Parameters
+    ----------
+    dataset : RankingDataset
+    rows : ndarray of shape (m',)
+        Row numbers, which ascend.
+    queries : ndarray of shape (Q',)
+        Indices of the queries that the rows belong to.
+    sizes : ndarray of shape (Q',)
+        Number of rows of each of these queries.
     """
     # Rows mapped from a file are copied to another file.
     features = (
@@ -678,6 +697,7 @@ def _rows(
         if in_file(dataset.X)
         else dataset.X[rows]
     )
+    # Features, labels and query_ptr; arrays of a dataset are read-only.
     arrays = features, dataset.y[rows], np.concatenate([[0], np.cumsum(sizes)])
     for array in arrays:
         array.flags.writeable = False
@@ -716,23 +736,26 @@ def select_features(dataset: RankingDataset, ids: Collection[int]) -> RankingDat
 def _fold(
     number: int, data: RankingDataset, train: Ints, vali: Ints, test: Ints
 ) -> Fold:
-    """Make a fold from the indices of the queries of each part.
+    """Make fold ``number`` from the indices of the queries of each part.
 
     If the data are one ranking, the indices are those of documents. There is no
     validation part if ``vali`` is empty.
     """
     return Fold(
         number,
-        train=dealt(data, train),
-        vali=dealt(data, vali) if vali.size else None,
-        test=dealt(data, test),
+        train=select_items(data, train),
+        vali=select_items(data, vali) if vali.size else None,
+        test=select_items(data, test),
     )
 
 
-def _made(
+def _with_new_folds(
     dataset: FoldedDataset, data: RankingDataset, folds: Sequence[Fold], how: str
 ) -> FoldedDataset:
-    """Return a dataset with new folds, of which the first has the reader's warnings."""
+    """Return a dataset with new folds, of which the first has the reader's warnings.
+
+    ``data`` has these, as all documents; ``how`` records how the folds were made.
+    """
     first = replace(folds[0], train=replace(folds[0].train, warnings=data.warnings))
     return replace(dataset, folds=(first, *folds[1:]), divided_by=how)
 
@@ -752,8 +775,9 @@ def _counts(
     100. Exact shares are rounded by largest remainder. Raise
     DatasetError if a share above 0 has none.
     """
-    n = _n_dealt(dataset, data)
-    # Round down, then add 1 to the shares with the largest remainders.
+    n = _n_items(dataset, data)
+    # Round down, then add 1 to the shares with the largest remainders; n *
+    # share is in percent of an item.
     counts = [n * share // PERCENT for share in shares]
     by_remainder = sorted(range(len(shares)), key=lambda i: -(n * shares[i] % PERCENT))
     for i in by_remainder[: n - sum(counts)]:
@@ -833,7 +857,7 @@ def for_inner_folds(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedData
         for fold in dataset.folds
     )
     for fold in folds:
-        n = _n_dealt(dataset, fold.train)
+        n = _n_items(dataset, fold.train)
         if n < k:
             text = (
                 tr(
@@ -848,7 +872,8 @@ def for_inner_folds(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedData
                 text.format(name=dataset.name, k=k, n=n, number=fold.number)
             )
     check_memory(dataset, k * max(fold.train.X.nbytes for fold in folds))
-    # Record how the outer folds were made, without their seed.
+    # Record how the outer folds were made, without their seed. It follows a
+    # comma: "5-fold, seed 0". Folds of files have no such text.
     outer = f"{dataset.divided_by.partition(',')[0]}, " if dataset.divided_by else ""
     return replace(
         dataset, folds=folds, divided_by=f"{outer}nested {k}-fold, seed {seed}"
@@ -891,9 +916,13 @@ def inner_folds(fold: Fold, k: int, seed: int = 0) -> Iterator[Fold]:
     O(mn) each.
     """
     # Subsets of numbers of queries, or of documents of one ranking.
-    subsets = np.array_split(shuffled(_all_dealt(fold.train), seed, fold.number), k)
+    subsets = np.array_split(
+        shuffled(_n_items_of_part(fold.train), seed, fold.number), k
+    )
     for i, subset in enumerate(subsets):
         train = np.concatenate([*subsets[:i], *subsets[i + 1 :]])
         yield Fold(
-            fold.number, train=dealt(fold.train, train), vali=dealt(fold.train, subset)
+            fold.number,
+            train=select_items(fold.train, train),
+            vali=select_items(fold.train, subset),
         )

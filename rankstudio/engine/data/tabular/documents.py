@@ -133,7 +133,8 @@ def read_documents(
         if roles.qid is None
         else _query_runs(table, roles.qid)
     )
-    # All documents are one ranking: one run, whatever queries there are.
+    # A run is successive documents of a query. All documents are one ranking:
+    # one run, whatever queries there are.
     if specified.no_queries:
         runs = one_run(table.n_rows)
     parts = _part_codes(table, roles.part)
@@ -143,6 +144,7 @@ def read_documents(
     if refuse and missing.any():
         row, column = (int(indices[0]) for indices in np.nonzero(np.isnan(X)))
         expected = tr("a value for every feature, because missing values are refused")
+        # Columns of X are those of numeric features among the feature columns.
         position = roles.features[numeric_features[column]]
         raise table.error(
             row, _cell_text(table, position, tr("nothing")), expected, True
@@ -154,7 +156,7 @@ def read_documents(
         comments=comments,
         missing=missing,
         runs=runs,
-        place_of=lambda run: table.line(int(starts[run])),
+        line_of_run=lambda run: table.line(int(starts[run])),
         parts=parts,
         columns=numeric_features,
     )
@@ -213,12 +215,13 @@ class ColumnsReader:
         part = self._part
         piece, roles = read_documents(
             table,
-            part.told,
+            part.user_columns,
             with_sizes=part.sizes is not None,
             refuse=part.refuse,
             check=self._progress.check,
         )
-        # All rows and files of a part need the same features.
+        # All rows and files of a part need the same features. ``used`` are the
+        # names of the columns with a role or feature.
         header = _Header(table.where, table.names, table.has_header, roles)
         self._first_header = self._first_header or header
         if header.used() != self._first_header.used():
@@ -273,6 +276,7 @@ class ColumnsReader:
         # Columns that number rows or queries are left out with a note.
         text = tr('the column "{column}" numbers rows or queries and was left out.')
         numbering = [names[i] for i in roles.ignored if names[i]]
+        qid, label, part, *_ = header.used()  # judges and features follow
         return TableFacts(
             n_features=len(feature_columns),
             dense=True,
@@ -284,7 +288,7 @@ class ColumnsReader:
                 names[i] for i in roles.features if i not in feature_columns
             ),
             remarks=tuple(text.format(column=name) for name in numbering),
-            role_columns=header.used()[:3],  # of query, label and part; features follow
+            role_columns=(qid, label, part),
         )
 
 
@@ -305,6 +309,7 @@ class _Header:
 
 
 def _no_rows(location: str) -> DatasetError:
+    """Return the error of a table without rows."""
     return DatasetError(
         tr("{path}: found no rows, expected at least one document.").format(
             path=location
@@ -350,8 +355,9 @@ def _numbers(table: TableColumns, position: int, expected: str) -> Floats:
     """
     values = table.column(position)
     numbers, row = _parsed_numbers(table, values)
-    if row is None:
+    if row is None:  # all values are valid
         return numbers
+    # A column of numbers can only have an infinite one.
     if values.dtype.kind in "biuf":
         raise table.error(row, _cell_text(table, position, str(numbers[row])), expected)
     value = values.tolist()[row]
@@ -372,7 +378,7 @@ def _parsed_numbers(
     all values are finite numbers or missing; otherwise numbers behind it are
     not set.
     """
-    # Numbers are valid unless they are infinite.
+    # Booleans, whole numbers and floats ("biuf") are valid unless infinite.
     if values.dtype.kind in "biuf":
         numbers = values.astype(np.float64)
         infinite = np.isinf(numbers)
@@ -433,7 +439,7 @@ def _features(
     X = np.empty((table.n_rows, len(roles.features)))
     numeric_features: list[int] = []
     text_positions: list[int] = []
-    unsure = set(roles.unsure)
+    unsure = set(roles.unsure)  # columns that may be no features, by their names
     # Write the columns of numbers side by side.
     for i, position in enumerate(roles.features):
         check()
@@ -473,6 +479,8 @@ def _not_numbers(table: TableColumns, positions: Sequence[int]) -> DataError:
     try:
         _numbers(table, positions[0], expected)
     except ColumnValueError as error:
+        # Another expectation is about commas for thousands: then the column is
+        # one of numbers, and leaving it out is no remedy.
         if error.expected == expected:
             error.text_columns = names
             error.cell = _text_among_numbers(table, positions)
@@ -527,8 +535,9 @@ def _query_runs(
     """
     from pandas import factorize  # noqa: PLC0415 - it takes long to import
 
+    # Each row gets the number of its id, and -1 without one.
     codes, unique = factorize(table.column(position), use_na_sentinel=True)
-    texts = [_id_text(value) for value in list(unique)]
+    texts = [_id_text(value) for value in list(unique)]  # "" is no id
     lacks_id = (codes < 0) | np.isin(
         codes, [i for i, text in enumerate(texts) if not text]
     )
@@ -538,7 +547,9 @@ def _query_runs(
             _cell_text(table, position, tr("nothing")),
             tr("the id of a query"),
         )
-    starts = np.flatnonzero(np.diff(codes, prepend=-1))  # codes are from 0 up
+    # A run begins where the code changes. Codes are from 0 up, so that the
+    # first row differs from -1.
+    starts = np.flatnonzero(np.diff(codes, prepend=-1))
     ids = (texts[code] for code in codes[starts].tolist())
     return starts, zip(ids, np.diff(starts, append=len(codes)).tolist(), strict=True)
 
@@ -557,6 +568,7 @@ def _comments(table: TableColumns, roles: RecognisedColumns) -> TextComments:
 
     Without a column of comments or ids, all comments are empty.
     """
+    # No bytes, and offsets that are all 0.
     if roles.comment is None:
         return TextComments(
             np.zeros(0, dtype=np.uint8), np.zeros(table.n_rows + 1, dtype=np.int64)
@@ -568,6 +580,7 @@ def _comments(table: TableColumns, roles: RecognisedColumns) -> TextComments:
 
 
 def _comment_text(value: Any, is_id: bool) -> str:
+    """Return a value as comment; an id as LETOR writes it."""
     if value is None or value != value:  # noqa: PLR0124 - only NaN differs from itself
         return ""
     text = _id_text(value) if is_id else str(value)
@@ -575,12 +588,14 @@ def _comment_text(value: Any, is_id: bool) -> str:
 
 
 def _cell_text(table: TableColumns, position: int, description: str) -> str:
+    """Return a text on a cell and its column, for messages."""
     return tr('{what} in column "{name}"').format(
         what=description, name=short(table.names[position])
     )
 
 
 def _quoted(value: Any) -> str:
+    """Return a value in quotes, cut short, for messages."""
     return f'"{short(str(value))}"'
 
 
@@ -589,7 +604,10 @@ _FRAME = DataFormat("frame", _LOCATION, (), is_table=True)
 
 
 def table_of_frame(frame: Any, specified: DataColumns, *, refuse: bool) -> Table:
-    """Return the documents of a frame; see :meth:`RankingDataset.from_frame`."""
+    """Return the documents of a frame; see :meth:`RankingDataset.from_frame`.
+
+    ``refuse`` is whether a missing value is an error.
+    """
     part = PartFiles((Path(_LOCATION),), _FRAME, specified, refuse=refuse)
     builder = TableInMemory(part.paths[0])
     reader = ColumnsReader(part, builder, ReadProgress())
@@ -632,7 +650,8 @@ def frames_of_folds(
     ids = sorted(
         dict.fromkeys(fold_of_row.tolist()), key=lambda text: (len(text), text)
     )
-    # The name of each row's part; a code is a position in PART_WORDS.
+    # The name of each row's part; a code is a position in PART_WORDS. Every row
+    # has a code now: "or 0" is only for the type.
     kind_of_row = np.array(tuple(PART_WORDS))[[part_code(text) or 0 for text in parts]]
     # Select the rows of each part of each fold.
     frames = []

@@ -235,6 +235,7 @@ def _without_missing_columns(
         specified.document,
         *specified.ignore,
     }
+    # As everywhere, case and punctuation do not matter.
     present = {
         name for name in names_not_needed if {name, plain_name(name)} & names_in_table
     }
@@ -316,7 +317,7 @@ def _check_once(
 ) -> None:
     """Raise UnknownColumnsError if a column has two roles.
 
-    ``single`` are the positions of the columns of query, label and part, None
+    ``role_positions`` are those of the columns of query, label and part, None
     for none; ``other_positions`` those of features and ignored columns.
     """
     single_positions = [i for i in role_positions if i is not None]
@@ -335,7 +336,11 @@ def _check_once(
 
 
 def _is_index(position: int, names: Sequence[str]) -> bool:
-    """Return whether a column numbers the rows, or is the empty rest after each line's last delimiter."""
+    """Return whether a column is no feature, to judge by its name.
+
+    Such a column numbers the rows, or is the empty rest after the last
+    delimiter of each line.
+    """
     name = names[position]
     return (position == 0 and bool(_INDEX_NAMES.fullmatch(name))) or (
         position == len(names) - 1 and not name
@@ -353,10 +358,26 @@ def _required_position(
 ) -> int:
     """Return the position of the column of a role, "query" or "label".
 
-    It is the column called ``name`` or, without a name (""), the first one with
-    one of the ``common`` names, other than the one at position ``excluded``.
-    ``option`` is the name of the option that specifies it, for messages. Raise
-    UnknownColumnsError if there is none.
+    Parameters
+    ----------
+    location : str
+        The table, for messages.
+    names : sequence of str
+        Names of its columns.
+    name : str
+        Specified name; "" for the first column with a common name.
+    role : {"query", "label"}
+    option : str
+        Name of the option that specifies the column, for messages.
+    common : sequence of str
+        Common names of the role.
+    excluded : int, optional
+        Position of a column that is not meant.
+
+    Raises
+    ------
+    UnknownColumnsError
+        If there is no such column.
     """
     if name:
         return _position(location, names, name, option)
@@ -427,10 +448,11 @@ def _position(location: str, names: Sequence[str], name: str, option: str) -> in
     """
     if name in names:
         return list(names).index(name)
+    # A plain name is in lower case, without punctuation.
     plain = _plain_names(tuple(names))
     if plain.count(plain_name(name)) == 1:
         return plain.index(plain_name(name))
-    near = get_close_matches(name, names, 1)
+    near = get_close_matches(name, names, 1)  # one at most
     hint = f' Did you mean "{short(near[0])}"?' if near else ""
     raise UnknownColumnsError(
         f'{location}: {option}: no column "{short(name)}"; expected one of {listed(names)}.{hint}'
@@ -465,9 +487,10 @@ def _check_repeated(
 ) -> None:
     """Raise UnknownColumnsError if a feature has the name of another role.
 
-    ``single`` are the positions of the columns of query, label and part, None
+    ``role_positions`` are those of the columns of query, label and part, None
     for none, and ``features`` those of the features. Such a second column, in
-    the file with an equal name, may be meant instead of the first.
+    the file with an equal name, may be meant instead of the first. In
+    ``names``, a repeated name has its position.
     """
     roles = {names[i] for i in role_positions if i is not None}
     originals = original_names(names)
@@ -518,10 +541,9 @@ def clean_name(name: object) -> str:
 def column_names(names: Sequence[object]) -> tuple[str, ...]:
     """Return distinct names of columns on one line each.
 
-    A nameless column between others is named by its position.
-
-    A nameless first or last column has no data: row numbers, or the rest after
-    the last delimiter. A repeated name gets its position.
+    A nameless column between others is named by its position, and a repeated
+    name gets its position. A nameless first or last column keeps the name "":
+    it has no data, but row numbers, or the rest after the last delimiter.
 
     Examples
     --------
@@ -554,6 +576,7 @@ def _distinct_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _name_with_position(name: str, position: int) -> str:
+    """Return the name of a column with its position, from 1."""
     return f"{name} (column {position + 1})"
 
 
@@ -591,6 +614,7 @@ def says_parts(values: NDArray[Any]) -> bool:
 
     O(m) for m rows.
     """
+    # Only objects ("O") and texts ("U", "T") may be names.
     if values.dtype.kind not in "OUT" or not len(values):
         return False
     texts = values.tolist()
@@ -616,7 +640,10 @@ def tables_by_part(table: Table, part: str) -> Mapping[str, Table]:
 
 
 def misplaced_part(path: Path, part: str, expected: str) -> DatasetError:
-    """Return the error of a part with an invalid number of files."""
+    """Return the error of a part with an invalid number of files.
+
+    ``expected`` is the valid number, for the message.
+    """
     return DatasetError(
         tr("{path}: found documents of the {part} part, expected {expected}.").format(
             path=path, part=part, expected=expected
@@ -630,6 +657,7 @@ def _shared_queries(table: Table) -> tuple[str, ...]:
     Return () if there are none. O(m).
     """
     starts = table.query_ptr[:-1]
+    # A query has documents in several parts if its codes of parts differ.
     least, greatest = (
         function.reduceat(table.parts, starts) for function in (np.minimum, np.maximum)
     )
@@ -660,7 +688,7 @@ def _table_of_part(table: Table, code: int) -> Table:
     queries, counts = np.unique(query_of, return_counts=True)
     X = table.X[selection]
     file_rows = table.file_rows
-    if file_rows.size:
+    if file_rows.size:  # some query was scattered in the file
         file_rows = _order_in_part(file_rows[selection])
     return replace(
         table,

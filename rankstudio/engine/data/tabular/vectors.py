@@ -78,7 +78,7 @@ def with_vectors(table: TableColumns) -> TableColumns:
     -----
     O(mk) for lists of k values; each column of lists is read once.
     """
-    # Find the columns of lists, and the length of the lists in each.
+    # Find the columns of lists, and the length of the lists in each, by position.
     columns: dict[int, NDArray[Any]] = {}
     lengths: dict[int, int] = {}
     for position in range(len(table.names)):
@@ -173,6 +173,7 @@ def _array(rows: Sequence[Sequence[Any]], length: int) -> NDArray[Any]:
     It is of numbers, or of objects if any value is no number: the reader of
     documents reports these.
     """
+    # "biuf" are booleans, whole numbers and floats.
     are_arrays = all(
         isinstance(row, np.ndarray) and row.dtype.kind in "biuf" for row in rows
     )

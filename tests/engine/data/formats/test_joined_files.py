@@ -65,7 +65,7 @@ def test_without_the_ability_it_is_named(logs: Path, name: str) -> None:
     with pytest.raises(DatasetError, match=ABSENT):
         open_dataset(logs / name, columns={"judgments": str(logs / "qrels.txt")})
     with pytest.raises(DatasetError, match=ABSENT):
-        format_catalog.told_format("logs", logs)
+        format_catalog.named_format("logs", logs)
     with pytest.raises(DatasetError, match=ABSENT):
         recognised_form.recognised_form(logs / "log.json", DataColumns())
 

@@ -180,7 +180,7 @@ def test_the_memory_of_text_is_that_of_its_values(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("".join(f"1 qid:1 {i}:1 {10**6 - i}:2\n" for i in range(1, 1000)))
     need = LETOR.memory_need(path)
-    assert need.is_thin
+    assert need.stores_no_zeros
     assert need.text == path.stat().st_size
     assert need.table < 1e6
 
