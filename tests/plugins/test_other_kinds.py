@@ -152,7 +152,7 @@ def test_every_kind_is_listed_in_the_window(installed: Installed) -> None:
     installed(Plugin(name="odd", commands=(TerminalCommand("words", "words_of_test"),)))
     listed = {name: adds for name, _, adds in plugin_rows()}
     ends = {"mlflow": "mlflow", "cluster": "dask"}
-    kinds = {"judges": 2, "drift": 5, "papers": 5, "search-engines": 4}
+    kinds = {"judges": 2, "drift": 4, "papers": 5, "search-engines": 4}
     # a folder may be absent
     there = {loaded.plugin.name for loaded in plugins().loaded}
     assert all(
