@@ -47,7 +47,8 @@ def potential(H: Floats, y: Floats, by_label: Ints, ptr: Ints, out: Floats) -> f
             greatest = max(greatest, H[i])
         # subtracted from the scores, so that exponentials do not overflow
         middle = 0.5 * (least + greatest)
-        # Upwards: pairs with lower labels.
+        # Upwards by label: the pairs in which a document has the higher label.
+        # A group start … stop - 1 of `by_label` has the documents of one label.
         below = 0.0  # sum of exp(H - middle) over documents with lower labels
         start = begin
         while start < end:
@@ -62,7 +63,7 @@ def potential(H: Floats, y: Floats, by_label: Ints, ptr: Ints, out: Floats) -> f
                 stop += 1
             below += of_label
             start = stop
-        # Downwards: pairs with higher labels.
+        # Downwards by label: the pairs in which a document has the lower label.
         above = 0.0  # sum of exp(middle - H) over documents with higher labels
         stop = end
         while stop > begin:
@@ -115,6 +116,7 @@ def best_thresholds(in_bins: Floats, starts: Ints, gains: Floats, places: Ints) 
         above = 0.0
         begin = starts[j] + j
         for b in range(starts[j + 1] - starts[j], 0, -1):
+            # The documents in bin b and higher ones are those above threshold b - 1.
             above += in_bins[begin + b]
             if places[j] < 0 or abs(above) > abs(gains[j]):
                 gains[j] = above

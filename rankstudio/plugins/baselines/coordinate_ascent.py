@@ -123,6 +123,7 @@ class CoordinateAscent(LinearRanker):
         with ascent_search(
             training_data(data), self.measure, objective(self.convention)
         ) as opening:
+            # Prepares the search, with progress events.
             ascent = yield from opening
             # The best model over all restarts so far.
             best = np.zeros(data.X.shape[1])
@@ -136,7 +137,8 @@ class CoordinateAscent(LinearRanker):
                 for _ in range(max_iter):
                     value_before = value
                     order = rng.permutation(ascent.informative).tolist()
-                    sweep = telling(
+                    # `telling` turns each changed weight into a progress event.
+                sweep = telling(
                         ascent.sweeping(coef, value, order),
                         f"start {start + 1}",
                         len(order),

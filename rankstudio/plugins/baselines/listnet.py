@@ -101,12 +101,13 @@ class ListNet(LinearRanker):
         with top_one_cross_entropy(
             training_data(data), self.checked("regularization")
         ) as objective:
-            number = -1  # the first event is the starting point, with number 0
+            number = -1  # the first point is the starting point, with number 0
             first_norm = 1.0
             for event in minimise(objective, np.zeros(len(features))):
                 if isinstance(event, WorkProgress):
                     yield event
                     continue
+                # a point of the minimisation: w, the objective and its gradient
                 coef, value, gradient = event
                 number += 1
                 norm = float(np.linalg.norm(gradient))
@@ -154,8 +155,9 @@ def top_one_cross_entropy(
 
         def objective(coef: Floats) -> Waiting[tuple[float, Floats]]:
             """Return the cross entropy plus the penalty of the weights (n,), and the gradient (n,)."""
-            entropy, slopes = yield from session.sum(coef, "comparing probabilities")
-            value = 0.5 * regularization * float(coef @ coef) - float(entropy[0])
+            sums, slopes = yield from session.sum(coef, "comparing probabilities")
+            (log_sum,) = sums  # Σ P_y ln P_w, the negative cross entropy
+            value = 0.5 * regularization * float(coef @ coef) - float(log_sum)
             return value, slopes + regularization * coef
 
         yield objective
@@ -182,6 +184,8 @@ class _ListNetState:
         # The scores are relative to that of the query's first document, which
         # changes no probability. So differences are not lost to rounding where
         # values are large, without a centered copy of the features.
+        # There are threads if the time, 1.4 nanoseconds for each value of X, is
+        # long enough.
         with pool(worthwhile(1.4 * data.X.size)) as (executor, workers):
             queries = (
                 self._queries

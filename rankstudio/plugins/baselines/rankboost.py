@@ -190,6 +190,8 @@ class RankBoost(LinearRanker):
         n_rounds = self.checked("n_rounds")
         history: list[Threshold] = []
         coef = np.zeros(data.X.shape[1])
+        # The features in use, in the order of their first use: a dict as an
+        # ordered set.
         features = dict[int, None]()
         data = training_data(data)
         n_thresholds = self.checked("n_thresholds")
@@ -201,8 +203,8 @@ class RankBoost(LinearRanker):
         with data.session(StateWork(_BoostedShard, replayed=True)) as session:
             rounds = _Rounds(session, cutoffs)
             yield from rounds.begin()
-            # Too many different values of a feature are tried at some of their
-            # ranks only.
+            # Tell the user if a feature has fewer thresholds than values. Of
+            # very many values, only those at some ranks are tried.
             if rounds.fewer and n_thresholds is None:
                 text = tr(
                     "RankBoost tries {n} thresholds for each feature with more than {most} "
@@ -291,7 +293,7 @@ class _Rounds:
         """
         from rankstudio.plugins.baselines import _rankboost_kernel as kernels  # noqa: PLC0415 - numba
 
-        if not self._sum > 0:  # no pairs
+        if not self._sum > 0:  # the total weight of all pairs: there are none
             return None
         n = self._thresholds.starts.size - 1
         gains = np.empty(n)
@@ -382,6 +384,7 @@ class _BoostedShard:
         """Set the scores to 0, sort the documents of each query by label, and put all values into bins.
 
         A bin has the values between two neighbouring thresholds of a feature.
+        The positions of the features' thresholds are stored for later messages.
         """
         self.H[:] = 0.0
         query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
@@ -404,11 +407,14 @@ class _BoostedShard:
         """
         from rankstudio.plugins.baselines import _rankboost_kernel as kernels  # noqa: PLC0415 - numba
 
+        # The message itself changes this state.
         message.to(self, data)
         n, m = self.bins.shape
         weights = np.empty(m)
         in_bins = np.zeros(int(self._starts[-1]) + n)
         total = kernels.potential(self.H, data.y, self._by_label, data.ptr, weights)
+        # There are threads if the time, 2.2 nanoseconds for each feature of a
+        # document, is long enough.
         with pool(worthwhile(2.2 * n * m)) as (executor, workers):
             cuts = np.linspace(0, n, workers + 1).astype(int).tolist()
 

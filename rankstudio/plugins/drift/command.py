@@ -39,7 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="study with a run on other data, whose selection is compared",
     )
-    add_run_number(parser, "--run")
+    add_run_number(parser, "--run")  # --run N, stored as `number`
     parser.add_argument(
         "--parts",
         metavar="A,B",
@@ -54,8 +54,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--missing", **MISSING, default="query_min")
     parser.add_argument("--normalize", **NORMALIZE, default="none")
+    # --qid, --label and others, on the meaning of columns.
     add_column_options(parser.add_argument_group("columns of tables"))
-    add_memory_option(parser)
+    add_memory_option(parser)  # --memory
     parser.add_argument(
         "--json",
         action="store_true",
@@ -66,8 +67,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Return the positional and the keyword arguments of `drift_result` for the command's options.
 
-    The first are one or two datasets, or a run with its data and the place of
-    the other data.
+    The positional ones are one or two datasets; or a run, its data, and the
+    path of the other data. The keyword ones are the names of the two parts,
+    and the number of the fold; there are none for a run.
 
     Raises
     ------
@@ -93,7 +95,13 @@ def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 
 def _subject_of_study(args: argparse.Namespace) -> tuple[Any, ...]:
-    """Return the run that the options name with its data, and the place of the other data."""
+    """Return the run that the options name, its data, and the path of the other data.
+
+    Raises
+    ------
+    PlanError
+        For options that a comparison with a run does not have.
+    """
     for option, value in (
         ("OTHER", args.other),
         ("--parts", args.parts),

@@ -108,7 +108,7 @@ def transfer_matrix(
     plan : Plan
         Method, parameters and protocol; its data and folds are replaced.
     places : sequence of str
-        Places of two or more datasets with the same features, by name, or by id
+        Paths of two or more datasets with the same features, by name, or by id
         where they have no names of their own.
     measure : str, optional
         One of the plan's measures; by default the one that chooses its models.
@@ -164,7 +164,7 @@ def transfer_matrix(
         for own_plan, dataset in zip(plans, datasets, strict=True)
     ]
 
-    # Each model on each other dataset.
+    # Each model on each other dataset. The diagonal has the own runs.
     averages = np.diag([own_run.average[name] for own_run in own_runs])
     with TemporaryDirectory() as folder:
         model_path = Path(folder) / "model.json"

@@ -50,7 +50,8 @@ def write(function: ScoreFunction) -> Files:
 def _tree(tree: ScoreTree) -> str:
     """Return the text of a tree, without its first line.
 
-    The gains of the splits are unknown and written as 0.
+    A split of a tree is a column, a threshold, and the children below and above
+    it. The gains of the splits are unknown and written as 0.
     """
     return tree_text(
         {

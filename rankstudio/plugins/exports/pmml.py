@@ -143,8 +143,10 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """
     root = ElementTree.fromstring(files[""])
     columns = function.columns
+    # Names of elements are in the namespace of PMML: "{namespace}name".
     table = root.find(f".//{{{_NAMESPACE}}}RegressionTable")
     if table is not None:
+        # the column and the weight of each input
         terms = [
             (columns[p.get("name", "")], float(p.get("coefficient", ""))) for p in table
         ]

@@ -84,6 +84,7 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
                 f"CREATE TABLE documents (row INTEGER{', ' + columns if columns else ''})"
             )
             base.executemany(f"INSERT INTO documents VALUES ({placeholders})", rows)
+            # the only file, with the key "", has the expression
             query = f"SELECT (\n{files[''].decode()}\n) FROM documents ORDER BY row"
             return np.array(
                 [score for (score,) in base.execute(query)], dtype=np.float64

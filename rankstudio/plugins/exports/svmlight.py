@@ -79,7 +79,7 @@ def read(
     The scores have the shape (m,) for m documents. Values have single
     precision, sums double precision, and scores few digits: they are printed by
     the format ``prints``. With documents in double precision, nothing is
-    rounded.
+    rounded. The only file, with the key "", has the model.
     """
     lines = files[""].decode().splitlines()
     threshold = float(lines[_HEADER_LINES - 1].partition("#")[0])
@@ -95,6 +95,7 @@ def read(
             weights[columns[int(number)]] += float(alpha) * float(
                 documents.dtype(float(value))
             )
+    # Values are rounded as by the program.
     X = documents.X.astype(documents.dtype).astype(np.float64)
     scores = weighted_sum(X, enumerate(weights), np.float64) - threshold
 
@@ -124,8 +125,8 @@ def _scaled(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction
     # Each input is shifted so that its values lie around 0.
     centred_function = centred(function, ranges)
 
-    # The greatest absolute score in these ranges: each input is farthest from 0
-    # at one end.
+    # The greatest absolute score for values in these ranges: each shifted input
+    # is farthest from 0 at one end of its range.
     greatest_score = math.fsum(
         abs(weight) * max(high + feature.shift, -(low + feature.shift))
         for weight, low, high, feature in zip(
@@ -176,8 +177,8 @@ def _format(
         partial(write, version=version),
         partial(read, prints=prints),
         trees=False,
-        single=label,
-        prints=8,
+        single=label,  # the program that rounds
+        prints=8,  # decimals
         fit=fit,
         fitted=translatable(
             "Scores are shifted and scaled so that the printed digits distinguish more "

@@ -120,7 +120,8 @@ def _with_set_names(parsed: ParsedModel, path: Path) -> ParsedModel:
         return parsed
     used = {number for tree in parsed.trees for number, *_ in tree.splits}
 
-    # The numbers of the model are places in the set, from 0.
+    # The numbers of the model are places in the set, from 0. The text of a
+    # template that adds a constant contains `SHIFTED`.
     if any(
         SHIFTED in text
         for index, text in enumerate(feature_set.definitions.values())
@@ -215,7 +216,7 @@ def model_in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Mo
     used = sorted(
         {column for tree in trees for column, *_ in tree.splits} or parsed.weights
     )
-    ids = _feature_ids(parsed, used, dataset, path)
+    ids = _feature_ids(parsed, used, dataset, path)  # by such numbers
     name_of_id = dict(
         zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True)
     )
@@ -324,6 +325,8 @@ def _feature_ids(
         raise DatasetError(
             text.format(file=shown_path(path), program=parsed.program, **fields)
         )
+    # All names are defaults of a library: numbers count instead. The second
+    # call is for its errors only.
     numbers = _numbered_ids(parsed, dataset)
     _refuse_numbers(parsed, used, numbers, dataset, path)
     return {number: numbers[number] for number in used}
@@ -392,8 +395,8 @@ def _refuse_numbers(
 def _named_ids(dataset: FoldedDataset) -> dict[str, int]:
     """Return the ids of the data's features by their possible names, without names of two features.
 
-    The names are those of the data, the user's, and those of the feature set;
-    blanks may also be underscores.
+    A feature may have the name in its data, the user's name for it, and the
+    name in a feature set. Names with blanks are also there with underscores.
     """
     ids = dataset.feature_ids.tolist()
     data_names = given_names(dataset)

@@ -79,9 +79,8 @@ class Agreement:
         taus = np.array([pair.tau for pair in self.pairs])  # (pairs, Q)
         is_defined = ~np.isnan(taus)
         n = is_defined.sum(axis=0)
-        means: Floats = np.where(
-            n, np.where(is_defined, taus, 0.0).sum(axis=0) / np.maximum(n, 1), np.nan
-        )
+        sums = np.where(is_defined, taus, 0.0).sum(axis=0)
+        means: Floats = np.where(n, sums / np.maximum(n, 1), np.nan)
         return means
 
     def least(self, n: int | None = 5) -> list[tuple[str, float, tuple[float, ...]]]:
@@ -166,7 +165,8 @@ def _pair_agreement(
         _, ranks = np.unique(pair[judged, 0], return_inverse=True)
         scaled_ranks = ranks / judged.size
 
-        # not that of the dataset, as these are no labels of it
+        # The grading says which grades there are. That of the dataset would not
+        # fit, as the ranks are no labels of the dataset.
         grading = Grading.of(scaled_ranks)
         query_ptr = np.append(first, judged.size)
         evaluator = Evaluator(
@@ -207,21 +207,20 @@ def krippendorff_alpha(labels: Floats) -> float:
     ----------
     Krippendorff (2011), Computing Krippendorff's alpha-reliability.
     """
+    # Only the documents with at least two labels, of which there are n in all.
+    labels = labels[(~np.isnan(labels)).sum(axis=1) > 1]
     is_judged = ~np.isnan(labels)
     n_judged = is_judged.sum(axis=1)
-    is_judged = is_judged[n_judged > 1]
-    n_judged = n_judged[n_judged > 1]
-    n = int(n_judged.sum())  # labels in all documents with at least two
+    n = int(n_judged.sum())
     if not n:
         return np.nan
-    ranks = np.zeros(is_judged.shape)
 
-    # labels of the documents that have at least two
-    judged = labels[(~np.isnan(labels)).sum(axis=1) > 1][is_judged]
-    ranks[is_judged] = (doubled_ranks(judged, 0.0) - (n + 1)) / 2  # ranks with mean 0
+    # Ranks of the labels, minus their mean (n + 1) / 2; 0 where there is none.
+    ranks = np.zeros(labels.shape)
+    ranks[is_judged] = (doubled_ranks(labels[is_judged], 0.0) - (n + 1)) / 2
 
     # The squared differences of all ordered pairs of n values with sum s and
-    # sum of squares t add up to 2 (n t - s²).
+    # sum of squares t add up to 2 (n t - s²). Among all labels, s is 0.
     squares = (ranks**2).sum(axis=1)
     sums = ranks.sum(axis=1)
     observed = float((2 * (n_judged * squares - sums**2) / (n_judged - 1)).sum()) / n
@@ -305,7 +304,8 @@ def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
             "results", first.plan.title, "runs of a method that selects features"
         )
 
-    # Whether each feature is selected, for each fold and judge.
+    # Whether each feature is selected, for each fold and judge. Features are
+    # columns of the data.
     columns = {int(i): column for column, i in enumerate(first.feature_ids)}
     n = len(columns)
     members = np.array(  # (folds, judges, features)

@@ -94,7 +94,7 @@ class _Decomposed:
 
     system: KernelSystem
     basis: Ints
-    said: str = ""
+    warning: str = ""
     twins_cache: list[NDArray[Any]] = field(default_factory=list)
 
     @property
@@ -218,10 +218,12 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         For data with one query, the criterion is the error with pairs or
         documents left out.
         """
-        # One decomposition gives the weights and the leave-query-out error.
+        # All documents at once. The label of the method is for the error if
+        # they do not fit into memory.
         rows: QueryData = training_data(data).whole(self.entry.label)
         kernel = kernel_of(self)
         regularization = self.checked("regularization")
+        # One decomposition gives the weights and the leave-query-out error.
         decomposed = yield from self._decomposed(rows, kernel)
         weights = decomposed.system.dual(regularization)
         n_features = rows.X.shape[1]
@@ -271,7 +273,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
             return (yield from self._one_query_error(system, rows.y, regularization))
         left_out_residuals = system.residuals(self._predicted(rows, decomposed))
 
-        # The criterion compares documents of a query.
+        # The criterion compares documents of a query. A loss of pairs does so
+        # itself; one of documents, with an intercept, needs centred residuals.
         if system.factor.intercept:
             left_out_residuals = centre(left_out_residuals[:, None], rows.ptr)
         return float(np.sum(left_out_residuals**2))
@@ -302,8 +305,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         self
             The fitted estimator.
         """
-        # None for labels (m,), a matrix for labels (m, v). The first output
-        # stands for all where the rows are grouped and checked.
+        # `outputs` is None for labels (m,), and a matrix for labels (m, v). The
+        # first output stands for all where the rows are grouped and checked.
         outputs = several_outputs(y)
         labels = labels_or_zeros(
             X, y if outputs is None else outputs[:, 0], preferences
@@ -314,9 +317,9 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
 
         # One decomposition gives the models of all outputs.
         decomposed = self._decomposed_outputs(data)
-        if decomposed.said:
+        if decomposed.warning:
             warnings.warn(
-                decomposed.said,
+                decomposed.warning,
                 DependentBasisWarning,
                 stacklevel=2,
             )
@@ -390,12 +393,13 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     ) -> Waiting[float]:
         """Return the left-out error of a single query, whose documents or pairs are left out.
 
-        A pointwise model with basis vectors leaves out documents; others follow
-        from the decomposition of the whole kernel.
+        A pointwise model with basis vectors leaves out documents. The error of
+        all others follows from the decomposition of the whole kernel.
         """
         is_pointwise = system.factor.intercept
         if is_pointwise and isinstance(system, ReducedSystem):
             return _leave_one_out_error(system, regularization)
+        # the eigenvectors (m, k) and eigenvalues (k,) of the kernel
         decomposition = KernelDecomposition(system.rows, system.values)
         return (
             yield from self.one_ranking_error(decomposition, labels, regularization)
@@ -445,11 +449,15 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
             if regularization is None
             else [LAMBDA.check(value) for value in regularization]
         )
+
+        # Several outputs are a matrix; None for labels (m,). The first output
+        # stands for all where the rows are grouped and checked.
         outputs = several_outputs(y)
         labels = labels_or_zeros(
             X, y if outputs is None else outputs[:, 0], preferences
         )
         data = preferring(self._group(X, labels, qid), preferences)
+        # Called for its error only: there must be several queries.
         several_queries(data.ptr, "The leave-query-out predictions of kernel RankRLS")
         if outputs is not None:
             decomposed = self._decomposed_outputs(data)
@@ -514,6 +522,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         grid = [self.checked("regularization")]
         if regularization is not None:
             grid = [LAMBDA.check(value) for value in regularization]
+        # All documents are one query; the first of several outputs stands for all.
         outputs = several_outputs(y)
         data = self._group(
             X,
@@ -590,11 +599,12 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         """
         settings = self._settings(kernel)
         yield WorkProgress(tr("decomposing the kernel"), 0.0)
+        # `shared` calls `_decompose` if the result is not cached.
         decomposed = shared(
             data, ("RankRLS", settings), lambda: _decompose(data, *settings)
         )
-        if decomposed.said:
-            yield Note(decomposed.said, kind=DependentBasisWarning)
+        if decomposed.warning:
+            yield Note(decomposed.warning, kind=DependentBasisWarning)
         return decomposed
 
     def _held_out(self, X: ArrayLike, y: ArrayLike) -> HeldOutPredictor:
@@ -609,11 +619,13 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
                 self.n_basis,
                 "None, because held-out predictions need the exact model",
             )
+        # All documents are one query.
         data = self._group(X, y, np.zeros(np.shape(y)[:1], dtype=np.int64))
 
         # Raises an error if the kernel matrix does not fit into memory.
         refuse_too_large(len(data.y), None, exact=True)
         all_rows = np.arange(len(data.y), dtype=np.int64)
+        # `_kernel_rows` returns a function that computes rows of the kernel.
         kernel = _kernel_rows(data, kernel_of(self))(all_rows)
         regularization = self.checked("regularization")
         is_pointwise = self._is_pointwise()
@@ -626,7 +638,9 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         )
 
     def held_out_loss(self) -> tuple[str, str]:  # noqa: D102 - inherited
-        # what is left out, and the weighting of its errors
+        # The first text says whether documents or differences (pairs) are left
+        # out. The second one is "size" if the sum over pairs is divided by the
+        # number of training documents.
         cost = self.pair_cost()
         if self._is_pointwise():
             return "documents", "size"
@@ -704,10 +718,12 @@ def _decompose(
     all_rows = np.arange(m, dtype=np.int64)
     if is_exact:
         return _Decomposed(DualSystem.of(rows(all_rows), factor), basis=all_rows)
+    # The Nyström map takes each document to features that approximate the
+    # kernel of the basis vectors.
     nystrom, warning = nystrom_features(rows, data.ptr, n_basis, way, seed)
     inverse = nystrom.dual(np.eye(nystrom.basis.size))
     system = ReducedSystem.of(nystrom.features, inverse, nystrom.basis, factor)
-    return _Decomposed(system, basis=nystrom.basis, said=warning)
+    return _Decomposed(system, basis=nystrom.basis, warning=warning)
 
 
 def _document_factor(data: QueryData) -> QueryFactor:
@@ -722,7 +738,7 @@ def _document_factor(data: QueryData) -> QueryFactor:
 
 
 def _leave_one_out(system: KernelSystem, regularization: float) -> Floats:
-    """Predict each label by the model without its document.
+    """Predict each label by the least-squares model, with an intercept, that is trained without its document.
 
     Labels count as differences from the mean of all labels, and so do the
     predictions. Their shape is (m,), or (m, v) for v outputs.
@@ -731,10 +747,10 @@ def _leave_one_out(system: KernelSystem, regularization: float) -> Floats:
         return system.leave_one_out(regularization)
     return HeldOutPredictor(
         kernel=KernelDecomposition(system.rows, system.values),
-        y=system.factor.targets,
+        y=system.factor.targets,  # labels minus their mean
         regularization=regularization,
         loss="documents",
-    ).each()
+    ).each()  # predicts each document by the model of all others
 
 
 def _leave_one_out_error(
@@ -759,6 +775,7 @@ def _loss_factor(data: QueryData, cost: PairCost) -> QueryFactor:
     """
     if cost.default and data.preferences is None:
         return QueryFactor.centring(data.y, data.ptr)
+    # M_q and N_q of each query
     factors, targets = zip(*query_factors(data, cost), strict=True)
     return QueryFactor(
         data.ptr, np.concatenate(targets), tuple(factor.T for factor in factors)

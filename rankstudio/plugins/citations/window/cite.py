@@ -41,7 +41,10 @@ class CiteController(CommandController):
 
     @Slot()
     def show(self) -> None:
-        """Have the entries of the finished runs made, and show them; without runs, those of the form's plan."""
+        """Show the BibTeX entries of all finished runs; without runs, those of the plan in the window's form.
+
+        The entries are made in the background. Then a dialog shows them.
+        """
         runs = tuple(
             record.result
             for record in self._models.runs.records
