@@ -138,7 +138,7 @@ class CoordinateAscent(LinearRanker):
                     value_before = value
                     order = rng.permutation(ascent.informative).tolist()
                     # `telling` turns each changed weight into a progress event.
-                sweep = telling(
+                    sweep = telling(
                         ascent.sweeping(coef, value, order),
                         f"start {start + 1}",
                         len(order),

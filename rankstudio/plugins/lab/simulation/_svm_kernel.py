@@ -44,9 +44,19 @@ def _train(
 ) -> float:
     """Write β of (1) for the used documents to ``beta`` (m,), 0 for the others; return b.
 
-    ``signs`` (m,) are y, and ``v`` (m,) is a workspace. The end is a violation
-    of (2) by at most ``tolerance``, or ``max_steps``. With documents of one
-    class, β is 0 and b their label.
+    The model is f(x) = Σ β_i k(x_i, x) + b. With the Gram matrix K, ``gram``
+    (m, m), and labels y of 1 or -1, ``signs`` (m,),
+
+    (1) β minimises ½ β'Kβ - y'β subject to Σ β_i = 0 and l_i <= β_i <= h_i.
+
+    [l_i, h_i] is [0, C] for y_i = 1, otherwise [-C, 0], with C = ``cost``. With
+    v = y - Kβ, β is optimal if
+
+    (2) max {v_i : β_i < h_i} <= min {v_j : β_j > l_j}.
+
+    The end is a violation of (2) by at most ``tolerance``, or ``max_steps``.
+    With documents of one class, β is 0 and b their label. ``v`` (m,) is a
+    workspace.
     """
     m = signs.shape[0]
     for i in range(m):
@@ -129,9 +139,13 @@ def _leave_pair_out_auc(
 ) -> float:
     """Return the share of pairs in the right order, each by the model without its two documents.
 
-    ``full_beta`` (m,) is β of all documents. Without documents whose β is 0 it
-    stays optimal, so nothing is trained again for a pair of them. The order of
-    a pair does not depend on b.
+    ``gram`` (m, m) has the kernel of all pairs. ``signs`` (m,) are the labels,
+    of which the first ``n_positive`` are 1, the others -1. ``full_beta`` (m,)
+    has the weights β of the model of all documents. Without documents whose β
+    is 0 it stays optimal, so nothing is trained again for a pair of them. The
+    order of a pair does not depend on the intercept, which is 0 here.
+    ``cost``, ``tolerance`` and ``max_steps`` are those of the training;
+    ``is_used``, ``beta`` and ``v`` (m,) are workspaces.
     """
     m = signs.shape[0]
     for i in range(m):
@@ -173,10 +187,13 @@ def svm_estimates(
 ) -> None:
     """Write β of B training sets to ``betas`` (B, m), and their estimates to ``out`` (B, 1 + 2 S).
 
-    The columns of ``out`` and ``folds`` (S, m) are those of
-    :func:`rankstudio.plugins.lab.simulation._auc_kernel.estimates`. The first
-    ``n_positive`` of ``signs`` (m,) are 1, the others -1. ``is_used``,
-    ``beta``, ``v`` and ``scores`` (m,) are workspaces.
+    β are the weights of a model's documents. The first column of ``out`` is
+    leave-pair-out. Then follow, for each of S splittings into folds, the pooled
+    AUC and the averaged AUC, which is NaN if no fold has both classes. ``folds``
+    (S, m) is the fold of each document in each splitting, from 0. ``grams`` (B,
+    m, m) are Gram matrices. The first ``n_positive`` of ``signs`` (m,) are 1,
+    the others -1. ``is_used``, ``beta``, ``v`` and ``scores`` (m,) are
+    workspaces.
     """
     m = signs.shape[0]
     for t in range(grams.shape[0]):
@@ -197,12 +214,13 @@ def svm_estimates(
             v,
         )
         for s in range(folds.shape[0]):
-            last = 0
+            last = 0  # number of the last fold
             for i in range(m):
                 last = max(last, folds[s, i])
             for fold in range(last + 1):
                 for i in range(m):
                     is_used[i] = folds[s, i] != fold
+                # The model without the fold scores its documents.
                 bias = _train(gram, signs, is_used, cost, tolerance, max_steps, beta, v)
                 for i in range(m):
                     if folds[s, i] == fold:

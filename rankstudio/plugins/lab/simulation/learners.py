@@ -150,11 +150,11 @@ def folds_of_documents(
         ptr = np.concatenate(([0], np.cumsum(sizes[sizes > 0]))).astype(np.int64)
         rest = QueryData(data.X[~is_held_out], data.y[~is_held_out], ptr)
         if data.has_statistics:
-            # If the statistics of all documents fit into memory, these do, too.
-            # The learner uses them.
+            # Read only to compute and store the statistics, which the learner
+            # uses. If those of all documents fit into memory, these do, too.
             _ = rest.statistics
         scores[is_held_out] = learner.learn(rest)(data.X[is_held_out])
-        yield
+        yield  # the caller can stop after each model
     return HeldOutScores(scores, fold if averaged else None)
 
 
@@ -218,6 +218,7 @@ def of_queries(data: QueryData, chosen: Bools) -> QueryData:
     query, and takes those of all queries if they are already computed.
     """
     part = data.taken(np.flatnonzero(chosen))
+    # Stored with the part, where its property `statistics` finds them.
     if data.has_statistics:
         gram = data.statistics.gram[chosen]
         part.shared.of(MadeStatistics).whole = QueryStatistics(

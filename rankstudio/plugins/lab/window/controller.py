@@ -81,6 +81,8 @@ class SimulationTab(Controller):
         self.form = form
         self.deviations = deviations
         self.variation = variation
+
+        # The simulation that was started last, and its results so far.
         self.request: SimulationRequest | None = None
         self.progress: SimulationProgress | None = None
         self.simulation = BackgroundSimulation(
@@ -114,6 +116,8 @@ class SimulationTab(Controller):
         if not self.form.commit():
             return
         simulation = Simulation(self.form.kind, self.form.values(), *self.form.varied())
+
+        # The simulation with its data; None if data are needed and not open.
         request = self.requested(simulation)
         if request is None:
             return
@@ -140,7 +144,10 @@ class SimulationTab(Controller):
         raise NotImplementedError
 
     def show_found(self) -> None:
-        """Show the results so far: the distributions, and the effect of the varied quantity."""
+        """Show the results so far: progress, distributions, and the effect of the varied quantity.
+
+        Before the first result, the panels are empty.
+        """
         request = self.request
         progress = self.progress
         state = self.simulation.state
@@ -279,7 +286,7 @@ class SelectionTab(SimulationTab):
                 "Press Start to draw training queries from the open data, learn a ranking from "
                 "them, and compare each estimate with the measure on all other queries."
             ),
-            paired=True,
+            paired=True,  # with a kernel, each estimator has a variant
         )
         variation = VariationPanel(theme, "lab-selection", SELECTION, paired=True)
         self._session = session
@@ -293,7 +300,10 @@ class SelectionTab(SimulationTab):
         )
 
     def requested(self, simulation: Simulation) -> SimulationRequest | None:
-        """Return the request for a simulation on the open data; None without documents."""
+        """Return the request for a simulation on the open data; None without documents.
+
+        The user then gets a message.
+        """
         dataset = self._session.dataset
         session = self._session
         if dataset is None:
@@ -317,8 +327,8 @@ class SelectionTab(SimulationTab):
     ) -> tuple[str, str]:
         """Return the caption above the distributions, and the caption of their figure.
 
-        Also set the estimators' texts of both panels for the learner, and the
-        measure on the axis.
+        This method also sets the estimators' texts of both panels for the
+        learner, and the measure on the axis.
         """
         parameters = request.simulation.parameters
         dataset = request.dataset

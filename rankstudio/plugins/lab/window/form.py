@@ -94,7 +94,7 @@ class LabForm(Panel):
             p.name: _field_of_kind(theme, p) for p in FIELDS[kind]
         }
 
-        # by quantity
+        # The field with the values of each quantity that can be varied.
         self._value_lists = {
             key: SingleField(theme, p) for key, p in VALUES[kind].items()
         }

@@ -78,6 +78,7 @@ def deviations_sentence(
             "No mean deviation is both larger than {least} and more than twice its standard error."
         ).format(least=_MIN_BIAS)
     else:
+        # `low` and `high` explain why the estimator may be too low or too high.
         text = estimator_texts[worst]
         bias = float(summary.bias[worst])
         if bias < 0:

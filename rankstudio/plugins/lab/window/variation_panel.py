@@ -219,16 +219,21 @@ class VariationPlot(OverlayPlot):
     def __init__(
         self, theme: Theme, title: str, *, zero: bool, paired: bool = False
     ) -> None:
+        # Whether there is a line at zero; and whether every second estimator is
+        # a variant of the one before.
         self._zero = zero
         self._paired = paired
-        self._values: tuple[float, ...] = ()
 
-        # also those that are not simulated yet
+        # The values of the quantity with results; and all of them, also those
+        # that are not simulated yet.
+        self._values: tuple[float, ...] = ()
         self._all_values: tuple[float, ...] = ()
         self.quantity = ""
         self.caption = ""  # of the figure
         super().__init__(theme)
         self.set_axes(ListedAxes(title, ""))
+
+        # Layers with higher numbers are drawn above those with lower ones.
         self.add_layer(partial(_draw_points, self), 1.5)
         self.add_layer(self._draw_zero, -0.5)
 
@@ -308,7 +313,11 @@ class VariationPlot(OverlayPlot):
         return padded(min(x), max(x), 0.04), (low if self._zero else 0.0, high)
 
     def numbers(self) -> Numbers:
-        """Return a row per point: estimator, value of the quantity, y, and half the width of its interval."""
+        """Return the titles of the columns of exported numbers, and a row per point of a curve.
+
+        A row has the estimator, the value of the quantity, y, and half the
+        width of its interval.
+        """
         rows: list[list[CellValue]] = [
             [curve.label, float(value), float(curve.y[i]), float(curve.half[i])]
             for curve in self.curves
@@ -332,6 +341,7 @@ class VariationPlot(OverlayPlot):
         for curve in self.curves:
             y = curve.y
             half = curve.half
+            # without intervals, the ends are empty
             ends = (
                 (floats(y - half), floats(y + half))
                 if np.isfinite(half).all()
@@ -408,7 +418,7 @@ class VariationPlot(OverlayPlot):
     def _draw_zero(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw the line at zero, the bias of an estimate that is right on average."""
         if self._zero and not self.is_empty():
-            y = round(frame.y_px(0.0)) + 0.5
+            y = round(frame.y_px(0.0)) + 0.5  # the middle of a pixel, for a sharp line
             painter.setPen(pen(colors.q("text"), 1.2))
             painter.drawLine(
                 QPointF(frame.area.left(), y), QPointF(frame.area.right(), y)
