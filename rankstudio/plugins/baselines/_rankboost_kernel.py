@@ -45,8 +45,10 @@ def potential(H: Floats, y: Floats, by_label: Ints, ptr: Ints, out: Floats) -> f
         for i in range(begin, end):
             least = min(least, H[i])
             greatest = max(greatest, H[i])
+
         # subtracted from the scores, so that exponentials do not overflow
         middle = 0.5 * (least + greatest)
+
         # Upwards by label: the pairs in which a document has the higher label.
         # A group start … stop - 1 of `by_label` has the documents of one label.
         below = 0.0  # sum of exp(H - middle) over documents with lower labels
@@ -54,6 +56,7 @@ def potential(H: Floats, y: Floats, by_label: Ints, ptr: Ints, out: Floats) -> f
         while start < end:
             stop = start
             of_label = 0.0
+
             # Documents of one label make no pairs with each other.
             while stop < end and y[by_label[stop]] == y[by_label[start]]:
                 i = by_label[stop]
@@ -63,6 +66,7 @@ def potential(H: Floats, y: Floats, by_label: Ints, ptr: Ints, out: Floats) -> f
                 stop += 1
             below += of_label
             start = stop
+
         # Downwards by label: the pairs in which a document has the lower label.
         above = 0.0  # sum of exp(middle - H) over documents with higher labels
         stop = end

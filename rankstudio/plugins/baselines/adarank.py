@@ -114,12 +114,14 @@ class AdaRank(LinearRanker):
             raise ParameterError(
                 "measure", self.measure, "a measure for which higher is better"
             )
+
         # Each feature is a weak ranker with sign 1, and if both directions are
         # tried, another one with sign -1.
         direction = self.checked("direction")
         repeats = self.checked("repeats")
         signs = (1.0, -1.0) if direction == "both" else (1.0,)
         coef = np.zeros(n)
+
         # The features in use, in the order of their first use: a dict as an
         # ordered set.
         order: dict[int, None] = {}
@@ -139,16 +141,19 @@ class AdaRank(LinearRanker):
                 gains = np.array(rounds.gains)
                 if not repeats:
                     gains.reshape(-1, n)[:, list(order)] = -np.inf
+
                 # The best weak ranker: its position has the sign and the feature.
                 best = int(np.argmax(gains))
                 sign_index, feature = divmod(best, n)
                 gain = float(rounds.gains[best])
+
                 # The weight of the weak ranker as in AdaBoost; the bound keeps
                 # that of a perfect one finite.
                 alpha = 0.5 * np.log((1.0 + gain) / max(1.0 - gain, _MIN_ERROR))
                 coef = coef.copy()
                 coef[feature] += signs[sign_index] * alpha
                 order.setdefault(feature)
+
                 # Queries that the new model ranks worse get more weight in the
                 # next round.
                 mean_measure, is_perfect = yield from rounds.weigh(coef)
@@ -216,6 +221,7 @@ class _QueryMeasures:
         that the model does not rank perfectly.
         """
         n_queries = data.ptr.size - 1
+
         # No model ranks queries yet: all weights are 1, the sum of the values is
         # 0, and no query is ranked perfectly.
         if message is None:
@@ -224,6 +230,7 @@ class _QueryMeasures:
             )
         measures = self.of_model(data, message)
         weights = np.exp(-measures)
+
         # written so that NaN, an undefined value, counts as imperfect
         n_imperfect = np.count_nonzero(~(measures >= 1.0 - _MIN_ERROR))
         return self.weak @ weights, np.array(

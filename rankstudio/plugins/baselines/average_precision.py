@@ -85,6 +85,7 @@ def _interleave(
     while step > 0:  # fill in the documents halfway between those that are done
         for j in range(step, N + 1, 2 * step):
             score = irrelevant[j - 1]
+
             # k is between the results of the neighbours that are done
             low = above[j - step]
             high = above[j + step] if j + step <= N else R
@@ -145,22 +146,27 @@ def most_violated(
         R = middle - begin
         N = end - middle
         losses[q] = 0.0
+
         # A query without relevant or without irrelevant documents has no wrong
         # order, and no loss.
         if R == 0 or N == 0:
             slopes[begin:end] = 0.0
             continue
+
         # Both groups by descending score. Then above[j + 1] is the number of
         # relevant documents above the irrelevant document j in y.
         _sort_down(scores, order[begin:middle], values[:R])
         _sort_down(scores, order[middle:end], values[R : R + N])
         _interleave(values[:R], values[R : R + N], harmonic, sums, above)
+
         # The change of w'Ψ(y) - w'Ψ(y*) by one pair in the wrong order, per
         # unit of score.
         pair = 2.0 / (R * N)
+
         # An irrelevant document has wrong pairs with the relevant ones below it.
         for j in range(N):
             slopes[order[middle + j]] = pair * (R - above[j + 1])
+
         # A relevant document has wrong pairs with the irrelevant ones above it.
         # Their share of the documents down to it is 1 - precision; the mean of
         # these shares is 1 - AP(y).
@@ -203,6 +209,7 @@ class AveragePrecisionLoss:
         self.n_queries = int(
             ((self._n_relevant > 0) & (self._n_relevant < sizes)).sum()
         )
+
         # Each query's relevant documents first. Each call leaves both parts
         # sorted by score, and the next call finds them nearly sorted.
         self._order = np.lexsort(
@@ -230,10 +237,12 @@ class AveragePrecisionLoss:
         O(m log m).
         """
         offset, slopes = self.sums(scores)
+
         # means over queries instead of sums
         share = 1.0 / max(1, self.n_queries)
         slopes *= share
         offset *= share
+
         # value, offset and slopes
         return Tangent(offset + dot(slopes, scores), offset, slopes)
 
@@ -356,9 +365,11 @@ def average_precision_sums(
     linear = Linear(data.X, queries)
     loss = AveragePrecisionLoss(data.y >= least, queries)
     scores = linear.scores(w)
+
     # The plane at w, as a function of the scores, and its value there.
     offset, slopes = loss.sums(scores)
     value = offset + dot(slopes, scores)
+
     # `weigh` turns slopes in the scores into slopes in the weights.
     return np.array([value, offset, loss.n_queries]), linear.weigh(slopes)
 

@@ -125,6 +125,7 @@ class CoordinateAscent(LinearRanker):
         ) as opening:
             # Prepares the search, with progress events.
             ascent = yield from opening
+
             # The best model over all restarts so far.
             best = np.zeros(data.X.shape[1])
             best_value = -np.inf
@@ -133,10 +134,12 @@ class CoordinateAscent(LinearRanker):
                 # the first start has equal weights
                 coef = _start_weights(ascent, rng if start else None)
                 value = yield from ascent.measured(coef)
+
                 # Each sweep changes every informative weight once, in a random order.
                 for _ in range(max_iter):
                     value_before = value
                     order = rng.permutation(ascent.informative).tolist()
+
                     # `telling` turns each changed weight into a progress event.
                     sweep = telling(
                         ascent.sweeping(coef, value, order),
@@ -144,6 +147,7 @@ class CoordinateAscent(LinearRanker):
                         len(order),
                     )
                     coef, value = yield from sweep
+
                     # The first model is taken whatever its measure is: it may be -inf.
                     if value > best_value or number == 0:
                         best = coef
@@ -156,6 +160,7 @@ class CoordinateAscent(LinearRanker):
                         criterion=-best_value,
                         candidates=np.empty(0),
                     )
+
                     # The restart ends when a sweep improves the measure by no
                     # more than the tolerance.
                     if not value > value_before + tolerance:

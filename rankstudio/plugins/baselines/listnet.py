@@ -107,12 +107,14 @@ class ListNet(LinearRanker):
                 if isinstance(event, WorkProgress):
                     yield event
                     continue
+
                 # a point of the minimisation: w, the objective and its gradient
                 coef, value, gradient = event
                 number += 1
                 norm = float(np.linalg.norm(gradient))
                 if number == 0:
                     first_norm = norm or 1.0
+
                     # A step at the start, which is only yielded if no other one
                     # follows: if labels are equal within each query, w = 0 is
                     # the minimum.

@@ -179,6 +179,7 @@ class RankBoost(LinearRanker):
         bins = float(_STATE_BYTES_PER_DOCUMENT + 2 * shape.n) * shape.m
         if shape.sharded:
             return shard_need(shape, states=bins)
+
         # up to a threshold per value, and the sum of a bin
         return whole_need(shape, 2.0).plus(bins)
 
@@ -190,11 +191,13 @@ class RankBoost(LinearRanker):
         n_rounds = self.checked("n_rounds")
         history: list[Threshold] = []
         coef = np.zeros(data.X.shape[1])
+
         # The features in use, in the order of their first use: a dict as an
         # ordered set.
         features = dict[int, None]()
         data = training_data(data)
         n_thresholds = self.checked("n_thresholds")
+
         # The thresholds of all features, which are the weak rankers of all rounds.
         if n_thresholds is None:
             cutoffs = yield from thresholds(data, MOST_VALUES, RANKS)
@@ -203,6 +206,7 @@ class RankBoost(LinearRanker):
         with data.session(StateWork(_BoostedShard, replayed=True)) as session:
             rounds = _Rounds(session, cutoffs)
             yield from rounds.begin()
+
             # Tell the user if a feature has fewer thresholds than values. Of
             # very many values, only those at some ranks are tried.
             if rounds.fewer and n_thresholds is None:
@@ -211,6 +215,7 @@ class RankBoost(LinearRanker):
                     "different values, instead of all values."
                 ).format(n=RANKS, most=count_text(MOST_VALUES))
                 yield Note(text, kind=FewerThresholdsWarning)
+
             # Each round adds the best weak ranker; there is none if no
             # threshold is useful.
             for number in range(1, n_rounds + 1):
@@ -219,10 +224,12 @@ class RankBoost(LinearRanker):
                     break
                 yield from rounds.add(weak)
                 history.append(weak)
+
                 # The coefficient of a feature is the sum of the weights of its
                 # thresholds.
                 coef = coef.copy()
                 coef[weak.feature] += weak.weight
+
                 # The order of selection is that of the first use.
                 features.setdefault(weak.feature)
                 yield BoostStep(
@@ -235,6 +242,7 @@ class RankBoost(LinearRanker):
                 )
                 if rounds.perfect:
                     return
+
             # No threshold is useful, so the model has none, and scores all
             # documents equally.
             if not history:
@@ -377,6 +385,7 @@ class _BoostedShard:
         m, n = data.X.shape
         self.H = scratch.empty(m)
         self._by_label: Ints = scratch.empty(m).view(np.int64)
+
         # Four numbers of 16 bits fit into one float64 of the scratch file.
         self.bins = scratch.empty(-(-n * m // 4)).view(np.uint16)[: n * m].reshape(n, m)
 
@@ -413,6 +422,7 @@ class _BoostedShard:
         weights = np.empty(m)
         in_bins = np.zeros(int(self._starts[-1]) + n)
         total = kernels.potential(self.H, data.y, self._by_label, data.ptr, weights)
+
         # There are threads if the time, 2.2 nanoseconds for each feature of a
         # document, is long enough.
         with pool(worthwhile(2.2 * n * m)) as (executor, workers):

@@ -117,6 +117,7 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
 
     # An array in C must have at least one element.
     m, n = documents.X.shape
+
     # A program that reads documents, calls the function, and prints the scores.
     main = _MAIN.format(name=function.name, columns=max(1, n), inputs=n, documents=m)
     with Trial({"model.c": files[""], "main.c": main.encode()}) as trial:

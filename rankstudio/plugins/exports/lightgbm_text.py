@@ -27,7 +27,9 @@ _DEFAULT_LEFT = (
 
 
 def write(function: ScoreFunction) -> Files:
-    """Return the text for ``lightgbm.Booster(model_file=…)``; its columns are the inputs, in order.
+    """Return the text for ``lightgbm.Booster(model_file=…)``.
+
+    Its columns are the inputs, in order.
 
     LightGBM needs at least two features, so unused features are added to fewer
     inputs. The only file has the key "", the ending of its name after the stem.

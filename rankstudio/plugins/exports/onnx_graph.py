@@ -100,7 +100,9 @@ def write(function: ScoreFunction) -> Files:
 
 
 def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
-    """Return the attributes of the operator TreeEnsemble: the splits of all trees in lists, and the leaves.
+    """Return the attributes of the operator TreeEnsemble.
+
+    They are the splits of all trees in lists, and the leaves.
 
     The operator needs a split in every tree, so a tree of one leaf becomes a
     split with this leaf on both sides.

@@ -109,7 +109,9 @@ def write(function: ScoreFunction) -> Files:
 
 
 def _tree_lines(function: ScoreFunction, ids: list[int]) -> list[str]:
-    """Return the lines with the trees of a model, after those with the new features that they split on.
+    """Return the lines with the trees of a model.
+
+    Before them are the lines with the new features that they split on.
 
     ``ids`` are those of the model's inputs, by position. New features are sums
     of features.

@@ -95,6 +95,7 @@ def read(
             weights[columns[int(number)]] += float(alpha) * float(
                 documents.dtype(float(value))
             )
+
     # Values are rounded as by the program.
     X = documents.X.astype(documents.dtype).astype(np.float64)
     scores = weighted_sum(X, enumerate(weights), np.float64) - threshold
@@ -117,7 +118,9 @@ def _centred(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunctio
 
 
 def _scaled(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
-    """Return the function as it is, and a shifted and scaled function with the same ranking.
+    """Return the function as it is, and one that is shifted and scaled.
+
+    Both have the same ranking.
 
     With the scale, the 8 decimals that the program prints show most digits of
     the scores. ``ranges`` are those of the values of the inputs in the data.

@@ -121,6 +121,7 @@ def judges_result(
                 tr("running the plan under each judge"), len(results) / len(judges)
             )
             yield AnalysisResult(tuple(tables), dict(values))
+
     # Runs with flipped labels; each draw replaces their table.
     n_before = len(tables)
     if flips:
@@ -147,6 +148,7 @@ def judges_words(plan: Plan, values: Mapping[str, Any]) -> list[str] | None:
     """
     if not values["flips"] and not DataColumns.of(plan.columns).judges:
         return None
+
     # The data; then the plan that is run, or how the data are read.
     words = [data_word(plan)]
     if values["selects"] or values["flips"]:

@@ -66,6 +66,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="print JSON instead of tables",
     )
+
     # --qid, --label and others; --method and the parameters of each method.
     add_column_options(parser.add_argument_group("columns of tables"))
     add_method_options(parser)

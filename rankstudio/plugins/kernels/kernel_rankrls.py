@@ -223,6 +223,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         rows: QueryData = training_data(data).whole(self.entry.label)
         kernel = kernel_of(self)
         regularization = self.checked("regularization")
+
         # One decomposition gives the weights and the leave-query-out error.
         decomposed = yield from self._decomposed(rows, kernel)
         weights = decomposed.system.dual(regularization)
@@ -399,6 +400,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         is_pointwise = system.factor.intercept
         if is_pointwise and isinstance(system, ReducedSystem):
             return _leave_one_out_error(system, regularization)
+
         # the eigenvectors (m, k) and eigenvalues (k,) of the kernel
         decomposition = KernelDecomposition(system.rows, system.values)
         return (
@@ -457,6 +459,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
             X, y if outputs is None else outputs[:, 0], preferences
         )
         data = preferring(self._group(X, labels, qid), preferences)
+
         # Called for its error only: there must be several queries.
         several_queries(data.ptr, "The leave-query-out predictions of kernel RankRLS")
         if outputs is not None:
@@ -522,6 +525,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         grid = [self.checked("regularization")]
         if regularization is not None:
             grid = [LAMBDA.check(value) for value in regularization]
+
         # All documents are one query; the first of several outputs stands for all.
         outputs = several_outputs(y)
         data = self._group(
@@ -547,6 +551,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         several_queries(data.ptr, "The leave-query-out predictions of kernel RankRLS")
         narrow = with_columns(data, columns)
         decomposed = finish(self._decomposed(narrow, kernel_of(self)))
+
         # Equal documents of a query all get the score of the first of them.
         scores: Floats = self._predicted(narrow, decomposed)[decomposed.twins(narrow)]
         return scores
@@ -599,6 +604,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         """
         settings = self._settings(kernel)
         yield WorkProgress(tr("decomposing the kernel"), 0.0)
+
         # `shared` calls `_decompose` if the result is not cached.
         decomposed = shared(
             data, ("RankRLS", settings), lambda: _decompose(data, *settings)
@@ -619,12 +625,14 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
                 self.n_basis,
                 "None, because held-out predictions need the exact model",
             )
+
         # All documents are one query.
         data = self._group(X, y, np.zeros(np.shape(y)[:1], dtype=np.int64))
 
         # Raises an error if the kernel matrix does not fit into memory.
         refuse_too_large(len(data.y), None, exact=True)
         all_rows = np.arange(len(data.y), dtype=np.int64)
+
         # `_kernel_rows` returns a function that computes rows of the kernel.
         kernel = _kernel_rows(data, kernel_of(self))(all_rows)
         regularization = self.checked("regularization")
@@ -718,6 +726,7 @@ def _decompose(
     all_rows = np.arange(m, dtype=np.int64)
     if is_exact:
         return _Decomposed(DualSystem.of(rows(all_rows), factor), basis=all_rows)
+
     # The Nyström map takes each document to features that approximate the
     # kernel of the basis vectors.
     nystrom, warning = nystrom_features(rows, data.ptr, n_basis, way, seed)
@@ -775,6 +784,7 @@ def _loss_factor(data: QueryData, cost: PairCost) -> QueryFactor:
     """
     if cost.default and data.preferences is None:
         return QueryFactor.centring(data.y, data.ptr)
+
     # M_q and N_q of each query
     factors, targets = zip(*query_factors(data, cost), strict=True)
     return QueryFactor(

@@ -189,6 +189,7 @@ class DualSystem(KernelSystem):
                 "The kernel is not positive semidefinite: expected no eigenvalue below 0, found "
                 f"{values[0]:.3g} and a largest eigenvalue of {greatest:.3g}."
             )
+
         # KMU turns a model into scores. Only losses with blocks need it: with
         # the centering loss, scores are targets minus residuals.
         scores = None if factor.blocks is None else factor.of(kernel).T @ vectors
@@ -292,6 +293,7 @@ class ReducedSystem(KernelSystem):
         with steady_if_small(len(basis)):
             values, vectors = np.linalg.eigh(projected.T @ projected)
         rows = projected @ vectors
+
         # ZV turns a model into scores. Only losses with blocks need it: with
         # the centering loss, scores are targets minus residuals.
         scores = None if factor.blocks is None else mapped @ vectors
@@ -324,6 +326,7 @@ class ReducedSystem(KernelSystem):
         """
         span = slice(*self.factor.ptr[q : q + 2])  # rows of W of the query
         documents = slice(*self.factor.documents[q : q + 2])
+
         # The basis vectors of the query are a range, as the basis is ascending.
         first, last = np.searchsorted(self.basis, (documents.start, documents.stop))
         held_out_weights = self.weights[first:last]  # B_H
@@ -381,6 +384,7 @@ class ReducedSystem(KernelSystem):
         m = len(targets)
         inverse = 1.0 / (self.values + regularization)
         residuals = targets - self.rows @ (inverse[:, None] * outputs)
+
         # w'Dw + 1/m of each document
         leverage = self.rows**2 @ inverse + 1.0 / m
         predicted: Floats = targets - residuals / (1.0 - leverage)[:, None]
@@ -490,6 +494,7 @@ class QueryFactor:
         if self.blocks is None:
             return centre(values, self._centred_together)
         out = np.empty((int(self.ptr[-1]), values.shape[1]))
+
         # for each query: M_q, its documents, and its rows of M'
         for block, rows, span in self._pieces():
             out[span] = block.T @ values[rows]
@@ -504,6 +509,7 @@ class QueryFactor:
         if self.blocks is None:
             return centre(values, self._centred_together)
         out = np.empty((int(self.documents[-1]), values.shape[1]))
+
         # for each query: M_q, its documents, and its rows of M'
         for block, rows, span in self._pieces():
             out[rows] = block @ values[span]
@@ -580,9 +586,9 @@ class LeftOutSystem:
         grid: Floats,
         n_documents: int = 0,
     ) -> None:
-        """Compute what all solutions share: for each of L values of λ, products of the rows W_q and B_H.
+        """Compute the products of the rows W_q and B_H for each of L values of λ.
 
-        ``rows``, (p, k), are W_q of the left-out query, and ``held_out``, (h,
+        All solutions share them. ``rows``, (p, k), are W_q of the left-out query, and ``held_out``, (h,
         k), is B_H, the weights of its basis vectors. ``values``, (k,), has the
         eigenvalues Λ, and ``grid``, (L,), the values of λ. ``n_documents`` is
         not 0 if the last unknown is an intercept.

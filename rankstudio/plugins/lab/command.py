@@ -159,6 +159,7 @@ def _option_help(p: Parameter) -> str:
     argparse reads "%%" as a percent sign.
     """
     default = p.written(p.default) or p.none_label
+
     # Some parameters have an effect only with certain values of another one.
     only = ""
     if p.only_with:
@@ -176,6 +177,7 @@ def run(args: argparse.Namespace) -> int:
     """
     simulation, dataset, settings = _simulation(args)
     steps = simulation.steps(dataset)
+
     # The last state has all results: `found` of the simulation, and `varied`
     # for each value of the varied quantity, or None. Progress is shown meanwhile.
     state, stopped = last_state(steps, lambda state: state.done, simulation.asked)
@@ -270,6 +272,7 @@ def _simulation(
         raise ParameterError(
             options[error.name], error.value, error.expected, error.meant
         ) from None
+
     # The settings that have an effect, by name; no kernel is no setting.
     settings = {
         name: value

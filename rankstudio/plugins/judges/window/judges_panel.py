@@ -404,6 +404,7 @@ class JudgesController(Controller):
         judges = self._judges
         if current is None or not judges:
             return []
+
         # The judge of a run is the column of its label. Later runs replace
         # earlier ones.
         by_judge: dict[str, RunResult] = {}

@@ -29,7 +29,9 @@ def half_step(difference: float) -> float:
 def _leave_pair_out_auc(
     hat: Floats, residuals: Floats, labels: Floats, n_positive: int
 ) -> float:
-    """Return the share of pairs in the right order, each by the model without its two documents.
+    """Return the share of pairs in the right order.
+
+    The order of a pair is that by the model without its two documents.
 
     ``hat``, (m, m), is the hat matrix H of all m documents. ``residuals``,
     (m,), are those of the centred labels y^, y^ - Hy^. ``labels``, (m,), are
@@ -50,6 +52,7 @@ def _leave_pair_out_auc(
             determinant = a * d - b * b
             e_i = (d * residuals[i] - b * residuals[j]) / determinant
             e_j = (a * residuals[j] - b * residuals[i]) / determinant
+
             # predictions are labels minus residuals
             right += half_step(labels[i] - e_i - labels[j] + e_j)
     share: float = right / (n_positive * (m - n_positive))
@@ -66,7 +69,9 @@ def _leave_fold_out(
     augmented: Floats,
     scores: Floats,
 ) -> None:
-    """Write to ``scores`` the predictions for a fold's documents by the model without the fold.
+    """Write the predictions for a fold's documents to ``scores``.
+
+    They are those of the model without the fold.
 
     The fold U has the first ``size`` of ``members``, which are positions of
     documents. ``hat``, (m, m), is the hat matrix H of all m documents.

@@ -71,6 +71,7 @@ def _train(
             high = cost if signs[i] > 0 else 0.0
             if is_used[i] and beta[i] < high and (first < 0 or v[i] > v[first]):
                 first = i
+
         # The partner that lowers the objective most, by half of excess² / curvature.
         second = -1
         lowest = -1
@@ -95,6 +96,7 @@ def _train(
         lower = v[lowest]
         if upper - lower <= tolerance:
             break
+
         # The best step along the pair, which ends at the first bound.
         curvature = (
             gram[first, first] + gram[second, second] - 2.0 * gram[first, second]
@@ -107,6 +109,7 @@ def _train(
         ends_above = room_above <= step and room_above <= room_below
         ends_below = room_below <= step and room_below <= room_above
         step = min(step, room_above, room_below)
+
         # A bound is met exactly: a document beside it by rounding would be moved for ever.
         beta[first] = high if ends_above else beta[first] + step
         beta[second] = low if ends_below else beta[second] - step
@@ -137,7 +140,9 @@ def _leave_pair_out_auc(
     beta: Floats,
     v: Floats,
 ) -> float:
-    """Return the share of pairs in the right order, each by the model without its two documents.
+    """Return the share of pairs in the right order.
+
+    The order of a pair is that by the model without its two documents.
 
     ``gram`` (m, m) has the kernel of all pairs. ``signs`` (m,) are the labels,
     of which the first ``n_positive`` are 1, the others -1. ``full_beta`` (m,)
@@ -185,7 +190,9 @@ def svm_estimates(
     betas: Floats,
     out: Floats,
 ) -> None:
-    """Write β of B training sets to ``betas`` (B, m), and their estimates to ``out`` (B, 1 + 2 S).
+    """Write β of B training sets, and estimates of their AUC.
+
+    They are written to ``betas`` (B, m) and ``out`` (B, 1 + 2 S).
 
     β are the weights of a model's documents. The first column of ``out`` is
     leave-pair-out. Then follow, for each of S splittings into folds, the pooled
@@ -220,6 +227,7 @@ def svm_estimates(
             for fold in range(last + 1):
                 for i in range(m):
                     is_used[i] = folds[s, i] != fold
+
                 # The model without the fold scores its documents.
                 bias = _train(gram, signs, is_used, cost, tolerance, max_steps, beta, v)
                 for i in range(m):

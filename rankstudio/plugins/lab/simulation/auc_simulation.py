@@ -195,6 +195,7 @@ def simulate_auc(
     for block, begin in enumerate(range(0, count, block_size)):
         part = slice(begin, min(begin + block_size, count))
         X = data.draw(part.stop - begin, np.random.default_rng([checked_seed, block]))
+
         # Within `STEADY`, BLAS has one thread, so that equal seeds give equal bits.
         with STEADY:
             estimates[part], weights = estimate(data, X, regularization)

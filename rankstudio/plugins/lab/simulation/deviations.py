@@ -184,7 +184,9 @@ class DeviationSummary:
 
 
 def bin_edges(values: Floats, sd: Floats) -> Floats:
-    """Return edges of bins that contain all values and 0; their width is 1, 2 or 5 times a power of ten.
+    """Return edges of bins that contain all values and 0.
+
+    The width of the bins is 1, 2 or 5 times a power of ten.
 
     Parameters
     ----------

@@ -66,7 +66,10 @@ class SelectedRankRLS:
         return lambda X: X @ weights
 
     def selected(self, data: QueryData) -> tuple[int, ...]:
-        """Return the columns of the learner, or if it has none, those selected from these documents."""
+        """Return the columns of the learner.
+
+        If it has none, they are selected from these documents.
+        """
         if self.columns is not None:
             return self.columns
         if self.n_features is None:
@@ -129,7 +132,9 @@ def folds_of_documents(
     count: int = 5,
     averaged: bool = True,
 ) -> Estimating:
-    """Score each document with the model trained without its fold, a random share of the documents.
+    """Score each document with the model trained without its fold.
+
+    A fold is a random share of the documents.
 
     Documents of the same query are then in training and test, of which section
     5.5 of the thesis warns. If ``averaged``, only scores of the same model are
@@ -176,7 +181,9 @@ _REFITTING: Mapping[str, Estimator] = {
 
 
 def estimators(fixed: str) -> dict[str, Estimator]:
-    """Return the estimators by name, each followed by its variant with choices made only once.
+    """Return the estimators by name.
+
+    Each is followed by its variant with choices made only once.
 
     Parameters
     ----------
@@ -218,6 +225,7 @@ def of_queries(data: QueryData, chosen: Bools) -> QueryData:
     query, and takes those of all queries if they are already computed.
     """
     part = data.taken(np.flatnonzero(chosen))
+
     # Stored with the part, where its property `statistics` finds them.
     if data.has_statistics:
         gram = data.statistics.gram[chosen]
@@ -273,7 +281,10 @@ class BasisRankRLS:
         return cls(kernel_of(method), count, method.checked("regularization"))
 
     def learn(self, data: QueryData) -> Scorer:
-        """Draw basis vectors, unless given, and train a model that is a sum of their kernel functions.
+        """Train a model that is a sum of kernel functions of basis vectors.
+
+        The basis vectors are drawn from the documents, unless the learner has
+        its own.
 
         Return a function from features (m, n) to scores (m,).
 
@@ -311,7 +322,9 @@ class BasisRankRLS:
         return replace(self, vectors=self._basis(data))
 
     def _basis(self, data: QueryData) -> Floats:
-        """Return the basis vectors of the learner, or if it has none, some of these documents.
+        """Return the basis vectors of the learner.
+
+        If it has none, they are some of these documents.
 
         They have the shape (r, n).
         """

@@ -289,6 +289,7 @@ def _data_words(plan: Plan, test: bool) -> Iterator[str]:
     """Yield the words of a command that open the data of a plan."""
     yield "--sample" if plan.data == SAMPLE else plan.data
     yield from field_words(plan, ("missing", "normalize", "protocol"))
+
     # The usual protocol, the folds of the files, needs no seed.
     if plan.protocol != Plan(plan.data).protocol:
         yield from ("--protocol-seed", str(plan.seed))

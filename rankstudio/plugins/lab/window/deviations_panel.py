@@ -188,6 +188,7 @@ class DeviationsPanel(Panel):
             name=name,
             keeps_title=True,
         )
+
         # Texts for the user by the name of the estimator; and whether every
         # second estimator is a variant of the one before.
         self.texts = texts
@@ -437,6 +438,7 @@ class DeviationsPlot(Plot):
     def readout(self, number: int) -> list[Line]:
         """Return lines with the mean of a row, its standard error, and the standard deviation."""
         row = self.rows[number]
+
         # color, dash and marker of the estimator
         look = palettes.category(self.theme.colors, self.rows[number].category)
         return [
@@ -454,10 +456,12 @@ class DeviationsPlot(Plot):
         """
         if right or self.is_empty():
             return False
+
         # Without a row under the mouse, the first row is the next one.
         current = self.under_mouse if self.under_mouse is not None else -1
         number = max(0, min(len(self.rows) - 1, current + down))
         frame = self.frame()
+
         # As if the mouse were in the middle of the row.
         middle = frame.area.top() + (number + 0.5) * self._row_height(frame)
         self.hover(QPointF(frame.area.center().x(), middle))

@@ -178,6 +178,7 @@ class ListedAxes(Axes):
     def y_ticks(self, y_range: tuple[float, float], height: float) -> Ticks:
         """Return positions and texts of ticks, closer than usual if a low plot would have fewer than two."""
         ticks = super().y_ticks(y_range, height)
+
         # A higher plot has more ticks: pretend that it is higher until there are two.
         for density in (1.5, 2.0, 3.0):
             if len(ticks) > 1:
@@ -341,6 +342,7 @@ class VariationPlot(OverlayPlot):
         for curve in self.curves:
             y = curve.y
             half = curve.half
+
             # without intervals, the ends are empty
             ends = (
                 (floats(y - half), floats(y + half))
