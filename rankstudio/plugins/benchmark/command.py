@@ -167,6 +167,7 @@ def _comparison(args: argparse.Namespace) -> Comparison:
         raise PlanError("--data: expected a folder with datasets, got none.")
     if path is None:
         return load_comparison(resource("plans", "benchmark.toml"))
+
     # Python files and programs that PLAN names only run if the user allows it.
     allow_named_code(args, path)
     if path.exists() and not is_comparison(path):

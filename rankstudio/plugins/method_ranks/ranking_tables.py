@@ -59,7 +59,10 @@ def ranks_table(ranking: MethodRanking) -> TextTable:
                 "Methods with a common letter do not differ significantly by Nemenyi's test."
             )
         )
-    return TextTable(title, header, rows, (0, 4) if groups else (0,), " ".join(notes))
+
+    # Methods and letters are aligned to the left.
+    left_columns = (0, 4) if groups else (0,)
+    return TextTable(title, header, rows, left_columns, " ".join(notes))
 
 
 def _letters(groups: tuple[tuple[int, ...], ...], column: int) -> str:
@@ -79,6 +82,7 @@ def pairs_table(ranking: MethodRanking) -> TextTable:
     assert tests is not None
     rows = []
     for pair in tests.pairs:
+        # `wins` has the number of datasets on which the first method of a pair wins.
         wins = int(ranking.wins[pair.first, pair.second])
         losses = int(ranking.wins[pair.second, pair.first])
         posterior = tests.posterior.get((pair.first, pair.second))

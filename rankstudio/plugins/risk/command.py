@@ -160,6 +160,7 @@ def _risks(
     baseline = (args.baseline or "").strip() or None
     is_number = baseline is not None and baseline.isdecimal()
     risks: list[GroupRisk] = []
+
     # Without any run, the loop runs once, and the call raises the error for no runs.
     for runs_on_data in chosen.values() or [[]]:
         numbered = dict(enumerate(runs_on_data, start=1))

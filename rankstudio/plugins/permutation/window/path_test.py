@@ -124,10 +124,13 @@ class PathTestController(CommandController):
         Redrawing the curves removes all bands. Controllers that redraw them are
         connected before this one, so that the band is drawn after the curves.
         """
+        # The row with the button is below the curves of the page "select".
         self._curves: CurvesPanel = pages.find("select").curves
         self._curves.add_asked(self.row, self.row.row, _MIN_WIDTH_BESIDE_BUTTON)
         for row in (self.row, self.path.chance):
             row.button.clicked.connect(self.toggle)
+
+        # On the page *Evidence*, the view of the path has such a row, too.
         evidence = pages.find("evidence")  # None if its plug-in is left out
         signals = [
             self.tests.changed,

@@ -58,6 +58,7 @@ class RiskView(ContributedComparison):
     def __init__(self, theme: Theme) -> None:
         """Make the field of the risk aversion, the empty table, and the line for notes."""
         super().__init__(theme)
+
         # The measure in the table's titles, which are set with the first risks.
         self._measure = ""
         tip = tr(
@@ -70,6 +71,7 @@ class RiskView(ContributedComparison):
         self.alpha.setDecimals(1)
         self.alpha.setPrefix("α = ")
         self.alpha.setValue(ALPHA)
+
         # The risks are computed when a number is complete, not for each key.
         self.alpha.setKeyboardTracking(False)
         self.alpha.valueChanged.connect(self._on_alpha)
