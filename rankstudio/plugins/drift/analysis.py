@@ -176,6 +176,7 @@ def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
     ``transferred.own_run``.
     """
     own_run = transferred.own_run
+
     # For each feature id, the number of folds of B that select the feature.
     folds = transferred.folds_of_features()
 
@@ -206,6 +207,7 @@ def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
         "measures": measures,
         "features": rows,
     }
+
     # A note if A's model was trained on queries on which it is measured here.
     note = seen_sentence(
         transferred.transferred_run.plan.title, transferred.training_counts

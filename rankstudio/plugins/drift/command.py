@@ -54,6 +54,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--missing", **MISSING, default="query_min")
     parser.add_argument("--normalize", **NORMALIZE, default="none")
+
     # --qid, --label and others, on the meaning of columns.
     add_column_options(parser.add_argument_group("columns of tables"))
     add_memory_option(parser)  # --memory

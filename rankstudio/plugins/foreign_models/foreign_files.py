@@ -325,6 +325,7 @@ def _feature_ids(
         raise DatasetError(
             text.format(file=shown_path(path), program=parsed.program, **fields)
         )
+
     # All names are defaults of a library: numbers count instead. The second
     # call is for its errors only.
     numbers = _numbered_ids(parsed, dataset)

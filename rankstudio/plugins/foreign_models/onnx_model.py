@@ -460,6 +460,7 @@ def _checked_split(
                 tr("thresholds in double precision"),
                 tr("thresholds in single precision"),
             )
+
         # The greatest double that is rounded to a float up to, or below, value.
         threshold = (greatest_up_to if mode in _INCLUSIVE_MODES else greatest_below)(
             value

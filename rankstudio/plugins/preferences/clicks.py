@@ -738,7 +738,7 @@ def estimate_bias(log: Impressions) -> PositionBias:
 def click_pairs(log: ClickLog, bias: PositionBias | None) -> ClickPairs:
     """Return the preferences of a log, weighted by the inverse propensity of the clicked document.
 
-    A propensity is the probability that a user looks at the document's position.
+    A propensity is the probability that a user sees the document's position.
 
     The pairs of the rule "unclicked" with these weights give the loss of
     propensity SVM-rank (Joachims, Swaminathan and Schnabel 2017, section 5).

@@ -30,6 +30,7 @@ def analysis_blocks(source: ReportSource) -> Iterator[Block]:
     part, with its name.
     """
     for entry in reported_analyses():
+        # The function that lists what the analysis needs, by its name.
         subjects = _SUBJECTS_BY_NEED[entry.needs](source)
         if not subjects:
             yield Paragraph(f"{entry.label}: the data are not available.", muted=True)

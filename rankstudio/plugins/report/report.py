@@ -263,6 +263,7 @@ def seal_blocks(source: ReportSource) -> Iterator[Block]:
 
     While a test part is sealed, its numbers are not shown.
     """
+    # The first key of a dataset has its name and a checksum.
     datasets = grouped(source.runs, lambda run: dataset_keys(run.recorded)[0])
     for runs in datasets.values():
         name = runs[0].result.data_name
@@ -344,6 +345,8 @@ def ability_blocks(key: str, plugin: str, source: ReportSource) -> Iterator[Bloc
         text = f"This section needs the plug-in {plugin}, which is absent or left out."
         yield Paragraph(text, muted=True)
         return
+
+    # The plug-in names its function, which is imported here.
     for block in imported(part.compute)(source):
         yield ReportFigure(block) if isinstance(block, Figure) else block
 

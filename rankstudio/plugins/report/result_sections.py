@@ -282,6 +282,7 @@ def _test_row(row: ComparedRun, title: str) -> tuple[str, ...]:
         or row.p_t_holm is None
         or row.p_wilcoxon_holm is None
     ):
+        # `differs` says why a run is not compared.
         role = row.role if row.role == "reference" else row.differs
         return (str(row.key), title, mean, role, "", "", "", "", "")
     test = row.found

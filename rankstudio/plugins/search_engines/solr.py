@@ -53,7 +53,9 @@ def write(function: ScoreFunction) -> Files:
         ]
         kind = "MultipleAdditiveTreesModel"
         parameters = {"trees": trees}
-    # The model names the store of its features.
+
+    # The model names the store of its features: that of known definitions, or
+    # a store of its own.
     features = [
         _store_feature(model_input, function.name) for model_input in function.inputs
     ]

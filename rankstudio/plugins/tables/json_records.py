@@ -159,6 +159,7 @@ class _Block:
                 raise FormatError(
                     self.path, line, 0, text, tr("the keys of the records before")
                 )
+
             # A new column is empty in the rows before.
             self.values[key] = [None] * len(self.lines)
         self.lines.append(line)

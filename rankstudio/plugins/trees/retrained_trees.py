@@ -72,6 +72,7 @@ class RetrainedTrees(GrowingSelector, LeafwiseTrees):
         """Return the scores (m,) of checked documents X (m, n) by the model with all selected features."""
         if self.booster_ is None:  # the model without features
             return np.zeros(X.shape[0])
+
         # The model was trained on the selected columns in ascending order, and
         # knows no others.
         scores: Floats = self.booster_.predict(

@@ -79,6 +79,7 @@ class TransferController(GivenController):
                 )
             )
             return
+
         # The first run, unless the user chooses another one.
         chosen = next(iter(runs))
         is_accepted = True
@@ -212,5 +213,6 @@ def _plan_on_open_data(plan: Plan, open_plan: Plan, dataset: FoldedDataset) -> P
         "seed": seed,
     }
     moved_plan = plan.changed(**settings, groups={}, preferences={})
+
     # `usual` makes the choices that a plan leaves open, such as the criterion.
     return usual(moved_plan, dataset).changed(convention=open_plan.convention)

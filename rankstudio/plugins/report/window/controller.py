@@ -141,7 +141,11 @@ class ReportController(PageController):
             self._show()
 
     def _key(self) -> Key:
-        """Return the state on which the report depends: with another one it is made again."""
+        """Return the state on which the report depends: with another one it is made again.
+
+        It has the seals, the study, a number that grows with each stored run,
+        and the state of each run.
+        """
         request = self.request()
         return (
             request.seal_marks,
@@ -165,7 +169,7 @@ class ReportController(PageController):
             self._report = None
             self._report_demand.forget()
             self.preview.clear()
-            self._turn.start()
+            self._turn.start()  # calls `update` after other slots
 
     @Slot()
     def ask_save(self) -> None:
@@ -286,7 +290,10 @@ class ReportController(PageController):
 
     @Slot()
     def _show(self) -> None:
-        """Show the report if its page is visible, and whether it leaves out sealed measures."""
+        """Show the report if its page is visible, and whether it leaves out sealed measures.
+
+        Otherwise it is shown when the page appears.
+        """
         report = self.report
         self._unseen = not self.preview.isVisible()
         if report is not None and not self._unseen:

@@ -218,8 +218,8 @@ class _Sheet(QTextBrowser):
         super().__init__()
         self._figures: dict[str, ReportFigure] = {}
         self._html = ""
-        self._waiting = ""
-        self._width = 0
+        self._waiting = ""  # text on an empty page
+        self._width = 0  # of the text that is drawn, in pixels
         self._redraw_timer = single_shot(_REDRAW_MILLISECONDS, self._draw, self)
         self.setOpenLinks(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -302,6 +302,7 @@ class _Sheet(QTextBrowser):
         scroll_position = self.verticalScrollBar().value()
         self._width = self._text_width()
         self.setLineWrapColumnOrWidth(self._width + 2 * _MARGIN)
+
         # removes the cached pictures, too; every report has the same names of pictures
         self.document().clear()
         self.setHtml(self._html)
