@@ -151,7 +151,9 @@ def top_one_cross_entropy(
 ) -> Iterator[Objective]:
     """Provide ListNet's objective as a function of the weights (n,), for the time of a ``with`` block.
 
-    The function returns the value of the objective and its gradient (n,), in O(mn).
+    The function returns the value of the objective and its gradient (n,), in
+    O(mn). ``regularization`` is the factor of the penalty, half the squared
+    length of the weights.
     """
     with data.session(StateWork(_ListNetState)) as session:
 

@@ -176,12 +176,13 @@ class RankBoost(LinearRanker):
         return self.n_rounds
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
-        bins = float(_STATE_BYTES_PER_DOCUMENT + 2 * shape.n) * shape.m
+        # score and order of each document, and two bytes for the bin of a value
+        state_bytes = float(_STATE_BYTES_PER_DOCUMENT + 2 * shape.n) * shape.m
         if shape.sharded:
-            return shard_need(shape, states=bins)
+            return shard_need(shape, states=state_bytes)
 
-        # up to a threshold per value, and the sum of a bin
-        return whole_need(shape, 2.0).plus(bins)
+        # as many thresholds as values at most, and as many sums of bins
+        return whole_need(shape, 2.0).plus(state_bytes)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Add the best threshold in each round, and yield one step per round.
@@ -306,6 +307,8 @@ class _Rounds:
         n = self._thresholds.starts.size - 1
         gains = np.empty(n)
         places = np.empty(n, dtype=np.int64)
+        # From the sums of the potentials by bin: the best threshold of each
+        # feature, as its index in the thresholds of the feature.
         kernels.best_thresholds(self._in_bins, self._thresholds.starts, gains, places)
         feature = int(np.argmax(np.abs(gains)))
         r = float(
@@ -382,11 +385,16 @@ class _BoostedShard:
     """
 
     def __init__(self, data: QueryData, scratch: Scratch) -> None:
+        """Get arrays for scores, order and bins from ``scratch``, in memory or in a file.
+
+        `begin` fills them.
+        """
         m, n = data.X.shape
         self.H = scratch.empty(m)
         self._by_label: Ints = scratch.empty(m).view(np.int64)
 
-        # Four numbers of 16 bits fit into one float64 of the scratch file.
+        # Four numbers of 16 bits fit into one float64 of the scratch file; the
+        # number of these is rounded up.
         self.bins = scratch.empty(-(-n * m // 4)).view(np.uint16)[: n * m].reshape(n, m)
 
     def begin(self, data: QueryData, thresholds: Thresholds) -> None:

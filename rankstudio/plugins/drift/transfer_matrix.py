@@ -73,7 +73,10 @@ class TransferMatrix:
         return means
 
     def as_text(self) -> TextTable:
-        """Return the paper's table: averages, ranks and the mean rank."""
+        """Return the table of models by training data, with averages and ranks on each data.
+
+        The last column is the mean rank.
+        """
         header = ["trained on"]
         for name in self.names:
             header += [name, "rank"]

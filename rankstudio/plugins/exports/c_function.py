@@ -115,10 +115,9 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
             f"No C compiler ({', '.join(COMPILERS)}) found to read the file back."
         )
 
+    # A program that reads documents, calls the function, and prints the scores.
     # An array in C must have at least one element.
     m, n = documents.X.shape
-
-    # A program that reads documents, calls the function, and prints the scores.
     main = _MAIN.format(name=function.name, columns=max(1, n), inputs=n, documents=m)
     with Trial({"model.c": files[""], "main.c": main.encode()}) as trial:
         trial.run(

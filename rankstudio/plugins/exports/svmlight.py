@@ -47,9 +47,9 @@ _Fit = Callable[[ScoreFunction, ValueRanges], Sequence[ScoreFunction]]
 
 
 def write(function: ScoreFunction, version: str) -> Files:
-    """Return the file; each program reads only its own version.
+    """Return the file of a linear model for a version of SVM-light or SVM-rank.
 
-    A support vector has single-precision values and a double-precision factor;
+    Each program reads only its own version. A support vector has single-precision values and a double-precision factor;
     each feature has its own vector with the value 1, so that its weight keeps
     all digits. The only file has the key "", the ending of its name after the
     stem.

@@ -363,8 +363,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         """Return the left-out squared error of each of v outputs, (v,).
 
         ``system`` is decomposed for all outputs, and ``labels``, (m, v), are in
-        the order of the queries. A single query is not left out as a whole: see
-        `_one_query_error`.
+        the order of the queries. Of a single query, which cannot be left out,
+        documents or pairs are left out.
         """
         has_several_queries = system.factor.documents.size > 2
         if has_several_queries:
@@ -549,7 +549,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         # The first two calls are for their errors only.
         self.checked("regularization")
         several_queries(data.ptr, "The leave-query-out predictions of kernel RankRLS")
-        narrow = with_columns(data, columns)
+        narrow = with_columns(data, columns)  # only the features in these columns
         decomposed = finish(self._decomposed(narrow, kernel_of(self)))
 
         # Equal documents of a query all get the score of the first of them.

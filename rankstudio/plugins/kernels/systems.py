@@ -215,14 +215,16 @@ class DualSystem(KernelSystem):
 
         ``grid``, (L,), has the values of λ, ``targets``, (p, v), are those of
         the query for v outputs, and ``outputs``, (k, v), those of all queries
-        projected on the k eigenvectors. The names in comments are those of the
-        class.
+        projected on the k eigenvectors. With the rows U_q of the query among
+        the eigenvectors and D = (Λ + λI)^-1, the residuals of the query are
+        (U_q D U_q')^-1 U_q D ``outputs``.
         """
         span = slice(self.factor.ptr[q], self.factor.ptr[q + 1])
         rows = self.rows[span]
         inverse = 1.0 / (self.values + grid[:, None])
-        right_side = rows @ (inverse[:, :, None] * outputs)  # a_q
-        matrix = products(rows, inverse)  # G_qq
+        right_side = rows @ (inverse[:, :, None] * outputs)
+        matrix = products(rows, inverse)  # U_q D U_q'
+        # An intercept is one more unknown, which changes the inverse.
         if self.factor.intercept:
             matrix -= (1.0 / (self.factor.n_documents * grid))[:, None, None]
         residuals = np.linalg.solve(matrix, right_side)
@@ -588,10 +590,11 @@ class LeftOutSystem:
     ) -> None:
         """Compute the products of the rows W_q and B_H for each of L values of λ.
 
-        All solutions share them. ``rows``, (p, k), are W_q of the left-out query, and ``held_out``, (h,
-        k), is B_H, the weights of its basis vectors. ``values``, (k,), has the
-        eigenvalues Λ, and ``grid``, (L,), the values of λ. ``n_documents`` is
-        not 0 if the last unknown is an intercept.
+        All solutions share them. ``rows``, (p, k), are W_q of the left-out
+        query, and ``held_out``, (h, k), is B_H, the weights of its basis
+        vectors. ``values``, (k,), has the eigenvalues Λ, and ``grid``, (L,),
+        the values of λ. ``n_documents`` is not 0 if the last unknown is an
+        intercept.
         """
         diagonal = _diagonal(values, grid, n_documents)  # Λ + λI, (L, k)
         self._rows = rows
@@ -610,10 +613,10 @@ class LeftOutSystem:
     def solve(self, projected_targets: Floats, targets: Floats) -> LeftOutSolution:
         """Return the models trained without a query, with its residuals, for each λ.
 
-        ``projected_targets`` is τ, (k, v), the targets of all queries projected on the
-        eigenvectors, and ``targets`` are those of the query, N_q, (p, v). The
-        solution is refined for each λ whose correction exceeds the error of the
-        decomposition, which remains in any case.
+        ``projected_targets`` is τ, (k, v), the targets of all queries projected
+        on the eigenvectors, and ``targets`` are those of the query, N_q, (p,
+        v). The solution is refined for each λ whose correction exceeds the
+        error of the decomposition, which remains in any case.
         """
         solution = self._solve(
             projected_targets, targets, np.zeros((len(self._held_out), 1))
@@ -647,7 +650,8 @@ class LeftOutSystem:
     ) -> tuple[Floats, Floats, Floats]:
         """Return by how much a solution misses each of the three equations that `_solve` solves.
 
-        They are (Λ + λI)θ + W'e - B'μ = along, e + Wθ = targets, and Bθ = 0.
+        They are (Λ + λI)θ + W'e - B'μ = ``projected_targets``, e + Wθ =
+        ``targets``, and Bθ = 0.
         """
         theta, left_out, mu = solution
         first = (
@@ -661,14 +665,20 @@ class LeftOutSystem:
     def _solve(
         self, projected_targets: Floats, targets: Floats, weights: Floats
     ) -> LeftOutSolution:
-        """Solve (Λ + λI)θ + W'e - B'μ = along, e + Wθ = targets, Bθ = weights, for each λ.
+        """Solve three equations for each λ.
+
+        They are (Λ + λI)θ + W'e - B'μ = ``projected_targets``, e + Wθ =
+        ``targets``, and Bθ = ``weights``.
 
         W, (p, k), are the rows of the left-out query, and B, (h, k), gives the
         weights of its h basis vectors. The unknowns are the models θ, the
         residuals e and μ.
         """
+
+        # Products of the rows of W, the first p, and of B, the last h, in shape
+        # (L, p + h, p + h); and their products with the targets.
         p = len(self._rows)
-        inner = self._products  # products of the rows of W and B, (L, p + h, p + h)
+        inner = self._products
         transformed = self._bordered @ (self._inverse[:, :, None] * projected_targets)
 
         # μ is eliminated first, so that both systems are symmetric and
@@ -704,8 +714,8 @@ def long_query(
 
     It solves (Λ + λI - W_q'W_q) θ - B_H'μ = τ - W_q'N_q, B_Hθ = 0, with
     ``rows`` W_q (p, k), ``held_out`` B_H (h, k), ``values`` Λ (k,), ``grid`` λ
-    (L,), ``projected_targets`` τ (k, v) and ``targets`` N_q (p, v). ``n_documents`` is not
-    0 if the last unknown is an intercept.
+    (L,), ``projected_targets`` τ (k, v) and ``targets`` N_q (p, v).
+    ``n_documents`` is not 0 if the last unknown is an intercept.
     """
     k = rows.shape[1]
     diagonal = _diagonal(values, grid, n_documents)

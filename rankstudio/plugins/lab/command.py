@@ -124,18 +124,18 @@ def _add_parameters(parser: argparse.ArgumentParser, kind: str) -> None:
     varied = parser.add_argument_group("varying one quantity")
 
     # the parameter with the values of each quantity that can be varied, by its option
-    names = {
+    quantities = {
         option_of(kind, quantity): values for quantity, values in VARIED[kind].items()
     }
-    help_text = f"quantity to vary: {', '.join(names)}; none by default"
+    help_text = f"quantity to vary: {', '.join(quantities)}; none by default"
     varied.add_argument(
         "--vary",
         metavar="NAME",
-        choices=list(names),
+        choices=list(quantities),
         help=help_text,
     )
     defaults = "; ".join(
-        f"{p.format(p.default)} for {name}" for name, p in names.items()
+        f"{p.format(p.default)} for {name}" for name, p in quantities.items()
     )
     varied.add_argument(
         "--values",

@@ -160,7 +160,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check_figure(path: Path | None) -> None:
-    """Refuse a figure in another format than those of figures, before anything is computed."""
+    """Raise ParameterError for a figure file whose ending is no format of figures."""
     from rankstudio.engine.export.figures.files import FORMATS
 
     if path is not None and path.suffix.lower().removeprefix(".") not in FORMATS:

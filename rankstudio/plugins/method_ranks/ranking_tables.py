@@ -76,7 +76,8 @@ def _letters(groups: tuple[tuple[int, ...], ...], column: int) -> str:
 def pairs_table(ranking: MethodRanking) -> TextTable:
     """Return the table of the tests of all pairs of methods, the better ranked one first.
 
-    Only pairs of the most important methods may have posterior probabilities.
+    Of very many methods, only pairs with the best one have posterior
+    probabilities.
     """
     tests = ranking.tests
     assert tests is not None
@@ -221,6 +222,7 @@ def ranking_as_dict(ranking: MethodRanking) -> dict[str, Any]:
                 "posterior": posterior._asdict() if posterior is not None else None,
             }
             for pair in (tests.pairs if tests is not None else ())
+            # a loop over one item, which names it
             for posterior in [
                 tests.posterior.get((pair.first, pair.second))
                 if tests is not None

@@ -79,7 +79,12 @@ class MlflowLog:
     def __init__(
         self, store: str, data_name: str, say: Callable[[str], object]
     ) -> None:
-        self.sealed = False
+        """Load MLflow; the log begins with the first event.
+
+        ``store`` is the address of MLflow's store, ``data_name`` names the
+        experiment, and ``say`` shows a sentence to the user.
+        """
+        self.sealed = False  # whether the test part must not be logged
         self._mlflow = _mlflow_library()
         self._store = store
         self._say = say

@@ -119,6 +119,8 @@ def run(args: argparse.Namespace) -> int:
     plan, dataset, explicit = fold_of_data(args, "--folds")
     path = SinglePath.of(plan, dataset, explicit)
     steps = permutation_steps(path.method, path.data, args.permutations, plan.seed)
+
+    # Shows the progress, by the number of permutations so far.
     test, stopped = last_state(
         steps, lambda state: state.permuted.shape[0], args.permutations
     )

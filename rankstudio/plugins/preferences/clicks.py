@@ -281,6 +281,9 @@ class _ClickReader:
         self._path = path
         self._rule = rule
         self._at_once = at_once
+
+        # Numbers of queries, of documents, and of pairs of session and query, in
+        # the order of the log.
         self._queries: dict[str, int] = {}
         self._documents: dict[str, int] = {}
         self._sessions: dict[tuple[str, str], int] = {}

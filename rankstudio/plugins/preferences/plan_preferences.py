@@ -170,7 +170,7 @@ def check_file(plan: Plan, dataset: FoldedDataset) -> None:
         if checked_queries.isdisjoint(part.query_ids) and file.queries.intersection(
             part.query_ids
         ):
-            file.of_part(part, query_ids)
+            file.of_part(part, query_ids)  # called for its errors only
             checked_queries.update(part.query_ids)
 
     # No part has a query of the file. Called for its error only, which says so.

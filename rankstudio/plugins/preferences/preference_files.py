@@ -713,6 +713,9 @@ def _stripped_bounds(text: Bytes, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
         flat = edge.ravel()
         low = begin.ravel()
         high = end.ravel()
+
+        # Cells whose outermost character is a blank move inwards, until none
+        # does; an empty cell stops.
         unstripped = np.flatnonzero(low < high)
         while unstripped.size:
             unstripped = unstripped[text[flat[unstripped] + shift] <= _SPACE]

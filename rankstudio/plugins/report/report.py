@@ -248,6 +248,7 @@ def _protocol_rows(plan: Plan) -> tuple[tuple[str, str], ...]:
         ("model chosen by", criterion),
         (
             "which model",
+            # a rule has a key, or is a number of features
             _RULE_TEXTS.get(plan.rule, f"the best with {plan.rule} features"),
         ),
         ("measures", listed(plan.measures)),

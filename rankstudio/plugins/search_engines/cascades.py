@@ -133,11 +133,13 @@ def cascade_scores(
 
     # Position of each document within its query, by the first model.
     position[order] = np.arange(first.size) - query_ptr[query[order]]
+
+    # The documents below are not ranked again: their scores are the first ones.
     below = position >= depth
     stage_scores = np.where(below, first, second)
 
     # Ranks replace scores, because scores of the two models are not comparable;
-    # ties have to stay ties.
+    # ties have to stay ties. The order is by query, stage and score.
     order = np.lexsort((-stage_scores, below, query))
     keys = [key[order] for key in (query, below, stage_scores)]
 
@@ -280,7 +282,7 @@ def find_cascades(
         Uses `tried`, `values`, `times`, `sizes`, `folds` and `sealed` of the
         function around it.
         """
-        i, j, depth = tried[position]
+        i, j, depth = tried[position]  # numbers of the two models, and the depth
         tests = [] if sealed else [fold.value("test", i, j, depth) for fold in folds]
         return Cascade(
             first=sizes[i],

@@ -745,6 +745,7 @@ def read_logs(
     -----
     O(mn) for m documents with n features; memory O(D) for D judged documents, and a piece of the log.
     """
+    # Without judgments, every logged document has the grade 0.
     judges = [read_judgments(text.in_lines()) for text in part.judgments]
     judged = JudgedDocuments(judges or [_grades_of_logged(part.paths, progress)])
     joined = _JoinedDocuments(judged, builder)
@@ -757,6 +758,8 @@ def read_logs(
                 joined.write(file.path, (finished + file.done) / max(total, 1))
         finished += file.size
         joined.write(file.path, finished / max(total, 1))
+
+    # The paths are for error messages.
     return joined.facts(
         part.paths[0], part.judgments[0].path if judges else part.paths[0]
     )
@@ -768,6 +771,7 @@ def _grades_of_logged(paths: Files, progress: ReadProgress) -> Grades:
     For logs without judgments, which are only scored. Of several possible ids
     of a query or a document, the first one is used.
     """
+    # The thread is for the checksum that a streamed file computes.
     grades: dict[str, dict[str, float]] = {}
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         for path in paths:
@@ -789,6 +793,7 @@ def unmatched_documents(logs: Files, judgments: Files) -> list[tuple[str, str, s
 
     # Read the logs once. A dict keeps the order of the documents, and each of
     # them once.
+    # The thread is for the checksum that a streamed file computes.
     unjudged: dict[tuple[str, str], None] = {}
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         for path in logs:

@@ -121,7 +121,7 @@ class TransferController(GivenController):
 
             # A run of the same plan on the open data is not repeated if it
             # exists: then the row of the plan in the table of pipelines has the
-            # run's number.
+            # run's number. {} are comparisons from files, of which none is used.
             row = Pipelines(session, runs, {}).rows([plan], [plan.data])[0]
             given_record = runs.start(given_plan, dataset, is_shown=False)
             existing_key = row.run if row.there else None

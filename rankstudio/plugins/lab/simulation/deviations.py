@@ -148,6 +148,7 @@ class DeviationSummary:
         -----
         O(RE) for R repetitions and E estimators.
         """
+        # Estimates minus the performance of the same model.
         deviations = state.conditional
         sd = state.conditional_sd
         edges = bin_edges(deviations, sd)
@@ -215,8 +216,9 @@ def bin_edges(values: Floats, sd: Floats) -> Floats:
 def binned_shares(values: Floats, edges: Floats) -> Floats:
     """Return the share of each column's values in each bin, shape (E, B).
 
-    ``values`` has the shape (R, E) for R repetitions and E estimators, and ``edges`` (B
-    + 1,). Lower edges belong to their bin; NaN is ignored.
+    ``values`` has the shape (R, E) for R repetitions and E estimators, and
+    ``edges`` (B + 1,). Lower edges belong to their bin, and the last edge to
+    the last bin; NaN is ignored.
     """
     shares = np.zeros((values.shape[1], edges.size - 1))
 

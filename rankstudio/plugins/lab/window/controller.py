@@ -300,9 +300,9 @@ class SelectionTab(SimulationTab):
         )
 
     def requested(self, simulation: Simulation) -> SimulationRequest | None:
-        """Return the request for a simulation on the open data; None without documents.
+        """Return the request for a simulation on the open data; None without data.
 
-        The user then gets a message.
+        If the data are without their documents, the user gets a message.
         """
         dataset = self._session.dataset
         session = self._session
@@ -388,6 +388,8 @@ class LabController(Controller):
         self.auc = AucTab(theme, worker, self)
         self.selection = SelectionTab(theme, session, worker, self)
         self.panels = self.auc.form, self.selection.form
+
+        # The page has one tab for each simulation.
         auc_content = _lay_out("lab-auc", self.auc)
         selection_content = _lay_out("lab-selection", self.selection)
         self.content = column(
@@ -401,6 +403,8 @@ class LabController(Controller):
         self.tabs.chosen.connect(self.update)
         for tab in (self.auc, self.selection):
             tab.failed.connect(self.failed)
+
+        # The entries of the plots in the list of exports.
         auc = self.auc
         selection = self.selection
         for plot, key, label in (

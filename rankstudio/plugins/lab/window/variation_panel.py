@@ -262,6 +262,8 @@ class VariationPlot(OverlayPlot):
         chosen = self.chosen  # curve and point that the user has chosen, or None
         self._all_values = tuple(x_values)
         self.quantity = quantity
+
+        # Positions on the x axis, which may be logarithms; n values have results.
         all_x = [self._x(value) for value in self._all_values]
         n = len(curves[0][1]) if curves else 0
         self._values = self._all_values[:n]
@@ -277,7 +279,7 @@ class VariationPlot(OverlayPlot):
                     x=np.array(all_x[:n]),
                     y=ys,
                     notes=notes,
-                    difference=np.full(n, np.nan),
+                    difference=np.full(n, np.nan),  # curves are not compared
                     half=half if half.size else np.full(n, np.nan),
                     dash=((), _DASH)[number % 2] if self._paired else None,
                 )
@@ -310,7 +312,8 @@ class VariationPlot(OverlayPlot):
         y = y[np.isfinite(y)]
         low, high = padded(float(y.min()), float(y.max()))
 
-        # The axis of standard deviations begins at 0.
+        # The axis of standard deviations begins at 0. The x axis has a margin of
+        # 4 % on both sides.
         return padded(min(x), max(x), 0.04), (low if self._zero else 0.0, high)
 
     def numbers(self) -> Numbers:

@@ -79,6 +79,8 @@ class PathTestController(CommandController):
         self.tests = PermutationTests(
             models.session, models.current, models.task_worker, self
         )
+
+        # Button and result below the curves, and on the page *Evidence*.
         self.row = ChanceRow()
         self.path = PathView()
         self.tests.failed.connect(self.failed)
@@ -153,6 +155,8 @@ class PathTestController(CommandController):
         """Show the band and the sentences of the shown path."""
         model = self._current.model
         band = self.tests.band
+
+        # One row is below the curves, the other one on the page *Evidence*.
         for row in (self.row, self.path.chance):
             row.setVisible(model is not None)
         if model is None:

@@ -403,7 +403,7 @@ class PreferencesController(CommandController):
         Its result is shown and cached. Return None without data.
         """
         session = self._session
-        target = self._wanted
+        target = self._wanted  # the file and the fold that are shown now
         dataset = self._session.dataset
         if dataset is None:
             return None

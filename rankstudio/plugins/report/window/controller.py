@@ -163,7 +163,10 @@ class ReportController(PageController):
 
     @Slot()
     def _cover(self) -> None:
-        """Clear the report when seals change, so that no sealed number is visible meanwhile."""
+        """Clear the report when seals change, until a report with the new seals is made.
+
+        So no sealed number is visible meanwhile.
+        """
         if self._seal_marks != self._session.seal_marks:
             self._seal_marks = self._session.seal_marks
             self._report = None
@@ -202,6 +205,8 @@ class ReportController(PageController):
         except OutputError as error:
             self.failed.emit(str(error))
             return
+
+        # Written in the background; `tell` is called at the end.
         self._with_report(
             lambda report: WRITERS[path.suffix.lower()](report, path), tell
         )

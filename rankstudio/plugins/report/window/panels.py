@@ -141,6 +141,8 @@ class OutlinePanel(Panel):
             "chevron-down", tr("Move the section down (Alt+Down)")
         )
         self.usual = self.add_tool("reset", tr("All sections in their usual order"))
+
+        # `by` is bound to each function now; `_` is whether the button is checked.
         for button, by, keys in ((self.up, -1, "Alt+Up"), (self.down, 1, "Alt+Down")):
             button.clicked.connect(lambda _=False, by=by: self.move_section(by))
             shortcut = QShortcut(QKeySequence(keys), self.list)
@@ -331,11 +333,11 @@ class PreviewPanel(Panel):
         )
         self.sheet = named(_Sheet(), "report-preview", tr("Preview of the report"))
         self.body.addWidget(self.sheet)
-        read = tr("Write the report to a temporary file and open it in the browser")
+        tip = tr("Write the report to a temporary file and open it in the browser")
+
+        # Shown if the report leaves out sealed measures.
         self.covered = CoveredNumber()
-        self.read = named(
-            QPushButton(tr("Open in browser")), "report-browser", tip=read
-        )
+        self.read = named(QPushButton(tr("Open in browser")), "report-browser", tip=tip)
         self.save = named(
             QPushButton(tr("Save…")),
             "report-save",

@@ -69,9 +69,9 @@ def rich_text(
         family=family() or "sans-serif",
         name_of=lambda figure: figure_name(figures.index(figure)),
     )
-    return _LONG_WORD.sub(
-        lambda word: word[0] + BREAK, html
-    ) if breaks else html, figures
+    if breaks:
+        html = _LONG_WORD.sub(lambda word: word[0] + BREAK, html)
+    return html, figures
 
 
 def figure_name(number: int) -> str:

@@ -117,6 +117,8 @@ class RiskView(ContributedComparison):
         if risk.measure != self._measure:
             self._measure = risk.measure
             self.table.set_columns(_columns(risk.measure))
+
+            # columns that a narrow table hides
             self.table.set_spare(*_SPARE_COLUMNS)
         self.table.set_rows(risk.runs)
         self.note.setText(" ".join(risk_notes(risk)))
