@@ -185,9 +185,6 @@ class _ListNetState:
         """
         from rankstudio.engine.arithmetic.linear_scores import Linear, Queries  # noqa: PLC0415 - numba
 
-        # The scores are relative to that of the query's first document, which
-        # changes no probability. So differences are not lost to rounding where
-        # values are large, without a centered copy of the features.
         # There are threads if the time, 1.4 nanoseconds for each value of X, is
         # long enough.
         with pool(worthwhile(1.4 * data.X.size)) as (executor, workers):
@@ -196,6 +193,11 @@ class _ListNetState:
                 if executor is None
                 else Queries(data.ptr, executor, workers)
             )
+
+            # The scores are relative to that of the query's first document,
+            # which changes no probability. So differences are not lost to
+            # rounding where values are large, without a centered copy of the
+            # features.
             linear = Linear(data.X, queries)
             logs = _log_softmax(linear.scores(message), data.ptr)
             return np.array([self._target @ logs]), linear.weigh(

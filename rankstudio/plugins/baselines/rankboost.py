@@ -306,10 +306,10 @@ class _Rounds:
             return None
         n = self._thresholds.starts.size - 1
         gains = np.empty(n)
-        places = np.empty(n, dtype=np.int64)
+        indices = np.empty(n, dtype=np.int64)
         # From the sums of the potentials by bin: the best threshold of each
         # feature, as its index in the thresholds of the feature.
-        kernels.best_thresholds(self._in_bins, self._thresholds.starts, gains, places)
+        kernels.best_thresholds(self._in_bins, self._thresholds.starts, gains, indices)
         feature = int(np.argmax(np.abs(gains)))
         r = float(
             np.clip(gains[feature] / self._sum, -_MAX_CORRELATION, _MAX_CORRELATION)
@@ -317,7 +317,7 @@ class _Rounds:
         if abs(r) < _MIN_CORRELATION:
             return None
         self.perfect = abs(r) == _MAX_CORRELATION
-        theta = float(self._thresholds.of(feature)[places[feature]])
+        theta = float(self._thresholds.of(feature)[indices[feature]])
         return Threshold(
             feature,
             theta,

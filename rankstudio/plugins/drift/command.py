@@ -89,9 +89,9 @@ def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
         raise PlanError(
             f"--parts: expected two of train, vali and test, as in train,test; got {text!r}."
         )
-    places = (args.data,) if args.other is None else (args.data, args.other)
-    subject = tuple(_opened_data(args, path) for path in places)
-    _refuse_absent_parts(subject, parts, args.fold)
+    paths = (args.data,) if args.other is None else (args.data, args.other)
+    subject = tuple(_opened_data(args, path) for path in paths)
+    _refuse_absent_parts(subject, parts, args.fold)  # called for its errors only
     return subject, {"first": parts[0], "second": parts[1], "fold": args.fold}
 
 

@@ -263,6 +263,7 @@ class JudgeSelections:
 
         Columns selected under most judges come first; ties are ordered by share.
         """
+        # lexsort() sorts by its last key first.
         selected = np.flatnonzero(self.shares.any(axis=1))
         columns: Ints = selected[
             np.lexsort(

@@ -674,7 +674,6 @@ class LeftOutSystem:
         weights of its h basis vectors. The unknowns are the models θ, the
         residuals e and μ.
         """
-
         # Products of the rows of W, the first p, and of B, the last h, in shape
         # (L, p + h, p + h); and their products with the targets.
         p = len(self._rows)

@@ -734,6 +734,8 @@ def _distinct_words(
     width = int((end - begin).max())
     if not width:
         return ("",), np.zeros(begin.size, dtype=np.int64)
+
+    # A row of letters for each cell, filled up with zeros to a multiple of 8.
     eights = -(-width // 8)  # width / 8, rounded up
     letters = np.zeros((begin.size, 8 * eights), dtype=np.uint8)
     for column in range(width):

@@ -792,8 +792,7 @@ def unmatched_documents(logs: Files, judgments: Files) -> list[tuple[str, str, s
     rows = np.full(len(judged.labels), -1, dtype=np.int64)
 
     # Read the logs once. A dict keeps the order of the documents, and each of
-    # them once.
-    # The thread is for the checksum that a streamed file computes.
+    # them once. The thread is for the checksum that a streamed file computes.
     unjudged: dict[tuple[str, str], None] = {}
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         for path in logs:

@@ -72,7 +72,7 @@ def read_arrow(
         file.end()
         arrow = _ArrowFile(file.path, file if isinstance(file, LoadedFile) else None)
 
-        # A builder that holds all parts in memory needs room for them.
+        # The builder that takes parts assembles the table in memory; it must fit.
         if builder.holds_parts:
             check_memory(shown_path(file.path), arrow.n_rows(), arrow.n_columns())
         for first_row, frame in arrow.frames():

@@ -307,6 +307,8 @@ class XGBoostTrees(ConvertedRanker):
         kept_bytes = (
             _XGBOOST_BYTES_PER_BIN * shape.m * shape.n + _BYTES_PER_DOCUMENT * shape.m
         )
+
+        # Of data on disk, one shard is in memory.
         read = NUMBER * shape.s * shape.n if shape.on_disk else 0.0
         n_nodes = min(2.0**self.max_depth, shape.m)  # of a level
         sum_bytes = (

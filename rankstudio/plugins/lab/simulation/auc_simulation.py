@@ -170,9 +170,10 @@ def simulate_auc(
 
     .. math:: \sum_i \max(0, 1 - y_i (w^\top x_i + b)) + \lambda \lVert w \rVert^2
 
-    (Airola 2011, section 2.8), which is the usual problem with C = 1 / 2λ. It is trained
-    again for each fold, and for each pair with a support vector. The truth is exact, so the deviations are
-    those of (5.1) and (5.2) of Airola (2011).
+    (Airola 2011, section 2.8), which is the usual problem with C = 1 / 2λ. It
+    is trained again for each fold, and for each pair with a support vector. The
+    truth is exact, so the deviations are those of (5.1) and (5.2) of Airola
+    (2011).
     """
     if learner not in LEARNERS:
         raise ParameterError("learner", learner, f"one of {', '.join(LEARNERS)}")

@@ -278,9 +278,9 @@ def simulation_as_command(
     words += parameter_words([p for p in PARAMETERS[kind] if p.name in values], values)
     words += ["--convention", values["convention"]] if "convention" in values else []
     if simulation.quantity:
-        listed = VARIED[kind][simulation.quantity]
+        parameter = VARIED[kind][simulation.quantity]  # has the values
         words += ["--vary", option_of(kind, simulation.quantity)]
-        words += option_words(listed.option, listed.written(simulation.values))
+        words += option_words(parameter.option, parameter.written(simulation.values))
         words += option_words(EACH[kind].option, str(simulation.each))
     return shell_command(words)
 

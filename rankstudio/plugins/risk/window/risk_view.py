@@ -163,7 +163,7 @@ def _risk_column(
         title,
         "right",
         text,
-        value=_of_risk(key),
+        value=_of_risk(key),  # a function that reads the number of a row
         width=width,
         tooltip=tooltip,
         tone="muted" if is_muted else "text",
