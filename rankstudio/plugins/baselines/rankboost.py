@@ -175,7 +175,8 @@ class RankBoost(LinearRanker):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.n_rounds
 
-    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+    def memory_need(self, shape: DataShape) -> MemoryNeed:
+        """Return the memory for m documents with n features: data, scores and bins."""
         # score and order of each document, and two bytes for the bin of a value
         state_bytes = float(_STATE_BYTES_PER_DOCUMENT + 2 * shape.n) * shape.m
         if shape.sharded:

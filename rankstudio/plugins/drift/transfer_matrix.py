@@ -175,6 +175,8 @@ def transfer_matrix(
             for column, other in enumerate(datasets):
                 if row == column:
                     continue
+
+                # A plan that scores the other data with the model in a file.
                 given_plan, _ = saved_model_plan(
                     own_run, datasets[row], plans[column], other, model_path
                 )

@@ -545,11 +545,15 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         predicted += labels.mean(axis=0)
         return predicted[0] if regularization is None else predicted
 
-    def left_out(self, data: QueryData, columns: Sequence[int]) -> Floats:  # noqa: D102 - inherited
+    def left_out(self, data: QueryData, columns: Sequence[int]) -> Floats:
+        """Score each document by the model trained without its query, (m,).
+
+        Only the features in ``columns`` are used.
+        """
         # The first two calls are for their errors only.
         self.checked("regularization")
         several_queries(data.ptr, "The leave-query-out predictions of kernel RankRLS")
-        narrow = with_columns(data, columns)  # only the features in these columns
+        narrow = with_columns(data, columns)
         decomposed = finish(self._decomposed(narrow, kernel_of(self)))
 
         # Equal documents of a query all get the score of the first of them.
@@ -645,10 +649,13 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
             weighting=held_out_weighting(self.pair_cost()),
         )
 
-    def held_out_loss(self) -> tuple[str, str]:  # noqa: D102 - inherited
-        # The first text says whether documents or differences (pairs) are left
-        # out. The second one is "size" if the sum over pairs is divided by the
-        # number of training documents.
+    def held_out_loss(self) -> tuple[str, str]:
+        """Return the loss of held-out documents, and the weighting of their pairs.
+
+        The loss is of "documents" or of "differences" (pairs) that are left
+        out. The weighting is "size" if the sum over pairs is divided by the
+        number of training documents.
+        """
         cost = self.pair_cost()
         if self._is_pointwise():
             return "documents", "size"
@@ -658,7 +665,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
             )
         return "differences", held_out_weighting(cost)
 
-    def why_no_error(self, n_documents: int) -> str:  # noqa: D102 - inherited
+    def why_no_error(self, n_documents: int) -> str:
+        """Return why one ranking of n documents has no left-out error; "" if it has one."""
         # Reduced: basis vectors are some of the documents only.
         is_reduced = self.n_basis is not None and self.n_basis < n_documents
         if is_reduced and self.checked("pairs") != "pointwise":

@@ -106,7 +106,10 @@ class KernelSystem(ABC):
         size = float((np.diff(ptr).astype(float) ** 2).sum()) * len(self.values) * count
 
         def work(q: int) -> None:
-            """Write the scores of query q for all λ to `left_out` of the method, some λ at a time."""
+            """Write the scores of query q for all λ to `left_out`, some λ at a time.
+
+            Uses the bounds, targets and projected outputs of the method, too.
+            """
             span = slice(ptr[q], ptr[q + 1])  # of the query's targets
             rows = slice(documents[q], documents[q + 1])
 
@@ -674,7 +677,9 @@ class LeftOutSystem:
         weights of its h basis vectors. The unknowns are the models θ, the
         residuals e and μ.
         """
-        # Products of the rows of W, the first p, and of B, the last h, in shape
+        # The first equations give θ = D(t - W'e + B'μ) with D = (Λ + λI)^-1 and
+        # the projected targets t; it is inserted into the others. This needs the
+        # products of the rows of W, the first p, and of B, the last h, in shape
         # (L, p + h, p + h); and their products with the targets.
         p = len(self._rows)
         inner = self._products

@@ -363,6 +363,8 @@ def _method_names(
         name = " · ".join(
             filter(None, [titles[key], differing[index] if is_shared else ""])
         )
+
+        # If n other methods have this name, it gets the number n + 1.
         n_equal = sum(
             other == name or other.startswith(f"{name} (") for other in names.values()
         )

@@ -183,7 +183,7 @@ def _name_widths(
     n_left : int
         The first ``n_left`` names are at the left, the others at the right.
     limit : float
-        What each side may have; a side gets more if the other side needs less.
+        Width for each side; a side gets more if the other side needs less.
     """
     left = max(widths[:n_left], default=0.0)
     right = max(widths[n_left:], default=0.0)

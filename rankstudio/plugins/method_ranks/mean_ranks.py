@@ -245,7 +245,9 @@ class MethodRanking:
 
 
 def _friedman_text(test: FriedmanTest) -> str:
-    """Return Friedman's test, whether any mean ranks differ, as a sentence or more.
+    """Return the results of Friedman's test as one or more sentences.
+
+    The test decides whether any mean ranks differ.
 
     The chi-square with the correction for ties is named if it differs.
     """

@@ -114,7 +114,10 @@ def _refitting_paths(
     """
 
     def learn(orders: Sequence[Ints]) -> Criteria:
-        """Train a path for each order of the labels, one after the other."""
+        """Train a path for each order of the labels, one after the other.
+
+        Return the criteria of each path. Uses `estimator` and `relabelled`.
+        """
         criteria = []
         for order in orders:
             path_criteria = yield from learned_path(estimator, relabelled(order))
@@ -180,7 +183,11 @@ def preferred_paths(
     with pool() as (executor, workers):
 
         def paths(orders: Sequence[Ints]) -> Criteria:
-            """Train a path for each order of the documents, on several threads."""
+            """Train a path for each order of the documents, on several threads.
+
+            Return the criteria of each path. Uses `exchanged`, the estimator
+            and the pool of threads of the enclosing function.
+            """
             criteria: list[Floats] = [np.empty(0)] * len(orders)
 
             def learn(number: int) -> None:

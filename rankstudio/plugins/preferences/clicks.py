@@ -231,6 +231,8 @@ def _column_positions(cells: Sequence[str]) -> dict[str, int]:
     are left out.
     """
     names = [cell.strip().strip('"').lower() for cell in cells]
+
+    # Each role has several common names; -1 is for a role without a column.
     positions = {
         role: next((names.index(name) for name in common_names if name in names), -1)
         for role, common_names in _COLUMN_NAMES.items()

@@ -395,6 +395,8 @@ class DocumentRows:
         A name may also be a number, that of a document within its query.
         """
         numbers = np.array([_number_of_id(name) for name in names], dtype=np.int64)
+
+        # For each document, the position of its id in `names`; -1 if it is none.
         name = _positions_of_ids(data.document_ids if data.comments else (), names)
         rows = np.flatnonzero(name >= 0)
 
@@ -546,6 +548,7 @@ def columns_of_lines(text: TextLines) -> PreferenceColumns:
     indices = []
     sizes = []
     for line_number, line in filled:
+        # query, winner and loser of a preference; its magnitude and weight
         (query, *pair), numbers = _names_and_sizes(text, line_number, line, delimiter)
         numbered = (documents.setdefault(name, len(documents)) for name in pair)
         indices.append(

@@ -127,7 +127,8 @@ def not_negative(
 ) -> tuple[ScoreFunction, ...]:
     """Return a function in which each feature with negative values has a shift.
 
-    The shift is the power of two above the absolute value of the lowest value.
+    The shift is the power of two above the absolute value of the lowest value,
+    which is in ``ranges.low``.
     A function with its own feature set stays as it is, with the set's
     templates.
     """

@@ -225,6 +225,7 @@ def _texts_under_keys(
     """
     texts: list[str] = []
     for value in (fields.get(key) for key in keys):
+        # For Python, True is an integer; it is no id, though.
         if isinstance(value, bool) or (
             isinstance(value, float) and not math.isfinite(value)
         ):
@@ -799,6 +800,7 @@ def unmatched_documents(logs: Files, judgments: Files) -> list[tuple[str, str, s
             for document in logged_documents(StreamedFile(path, ReadProgress(), pool)):
                 matched = judged.find(document)
                 if matched is None:
+                    # the first ones of its possible ids
                     unjudged[document.queries[0], document.documents[0]] = None
                 else:
                     _, _, number = matched

@@ -499,6 +499,7 @@ class JudgesController(Controller):
                     )
                 ),
             )
+            # None: all queries
             for query, mean, taus in (
                 self._agreement.least(None) if self._agreement is not None else ()
             )
@@ -524,7 +525,7 @@ class JudgesController(Controller):
             ("n", tr("judges")),
         ]
 
-        # One row for each feature.
+        # One row for each feature that is selected; most judges first.
         rows = []
         for column in selection.order().tolist():
             shares = {

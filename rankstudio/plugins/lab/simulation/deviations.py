@@ -236,7 +236,7 @@ def binned_shares(values: Floats, edges: Floats) -> Floats:
 def _round_width(width: float) -> float:
     """Return the greatest of 1, 2 and 5 times a power of ten that is at most a width.
 
-    For a width that is not positive, as if nothing varies, return the usual width.
+    If nothing varies, the width is 0; then return the usual width.
     """
     if not width > 0:
         return _USUAL_WIDTH

@@ -305,6 +305,8 @@ class BasisRankRLS:
             solve_lower(factor, self.kernel.matrix(vectors, data.X)).T
         )
         mapped = QueryData(features, data.y, data.ptr)
+
+        # the linear model with all of these features
         weights = mapped.statistics.weights(
             tuple(range(chosen.size)), self.regularization
         )

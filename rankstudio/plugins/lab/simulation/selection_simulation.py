@@ -174,6 +174,8 @@ def _checked_selection(
         if n_features is None
         else between("n_features", n_features, 1, n_available)
     )
+
+    # The greedy method checks λ.
     return SelectedRankRLS(
         size, GreedyRankRLS(regularization=regularization).checked("regularization")
     )
@@ -215,7 +217,8 @@ def _measured_scores(
     y = data.y
     ptr = data.ptr
     if fold is None:
-        # The same documents are measured for each estimator: one evaluator is enough.
+        # The same documents are measured for each estimator: one evaluator is
+        # enough, which is stored with the data.
         evaluators = data.shared.of(_Evaluators).found
         key = (measure, convention)
         if key not in evaluators:

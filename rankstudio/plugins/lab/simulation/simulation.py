@@ -177,6 +177,8 @@ class Simulation:
             )
         if dataset is None:
             return
+
+        # The data limit the numbers of features and of queries.
         parts = (
             [dataset]
             if isinstance(dataset, RankingDataset)

@@ -381,8 +381,8 @@ class DeviationsPlot(Plot):
         standard errors, and with standard deviations and numbers of
         repetitions, follow.
         """
-        # Four columns in every row; in those of means and standard deviations,
-        # the word stands for the bin.
+        # Four columns in every row. Rows of means and standard deviations have
+        # a word instead of a bin's lower edge, and then their two numbers.
         cells: list[list[CellValue]] = []
         for row in self.rows:
             bins = zip(self.edges[:-1], self.edges[1:], row.shares, strict=True)

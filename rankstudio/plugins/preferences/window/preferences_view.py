@@ -311,6 +311,7 @@ class PreferencesController(CommandController):
                 self.said.emit(text.format(file=Path(path).name))
 
         def fail(reason: str) -> None:
+            """Report an error; the plan keeps its preferences."""
             self.failed.emit(reason)
             self._show()  # restores the rule of the plan in the view
 
@@ -409,6 +410,7 @@ class PreferencesController(CommandController):
             return None
 
         def show(counts: Described) -> None:
+            """Keep the counts of `target`, and show them."""
             self._summaries[target] = counts
             self.view.show_summary(counts)
 
