@@ -215,6 +215,8 @@ class AveragePrecisionLoss:
         self._order = np.lexsort(
             (~relevant, np.repeat(np.arange(sizes.size), sizes))
         ).astype(np.int64)
+
+        # 1 + 1/2 + … + 1/k at k
         self._harmonic = np.concatenate(
             ([0.0], np.cumsum(1.0 / np.arange(1, sizes.max() + 1)))
         )
@@ -295,16 +297,16 @@ class AveragePrecisionPlanes(Linear):
         self._loss = AveragePrecisionLoss(relevant, queries)
 
     def line(self, scores: Floats, d: Floats) -> TangentLine:
-        """Return the loss along a line."""
+        """Return the loss at ``scores`` + t ``d``, as a function of t."""
         return TangentLine(self, scores, d)
 
     def tangent(self, scores: Floats) -> Waiting[Tangent]:
-        """Return the plane at some scores."""
+        """Return the loss and its tangent plane at some scores (m,)."""
         yield from ()
         return self._loss.tangent(scores)
 
     def tangent_at_zero(self) -> Waiting[Tangent]:
-        """Return the plane at scores of 0."""
+        """Return the loss and its tangent plane at scores of 0."""
         yield from ()
         return self._loss.tangent(np.zeros(self.X.shape[0]))
 
@@ -336,11 +338,11 @@ class ShardedAveragePrecision:
         return slopes
 
     def line(self, scores: Floats, d: Floats) -> TangentLine:
-        """Return the loss along a line."""
+        """Return the loss at the weights ``scores`` + t ``d``, as a function of t."""
         return TangentLine(self, scores, d)
 
     def tangent(self, scores: Floats) -> Waiting[Tangent]:
-        """Return the plane at some weights."""
+        """Return the loss and its tangent plane at some weights (n,), called scores."""
         (loss, offset, count), slopes = yield from self._session.sum(
             (scores,), "finding violated rankings"
         )
@@ -348,7 +350,7 @@ class ShardedAveragePrecision:
         return Tangent(share * float(loss), share * float(offset), share * slopes)
 
     def tangent_at_zero(self) -> Waiting[Tangent]:
-        """Return the plane at scores of 0."""
+        """Return the loss and its tangent plane at weights of 0."""
         return (yield from self.tangent(np.zeros(self.n_features)))
 
 

@@ -52,7 +52,7 @@ _MIN_CORRELATION = 1e-12  # a smaller |r| is only due to rounding
 
 @dataclass(frozen=True)
 class Threshold:
-    """A weak ranker, a function of one feature.
+    """A weak ranker: a function of one feature, with a threshold.
 
     Its value is ``weight`` if the feature's value is above ``theta``, otherwise 0.
     """
@@ -374,7 +374,7 @@ class _WeakRanker:
 
 
 class _BoostedShard:
-    """The state of a shard in boosting.
+    """The state of a shard in boosting: scores, order and bins of its documents.
 
     Attributes
     ----------

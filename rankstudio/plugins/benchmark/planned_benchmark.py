@@ -30,7 +30,7 @@ DIVISION = "5-fold"
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """A method on a dataset.
+    """A run of a method on a dataset, which is planned.
 
     Attributes
     ----------

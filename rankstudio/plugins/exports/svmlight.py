@@ -49,10 +49,10 @@ _Fit = Callable[[ScoreFunction, ValueRanges], Sequence[ScoreFunction]]
 def write(function: ScoreFunction, version: str) -> Files:
     """Return the file of a linear model for a version of SVM-light or SVM-rank.
 
-    Each program reads only its own version. A support vector has single-precision values and a double-precision factor;
-    each feature has its own vector with the value 1, so that its weight keeps
-    all digits. The only file has the key "", the ending of its name after the
-    stem.
+    Each program reads only its own version. A support vector has values in
+    single precision, and a factor in double precision. Each feature has its own
+    vector with the value 1, so that its weight keeps all digits. The only file
+    has the key "", the ending of its name after the stem.
     """
     n = len(function.inputs)
     pairs = list(zip(function.inputs, function.weights, strict=True))

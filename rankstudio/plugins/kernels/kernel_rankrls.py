@@ -79,7 +79,7 @@ _MAX_ASYMMETRY = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class _Decomposed:
-    """A decomposed system, which is shared by models with different λ.
+    """A decomposed system of kernel RankRLS, shared by models with different λ.
 
     Attributes
     ----------

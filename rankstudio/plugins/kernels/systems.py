@@ -133,7 +133,7 @@ class KernelSystem(ABC):
         return left_out if self.projected_targets.ndim > 1 else left_out[:, :, 0]
 
     def residuals(self, predicted: Floats) -> Floats:
-        """Return N - M'f for predictions f, (m,) or (m, v)."""
+        """Return the residuals N - M'f of the loss, for predictions f, (m,) or (m, v)."""
         scores = as_columns(predicted)
         projected = scores if self.factor.blocks is None else self.factor.of(scores)
         return self.factor.targets - projected.reshape(self.factor.targets.shape)
@@ -314,7 +314,10 @@ class ReducedSystem(KernelSystem):
         )
 
     def dual(self, regularization: float) -> Floats:
-        """Return b = Bθ, θ = (Λ + λI)^-1 τ."""
+        """Return the weights b = Bθ of the basis vectors, with θ = (Λ + λI)^-1 τ.
+
+        τ are the projected targets.
+        """
         outputs = as_columns(self.projected_targets)
         solved = self.weights @ (outputs / (self.values + regularization)[:, None])
         return solved if self.projected_targets.ndim > 1 else solved[:, 0]

@@ -153,7 +153,7 @@ def laid_out(
         row = column if is_left else len(diagram.methods) - 1 - column
         y = below + 0.6 + row * _ROW
         end = left - _NAME_GAP if is_left else axis.right + _NAME_GAP
-        x = axis.place(rank)
+        x = axis.x_of(rank)
         strokes.append(Stroke(((x, axis_y), (x, y), (end, y)), "stem"))
         name_x = end - 0.3 if is_left else end + 0.3  # a gap between line and name
         texts.append(
@@ -195,14 +195,14 @@ def _name_widths(
 
 @dataclass(frozen=True)
 class _RankAxis:
-    """The axis of ranks from 1 to the number of methods, between two places."""
+    """The axis of ranks from 1 to the number n of methods, between two x values."""
 
     left: float
     right: float
     n: int
 
-    def place(self, rank: float) -> float:
-        """Return where a rank is."""
+    def x_of(self, rank: float) -> float:
+        """Return the x value of a rank."""
         return self.left + (rank - 1.0) / (self.n - 1) * (self.right - self.left)
 
 
@@ -222,7 +222,7 @@ def _place_difference(
         return 0.0
 
     # The text at 0.7, and below it the bar at 1.7, with ticks at its ends.
-    end = min(axis.place(1.0 + diagram.difference), axis.right)
+    end = min(axis.x_of(1.0 + diagram.difference), axis.right)
     strokes.append(Stroke(((axis.left, 1.7), (end, 1.7)), "difference"))
     strokes.append(Stroke(((axis.left, 1.4), (axis.left, 2.0)), "difference"))
     if 1.0 + diagram.difference <= axis.n:  # a longer one has an open end
@@ -242,7 +242,7 @@ def _place_axis(
     rank_width = (axis.right - axis.left) / (axis.n - 1)
     step = max(1, math.ceil(_MIN_TICK_GAP / rank_width))
     for rank in range(1, axis.n + 1, step):
-        x = axis.place(rank)
+        x = axis.x_of(rank)
         strokes.append(Stroke(((x, y - 0.35), (x, y)), "axis"))
         texts.append(DiagramText(str(rank), x, y - 0.95, "center"))
 
@@ -257,8 +257,8 @@ def _place_groups(
     """
     ends: list[float] = []  # of the last bar of each level
     for group in diagram.groups:
-        start = axis.place(diagram.ranks[group[0]]) - _OVERHANG
-        end = axis.place(diagram.ranks[group[-1]]) + _OVERHANG
+        start = axis.x_of(diagram.ranks[group[0]]) - _OVERHANG
+        end = axis.x_of(diagram.ranks[group[-1]]) + _OVERHANG
 
         # the first level whose last bar ends before this one, or a new level
         level = next(

@@ -247,9 +247,8 @@ class MethodRanking:
 def _friedman_text(test: FriedmanTest) -> str:
     """Return the results of Friedman's test as one or more sentences.
 
-    The test decides whether any mean ranks differ.
-
-    The chi-square with the correction for ties is named if it differs.
+    The test decides whether any mean ranks differ. The chi-square with the
+    correction for ties is named if it differs.
     """
     f = "∞" if isinf(test.f) else f"{test.f:.2f}"
     text = tr(

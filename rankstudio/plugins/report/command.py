@@ -80,7 +80,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="print file and sections as JSON",
     )
-    add_force_option(parser)
+    add_force_option(parser)  # --force
 
 
 def run(args: argparse.Namespace) -> int:

@@ -411,7 +411,7 @@ def make_report(source: ReportSource) -> Report:
 
 
 def _section(key: str, blocks: tuple[Block, ...]) -> ReportSection:
-    """Return the section with a key."""
+    """Return the section with a key, with its title and some contents."""
     return ReportSection(key, SECTIONS[key], blocks)
 
 

@@ -395,7 +395,7 @@ class _Fold:
         return self._scores[part, model]
 
     def features(self, model: int) -> tuple[int, ...]:
-        """Return the features of a model by 1-based id."""
+        """Return the ids, from 1, of the features of a model; ``model`` is its index."""
         return tuple(int(self._ids[column]) for column in self.steps[model].selected)
 
     def value(self, part: str, first: int, second: int, depth: int | None) -> float:

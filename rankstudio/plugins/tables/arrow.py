@@ -234,8 +234,7 @@ class _ArrowFile:
     def _with_equal_lists(self, table: Any, first_row: int) -> Any:
         """Return rows whose columns of lists have a type with a fixed length.
 
-        ``first_row`` is the number of their first row in the file, from
-        0.
+        ``first_row`` is the number of their first row in the file, from 0.
 
         Raises
         ------

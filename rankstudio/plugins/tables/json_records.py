@@ -120,7 +120,7 @@ def _record_blocks(file: SourceFile) -> Iterator[_Block]:
 
 @dataclass
 class _Block:
-    """Some records as columns.
+    """Some records of JSON as columns of a table.
 
     Parameters
     ----------

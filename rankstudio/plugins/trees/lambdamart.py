@@ -76,7 +76,7 @@ def defined(text: str) -> str:
 
 
 class GrownTrees:
-    """The trees of a run.
+    """The trees of a run, in a booster of LightGBM.
 
     While the run lasts, the booster also keeps the training data.
     """

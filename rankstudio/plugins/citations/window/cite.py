@@ -58,7 +58,7 @@ class CiteController(CommandController):
         )
 
     def _show_dialog(self, texts: dict[str, str]) -> None:
-        """Show texts of BibTeX by their titles."""
+        """Show the dialog with texts of BibTeX, which have titles as keys."""
         CiteDialog(texts, self._window).open()
 
 

@@ -69,7 +69,7 @@ _FLIPS_HELP = tr(
 
 @dataclass(frozen=True)
 class _Row:
-    """A row of the table.
+    """A row of one of the tables.
 
     It has its key, the id of its feature if it shows a feature, and its texts
     by the keys of the columns.

@@ -21,7 +21,10 @@ from rankstudio.engine.support.jit import fused, fused_inlined
 
 @fused_inlined
 def half_step(difference: float) -> float:
-    """Return the term of a pair in (2) of the module's docstring: 1, ½ for a tie, or 0."""
+    """Return 1 for a positive difference of two scores, ½ for 0, and 0 for a negative one.
+
+    The mean over all pairs of documents is the AUC.
+    """
     return 1.0 if difference > 0.0 else 0.5 if difference == 0.0 else 0.0
 
 

@@ -93,7 +93,7 @@ class TwoClasses:
 
     @property
     def direction(self) -> Floats:
-        """δ, shape (n,)."""
+        """δ, the difference between the means of the classes, shape (n,)."""
         return np.where(
             np.arange(self.n_features) < self.n_informative, self.shift, 0.0
         )

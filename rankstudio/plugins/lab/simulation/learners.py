@@ -31,7 +31,7 @@ class Learner(Protocol):
     """A learner that may make choices, such as features, from training documents."""
 
     def learn(self, data: QueryData) -> Scorer:
-        """Train on documents, including all choices."""
+        """Train on documents, including all choices; return a function that scores."""
 
     def fixed(self, data: QueryData) -> Learner:
         """Return the learner with the choices made from these documents fixed.
@@ -60,7 +60,10 @@ class SelectedRankRLS:
     columns: tuple[int, ...] | None = None
 
     def learn(self, data: QueryData) -> Scorer:
-        """Select features, unless given, and train a linear model on them."""
+        """Select features, unless they are given, and train a linear model on them.
+
+        Return a function from features (m, n) to scores (m,).
+        """
         columns = self.selected(data)
         weights = data.statistics.weights(columns, self.regularization)
         return lambda X: X @ weights

@@ -112,7 +112,7 @@ class PreferencesView(QWidget):
         self.hide()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Emit `appeared`."""
+        """Emit `appeared`, upon which preferences are counted."""
         super().showEvent(event)
         self.appeared.emit()
 
@@ -351,7 +351,7 @@ class PreferencesController(CommandController):
 
     @Slot()
     def remove(self) -> None:
-        """Learn from labels again."""
+        """Remove the preferences from the plan, which then learns from labels again."""
         self._session.change(tr("removing the preferences"), preferences={})
 
     @Slot()

@@ -276,6 +276,8 @@ class _Sheet(QTextBrowser):
         figure = self._figures.get(name if isinstance(name, str) else name.toString())
         if kind != QTextDocument.ResourceType.ImageResource.value or figure is None:
             return QImage()
+
+        # At least 200 pixels, however narrow the page is.
         return picture(
             figure,
             min(_MAX_FIGURE_WIDTH, max(self._text_width(), 200.0)),
