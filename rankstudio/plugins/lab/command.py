@@ -178,10 +178,12 @@ def run(args: argparse.Namespace) -> int:
     simulation, dataset, settings = _simulation(args)
     steps = simulation.steps(dataset)
 
-    # The last state has all results: `found` of the simulation, and `varied`
+    # The last state has all results: `summary` of the simulation, and `varied`
     # for each value of the varied quantity, or None. Progress is shown meanwhile.
-    state, stopped = last_state(steps, lambda state: state.done, simulation.asked)
-    summary = state.found
+    state, stopped = last_state(
+        steps, lambda state: state.done, simulation.n_repetitions
+    )
+    summary = state.summary
     varied = state.varied
     if args.json:
         tell(as_json({**settings, **state.as_dict()}))
@@ -200,7 +202,8 @@ def run(args: argparse.Namespace) -> int:
         if varied is not None:
             tell(_varied_tables(simulation, varied))
     return status(
-        stopped, f"Stopped after {state.done:,} of {simulation.asked:,} repetitions."
+        stopped,
+        f"Stopped after {state.done:,} of {simulation.n_repetitions:,} repetitions.",
     )
 
 

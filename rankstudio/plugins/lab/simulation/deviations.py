@@ -25,14 +25,14 @@ class Deviations:
         True performance of the model of each repetition, A(f_Z).
     estimates : ndarray of shape (R, E)
         Estimates by repetition and estimator; NaN if undefined.
-    asked : int
+    n_repetitions : int
         Total number of repetitions.
     """
 
     estimators: tuple[str, ...]
     truth: Floats
     estimates: Floats
-    asked: int
+    n_repetitions: int
 
     @property
     def conditional(self) -> Floats:
@@ -111,7 +111,7 @@ class DeviationSummary:
     Attributes
     ----------
     estimators : tuple of str
-    done, asked : int
+    done, n_repetitions : int
         Number of repetitions so far, and in total.
     truth, truth_sd : float
         Mean and standard deviation of the true performance of the models.
@@ -129,7 +129,7 @@ class DeviationSummary:
 
     estimators: tuple[str, ...]
     done: int
-    asked: int
+    n_repetitions: int
     truth: float
     truth_sd: float
     bias: Floats
@@ -155,7 +155,7 @@ class DeviationSummary:
         return cls(
             estimators=state.estimators,
             done=state.truth.size,
-            asked=state.asked,
+            n_repetitions=state.n_repetitions,
             truth=float(state.truth.mean()),
             truth_sd=float(state.truth.std()),
             bias=state.bias,
@@ -263,20 +263,20 @@ class VariedDeviations:
     ----------
     quantity : str
         Argument of the simulation.
-    asked : tuple of float
+    all_values : tuple of float
         All values of the argument.
     summaries : tuple of DeviationSummary
         Summaries for the first of these values; the last summary may still grow.
     """
 
     quantity: str
-    asked: tuple[float, ...]
+    all_values: tuple[float, ...]
     summaries: tuple[DeviationSummary, ...]
 
     @property
     def values(self) -> tuple[float, ...]:
         """Values with a summary."""
-        return self.asked[: len(self.summaries)]
+        return self.all_values[: len(self.summaries)]
 
     @property
     def bias(self) -> Floats:

@@ -197,7 +197,7 @@ def _all_documents(dataset: FoldedDataset | RankingDataset) -> RankingDataset:
 class _Evaluators:
     """Evaluators of the same documents by measure and convention, kept with the documents."""
 
-    found: dict[tuple[str, str], Evaluator] = field(default_factory=dict)
+    by_measure: dict[tuple[str, str], Evaluator] = field(default_factory=dict)
 
 
 def _measured_scores(
@@ -219,7 +219,7 @@ def _measured_scores(
     if fold is None:
         # The same documents are measured for each estimator: one evaluator is
         # enough, which is stored with the data.
-        evaluators = data.shared.of(_Evaluators).found
+        evaluators = data.shared.of(_Evaluators).by_measure
         key = (measure, convention)
         if key not in evaluators:
             evaluators[key] = Evaluator(

@@ -51,25 +51,25 @@ class SimulationProgress:
 
     Attributes
     ----------
-    found : DeviationSummary
+    summary : DeviationSummary
         Deviations with the simulation's own values.
     varied : VariedDeviations or None
         Deviations of the varied quantity; None before it is varied.
     """
 
-    found: DeviationSummary
+    summary: DeviationSummary
     varied: VariedDeviations | None = None
 
     @property
     def done(self) -> int:
         """Number of repetitions, over all values."""
         summaries = self.varied.summaries if self.varied else ()
-        return self.found.done + sum(summary.done for summary in summaries)
+        return self.summary.done + sum(summary.done for summary in summaries)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the results as plain values for JSON, with those of the varied quantity if any."""
         varied = self.varied
-        plain = self.found.as_dict()
+        plain = self.summary.as_dict()
         if varied is None:
             return plain
         values = zip(varied.values, varied.summaries, strict=True)
@@ -103,7 +103,7 @@ class Simulation:
     each: int = 0
 
     @property
-    def asked(self) -> int:
+    def n_repetitions(self) -> int:
         """Total number of repetitions, over all values."""
         return int(self.parameters["repetitions"]) + self.each * len(self.values)
 
@@ -126,8 +126,8 @@ class Simulation:
         Running it again gives the same results.
         """
         summaries = progress.varied.summaries if progress.varied is not None else ()
-        n_complete = sum(summary.done == summary.asked for summary in summaries)
-        parameters = {**self.parameters, "repetitions": progress.found.done}
+        n_complete = sum(summary.done == summary.n_repetitions for summary in summaries)
+        parameters = {**self.parameters, "repetitions": progress.summary.done}
         if not n_complete:
             return Simulation(self.kind, parameters)
         return Simulation(

@@ -100,9 +100,9 @@ class SimulationTab(Controller):
         )
 
     @property
-    def found(self) -> DeviationSummary | None:
+    def summary(self) -> DeviationSummary | None:
         """The deviations so far."""
-        return self.progress.found if self.progress is not None else None
+        return self.progress.summary if self.progress is not None else None
 
     @property
     def varied(self) -> VariedDeviations | None:
@@ -156,17 +156,17 @@ class SimulationTab(Controller):
         deviations_caption = ""
         varied_caption = ""
         if request is not None and progress is not None:
-            share = progress.done / request.simulation.asked
+            share = progress.done / request.simulation.n_repetitions
             progress_text = (
                 "" if state is SimulationState.DONE else _progress_text(progress)
             )
             deviations_caption, self.deviations.plot.caption = self.caption(
-                request, progress.found
+                request, progress.summary
             )
             self.variation.set_figure_caption(variation_caption(request))
             varied_caption = _varied_caption(progress.varied)
         self.form.show_state(state, share, progress_text)
-        self.deviations.show_summary(self.found, deviations_caption)
+        self.deviations.show_summary(self.summary, deviations_caption)
         self.variation.show_values(self.varied, varied_caption)
 
     @Slot()
@@ -188,12 +188,12 @@ class SimulationTab(Controller):
 
 def _progress_text(progress: SimulationProgress) -> str:
     """Return the text on the present repetition, and on the present value of the varied quantity if any."""
-    summary = progress.found
+    summary = progress.summary
     varied = progress.varied
     if varied is None:
         return tr("{done:,} of {asked:,} repetitions").format(
             done=summary.done,
-            asked=summary.asked,
+            asked=summary.n_repetitions,
         )
     last = varied.summaries[-1]
     quantity = varied.quantity
@@ -201,7 +201,7 @@ def _progress_text(progress: SimulationProgress) -> str:
         quantity=SHORT[quantity],
         value=value_text(quantity, varied.values[-1]),
         done=last.done,
-        asked=last.asked,
+        asked=last.n_repetitions,
     )
 
 
@@ -211,7 +211,7 @@ def _varied_caption(varied: VariedDeviations | None) -> str:
         return ""
     return tr("{n} of {of} values of {quantity}, bands of 2 standard errors").format(
         n=len(varied.values),
-        of=len(varied.asked),
+        of=len(varied.all_values),
         quantity=QUANTITIES[varied.quantity],
     )
 

@@ -142,7 +142,7 @@ class VariationPanel(Panel):
             for index, label in enumerate(labels)
         ]
         self.bias.show_values(
-            QUANTITIES[varied.quantity], varied.asked, written, bias_curves
+            QUANTITIES[varied.quantity], varied.all_values, written, bias_curves
         )
 
         # standard deviations have no intervals
@@ -150,7 +150,7 @@ class VariationPanel(Panel):
             (label, sd[:, index], np.zeros(0)) for index, label in enumerate(labels)
         ]
         self.sd.show_values(
-            QUANTITIES[varied.quantity], varied.asked, written, sd_curves
+            QUANTITIES[varied.quantity], varied.all_values, written, sd_curves
         )
         self.sentence.setText(variation_sentence(varied, self.texts))
 
