@@ -680,28 +680,35 @@ class LeftOutSystem:
         weights of its h basis vectors. The unknowns are the models θ, the
         residuals e and μ.
         """
-        # The first equations give θ = D(t - W'e + B'μ) with D = (Λ + λI)^-1 and
-        # the projected targets t; it is inserted into the others. This needs the
-        # products of the rows of W, the first p, and of B, the last h, in shape
-        # (L, p + h, p + h); and their products with the targets.
+        # With D = (Λ + λI)^-1 and the projected targets t, the first equation
+        # gives θ = D(t - W'e + B'μ). The others become, with n = ``targets``
+        # and b = ``weights``:
+        #     (I - WDW')e + WDB'μ = n - WDt
+        #     BDB'μ = BDW'e - (BDt - b)
+        # `inner`, (L, p + h, p + h), has these products of W and B.
         p = len(self._rows)
         inner = self._products
+        wdw = inner[:, :p, :p]
+        wdb = inner[:, :p, p:]
+        bdw = inner[:, p:, :p]
+        bdb = inner[:, p:, p:]
         transformed = self._bordered @ (self._inverse[:, :, None] * projected_targets)
+        wdt = transformed[:, :p]
+        bdt = transformed[:, p:]
 
         # μ is eliminated first, so that both systems are symmetric and
-        # definite. The solution of the first system has p columns for the
-        # coefficients of e in μ, and then its constant part.
-        rhs = np.concatenate((inner[:, p:, :p], transformed[:, p:] - weights), axis=2)
-        border = np.linalg.solve(inner[:, p:, p:], rhs) if len(self._held_out) else rhs
-        across = inner[:, :p, p:]
-        matrix = np.eye(p) - inner[:, :p, :p] + across @ border[:, :, :p]
+        # definite: μ = slope e - constant.
+        rhs = np.concatenate((bdw, bdt - weights), axis=2)
+        solved = np.linalg.solve(bdb, rhs) if len(self._held_out) else rhs
+        slope = solved[:, :, :p]
+        constant = solved[:, :, p:]
         left_out = np.asarray(
             np.linalg.solve(
-                matrix, targets - transformed[:, :p] + across @ border[:, :, p:]
+                np.eye(p) - wdw + wdb @ slope, targets - wdt + wdb @ constant
             ),
             dtype=np.float64,
         )
-        mu: Floats = border[:, :, :p] @ left_out - border[:, :, p:]
+        mu: Floats = slope @ left_out - constant
         theta = self._inverse[:, :, None] * (
             projected_targets - self._rows.T @ left_out + self._held_out.T @ mu
         )

@@ -74,6 +74,8 @@ def _next_sentence(group: ReportedGroup, best: ReportedRun) -> str:
 
     # Its test against the best run.
     test = next((row for row in group.tests if row.key == follower.number), None)
+
+    # `found` has the results of the test, except for the corrected p value.
     if test is None or test.found is None or test.p_holm is None:
         return f"The next is {follower.name}, with {fixed(follower.result.average[name])}; it was not tested."
     significant = "" if test.p_holm < ALPHA else " not"

@@ -159,7 +159,7 @@ def protocol_blocks(source: ReportSource) -> Iterator[Block]:
 def _runs_by_dataset(
     runs: Sequence[ReportedRun],
 ) -> list[tuple[RecordedData, list[ReportedRun]]]:
-    """Return the datasets, distinguished by place and checksum, each with its runs."""
+    """Return the datasets, distinguished by opened path and checksum, with their runs."""
     datasets = grouped(runs, lambda run: (run.recorded.place, run.recorded.checksum))
     return [
         (dataset_runs[0].recorded, dataset_runs) for dataset_runs in datasets.values()
