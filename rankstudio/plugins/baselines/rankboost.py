@@ -278,6 +278,7 @@ class _Rounds:
     """
 
     def __init__(self, session: ShardSession, thresholds: Thresholds) -> None:
+        """Begin without weights of pairs, which `begin` computes."""
         self._session = session
         self._thresholds = thresholds
         self.perfect = False

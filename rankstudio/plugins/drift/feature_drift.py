@@ -158,6 +158,7 @@ class _Correlation:
     """Computes Kendall's τ_b of features and labels of a dataset."""
 
     def __init__(self, data: RankingDataset, convention: str) -> None:
+        """Prepare the evaluator; τ follows a convention, given by its key."""
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
         self._evaluator = Evaluator(

@@ -119,6 +119,8 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     # An array in C must have at least one element.
     m, n = documents.X.shape
     main = _MAIN.format(name=function.name, columns=max(1, n), inputs=n, documents=m)
+
+    # The option -f… rounds products before they are added, as the model does.
     with Trial({"model.c": files[""], "main.c": main.encode()}) as trial:
         trial.run(
             [

@@ -350,6 +350,8 @@ def _matrix_weights(
     matrix of shape (n, 1), by which scores become a column.
     """
     (matrix,) = arrays
+
+    # After an operator that scores, there is a model already.
     if (
         stage.model is not None
         or matrix.ndim not in (1, 2)

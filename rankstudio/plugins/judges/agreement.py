@@ -84,8 +84,9 @@ class Agreement:
         return means
 
     def least(self, n: int | None = 5) -> list[tuple[str, float, tuple[float, ...]]]:
-        """Return the n queries with the least mean τ_b: for each its id, the mean, and τ_b of each pair.
+        """Return the n queries in which the judges agree least.
 
+        For each query, return its id, the mean τ_b, and the τ_b of each pair.
         Queries without a mean τ_b are left out; None for n returns all others.
         """
         means = self.of_query()
@@ -144,7 +145,9 @@ def agreement(judgments: Sequence[Judgments]) -> Agreement:
 def _pair_agreement(
     names: Sequence[str], labels: Floats, query: Ints, n: int, i: int, j: int
 ) -> PairAgreement:
-    """Return the agreement of the judges i and j: Kendall's τ_b in each query, and Krippendorff's α.
+    """Return the agreement of the judges i and j.
+
+    It is Kendall's τ_b in each query, and Krippendorff's α of all documents.
 
     ``labels``, (m, J), has the labels of m documents by J judges (NaN: not
     judged), and ``query``, (m,), the number of the query of each document, of n
@@ -180,7 +183,9 @@ def _pair_agreement(
 
 
 def krippendorff_alpha(labels: Floats) -> float:
-    """Compute Krippendorff's α for ordinal labels: 1 for perfect agreement, 0 for agreement by chance.
+    """Compute Krippendorff's α for ordinal labels.
+
+    It is 1 for perfect agreement, and 0 for agreement by chance.
 
     α = 1 - D_o / D_e compares D_o, the disagreement among the labels of each
     document, with D_e, the disagreement among all labels. The difference of two

@@ -277,9 +277,10 @@ def _selection_as_dict(selection: JudgeSelections) -> dict[str, Any]:
 def _selection_table(
     judges: Sequence[str], results: Sequence[RunResult]
 ) -> tuple[dict[str, Any], AnalysisTable]:
-    """Return the selections and measures under the judges so far, as plain values and as a table.
+    """Return the selections and measures under the judges so far.
 
-    ``results`` has the runs of the first of the judges.
+    They are returned as plain values and as a table. ``results`` has the runs
+    of the first of the judges.
     """
     first = results[0]
     finished = list(judges[: len(results)])

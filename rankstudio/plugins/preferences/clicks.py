@@ -520,6 +520,7 @@ class _ClickReader:
         self._pairs.add(keys, weight[:, None], table[winner, _LINE])
 
     def _cells(self, line: int, content: str) -> list[str]:
+        """Return the cells of a line; FormatError if it is no CSV."""
         try:
             cells = next(csv.reader([content], delimiter=self._delimiter, strict=True))
         except csv.Error:

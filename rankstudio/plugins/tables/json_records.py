@@ -182,6 +182,10 @@ class _Block:
     def _error(
         self, row: int, excerpt: str, expected: str, missing: bool = False
     ) -> DataError:
+        """Return the error of a record, for a ``missing`` or a wrong value.
+
+        ``row`` is its number in the block, and ``excerpt`` what it has.
+        """
         error_type = MissingValueError if missing else ColumnValueError
         return error_type(
             self.path, line=self.lines[row], column=0, found=excerpt, expected=expected

@@ -514,6 +514,7 @@ class _ShardReader:
         self._index = -1
 
     def features(self, index: int) -> Floats:
+        """Return the features of a shard, (m, n), which is opened if it was not."""
         if index != self._index:
             self.close()
             self._index = index
@@ -540,6 +541,7 @@ class _ShardRows:
         return self._count
 
     def __getitem__(self, rows: int | slice) -> Floats:
+        """Return some rows of the shard, which is closed after its last batch."""
         features: Floats = np.array(self._reader.features(self._index)[rows])
         is_last_batch = isinstance(rows, slice) and rows.stop == self._count
         if is_last_batch:

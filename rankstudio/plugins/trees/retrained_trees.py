@@ -62,6 +62,7 @@ class RetrainedTrees(GrowingSelector, LeafwiseTrees):
             self.checked(name)
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
+        """Set ``booster_`` and the attributes of selectors, from the last step."""
         super()._finish(data, steps)
         last = steps[-1]
         self.booster_ = None

@@ -73,6 +73,7 @@ class CiteDialog(SavingDialog):
     """
 
     def __init__(self, texts: dict[str, str], parent: QWidget | None = None) -> None:
+        """Show the dialog's contents for some texts of BibTeX, by their titles."""
         super().__init__("cite-dialog", tr("Cite"), Path.home(), parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
 

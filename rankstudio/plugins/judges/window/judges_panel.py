@@ -102,6 +102,7 @@ class JudgesPanel(Panel):
     """
 
     def __init__(self, theme: Theme) -> None:
+        """Lay out choices and commands above the table, and the note below."""
         super().__init__(
             theme,
             tr("Judges"),
@@ -207,6 +208,7 @@ class JudgesController(Controller):
     def __init__(
         self, theme: Theme, models: Models, parent: QObject | None = None
     ) -> None:
+        """Make the panel, and connect it with the session and the runs."""
         super().__init__(parent)
         self._models = models
         self._session = models.session
@@ -349,7 +351,10 @@ class JudgesController(Controller):
 
     @Slot()
     def _forget(self) -> None:
-        """Stop runs and forget all results when other data are opened, and show the judges of these."""
+        """Stop runs and forget all results, and show the judges of the open data.
+
+        This is done when other data are opened.
+        """
         self._simulation.stop()
         self._agreement = self._selection = self._flips = None
         dataset = self._session.dataset

@@ -271,6 +271,7 @@ def svm_auc_estimates(
     m = data.n_examples
     folds = _splittings(data)
     betas = np.empty((X.shape[0], m))
+
     # leave-pair-out, then pooled and averaged AUC of each splitting into folds
     estimates = np.empty((X.shape[0], 1 + 2 * folds.shape[0]))
     _svm_kernel.svm_estimates(

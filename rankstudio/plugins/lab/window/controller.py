@@ -77,6 +77,7 @@ class SimulationTab(Controller):
         variation: VariationPanel,
         parent: QObject | None = None,
     ) -> None:
+        """Connect the buttons of the form with the simulation."""
         super().__init__(parent)
         self.form = form
         self.deviations = deviations
@@ -228,6 +229,7 @@ class AucTab(SimulationTab):
     def __init__(
         self, theme: Theme, worker: Worker, parent: QObject | None = None
     ) -> None:
+        """Make the form and the two panels of results."""
         form = LabForm(
             theme, "lab-auc-form", tr("Simulation"), tr("two normal classes"), "auc"
         )
@@ -270,6 +272,7 @@ class SelectionTab(SimulationTab):
         worker: Worker,
         parent: QObject | None = None,
     ) -> None:
+        """Make the form and the two panels of results."""
         form = LabForm(
             theme,
             "lab-selection-form",
@@ -382,6 +385,7 @@ class LabController(Controller):
     def __init__(
         self, theme: Theme, models: Models, parent: QObject | None = None
     ) -> None:
+        """Make both tabs, and the list of their plots for exports."""
         super().__init__(parent)
         session = models.session
         worker = models.task_worker

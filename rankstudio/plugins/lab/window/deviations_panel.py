@@ -181,6 +181,10 @@ class DeviationsPanel(Panel):
         *,
         paired: bool = False,
     ) -> None:
+        """Lay out the plot beside the table, and the sentence below.
+
+        ``texts`` are by estimator.
+        """
         super().__init__(
             theme,
             tr("Deviations"),
@@ -299,6 +303,7 @@ class DeviationsPlot(Plot):
     """
 
     def __init__(self, theme: Theme, x_label: str) -> None:
+        """Begin without rows; ``x_label`` is the label of the axis."""
         self.rows: tuple[DeviationRow, ...] = ()  # one for each estimator
         self.edges: Floats = np.zeros(0)  # of the bins of all histograms
         self.description = ""  # for a screen reader

@@ -88,6 +88,10 @@ class LabForm(Panel):
     def __init__(
         self, theme: Theme, name: str, title: str, caption: str, kind: str
     ) -> None:
+        """Make the fields and the buttons.
+
+        ``kind`` is that of the simulation, "auc" or "selection".
+        """
         super().__init__(theme, title, caption, padding=0, name=name)
         self.kind = kind
         self._fields: dict[str, Field] = {

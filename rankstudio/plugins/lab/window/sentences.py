@@ -234,6 +234,8 @@ def _data_text(request: SimulationRequest) -> str:
 def _kernel_text(settings: Mapping[str, Any]) -> str:
     """Return the name of the kernel, with its γ if it has one."""
     parameters = {p.name: p for p in FIELDS["selection"]}
+
+    # `counts`: whether γ has an effect with this kernel
     name = parameters["kernel"].name_of(settings["kernel"])
     return (
         f"{name}, γ = {power(settings['gamma'])}"

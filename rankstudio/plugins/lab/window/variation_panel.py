@@ -79,6 +79,10 @@ class VariationPanel(Panel):
         *,
         paired: bool = False,
     ) -> None:
+        """Lay out the plots side by side, and the sentence below.
+
+        ``texts`` are by estimator.
+        """
         super().__init__(
             theme,
             tr("Effect of a parameter"),
@@ -220,6 +224,7 @@ class VariationPlot(OverlayPlot):
     def __init__(
         self, theme: Theme, title: str, *, zero: bool, paired: bool = False
     ) -> None:
+        """Begin without curves; ``title`` is that of the y axis."""
         # Whether there is a line at zero; and whether every second estimator is
         # a variant of the one before.
         self._zero = zero
@@ -383,7 +388,7 @@ class VariationPlot(OverlayPlot):
                 look.dash,
                 bold=True,
             ),
-            Line(curve.notes[i]),
+            Line(curve.notes[i]),  # the value of the quantity
         ]
         if np.isfinite(curve.half[i]):
             lines.append(

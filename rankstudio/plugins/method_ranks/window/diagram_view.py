@@ -31,6 +31,7 @@ class DiagramView(QWidget):
     """
 
     def __init__(self, theme: Theme) -> None:
+        """Begin without a diagram, which `show_diagram` sets."""
         super().__init__()
         self._theme = theme
         self._diagram: RankDiagram | None = None

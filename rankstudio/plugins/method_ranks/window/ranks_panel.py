@@ -67,6 +67,7 @@ class RanksPanel(Panel):
     """
 
     def __init__(self, theme: Theme) -> None:
+        """Lay out the table beside the diagram, and the note above them."""
         super().__init__(theme, _TITLE, name="ranks-panel")
         about = tr(
             "Mean ranks of the methods that have comparable runs on every dataset."
@@ -167,6 +168,7 @@ class RanksController(Controller):
     def __init__(
         self, theme: Theme, models: Models, parent: QObject | None = None
     ) -> None:
+        """Make the panel, which is hidden, and update it when runs or measures change."""
         super().__init__(parent)
         self._models = models
         self._ranking: MethodRanking | None = None

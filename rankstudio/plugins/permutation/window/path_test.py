@@ -45,6 +45,7 @@ class PathView(QWidget):
     """
 
     def __init__(self) -> None:
+        """Lay out the explanation above the row with the button."""
         super().__init__()
         self.about = named(WrappedLabel(), "evidence-chance-about", role="caption")
         self.about.setText(_TEST_HELP)
@@ -74,6 +75,7 @@ class PathTestController(CommandController):
     """
 
     def __init__(self, models: Models, window: QWidget) -> None:
+        """Make the tests and the two rows that show them; `join` connects these."""
         super().__init__(models, window)
         self._current = models.current
         self.tests = PermutationTests(

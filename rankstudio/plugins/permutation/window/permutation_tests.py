@@ -65,6 +65,7 @@ class PermutationTests(QObject):
         worker: Worker,
         parent: QObject | None = None,
     ) -> None:
+        """Begin without tests; they stop when other data are opened."""
         super().__init__(parent)
         self._session = session
         self._current = current

@@ -212,6 +212,7 @@ class PreferencesController(CommandController):
     """
 
     def __init__(self, models: Models, window: QWidget) -> None:
+        """Begin without counts; `join` makes the view."""
         super().__init__(models, window)
         self._session = models.session
         self._worker = models.task_worker
@@ -437,6 +438,7 @@ def _preference_entry(
 
 
 def _described(plan: Plan, dataset: FoldedDataset, fold: int | None) -> Described:
+    """Return the counts of a plan's preferences in a fold, and facts about clicks."""
     from rankstudio.plugins.preferences import plan_preferences  # noqa: PLC0415 - on the worker only
 
     return plan_preferences.describe_preferences(

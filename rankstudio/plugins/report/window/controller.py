@@ -61,6 +61,7 @@ class ReportController(PageController):
     def __init__(
         self, theme: Theme, models: Models, parent: QObject | None = None
     ) -> None:
+        """Make the panels, and connect them with the study, the runs and the worker."""
         super().__init__(parent)
 
         # The parts of the application's state from which the report is made.
@@ -277,6 +278,7 @@ class ReportController(PageController):
             id(run.result),
             id(run.dataset),
             run.label,
+            # whether the dataset has its documents
             run.recorded is None,
         )
 
@@ -364,6 +366,8 @@ class ReportController(PageController):
             )
             return
         self._has_unwritten_settings = False
+
+        # `note` queues the settings, and `write_notes` writes the queue.
         self._store.note(partial(study.set_report_settings, self._settings))
         self._worker.task(
             tr("Storing the text of the report"),

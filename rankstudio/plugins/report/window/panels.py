@@ -69,6 +69,7 @@ class WordsPanel(Panel):
     written = Signal()
 
     def __init__(self, theme: Theme) -> None:
+        """Lay out the two fields, each below its title."""
         super().__init__(
             theme,
             tr("In your words"),
@@ -117,6 +118,7 @@ class OutlinePanel(Panel):
     arranged = Signal()
 
     def __init__(self, theme: Theme) -> None:
+        """Make the empty list of sections, and the buttons that move them."""
         super().__init__(
             theme,
             tr("Sections"),
@@ -217,6 +219,7 @@ class _Sheet(QTextBrowser):
     """A white page that shows a report with its figures; it loads no other resources."""
 
     def __init__(self) -> None:
+        """Begin with an empty page."""
         super().__init__()
         self._figures: dict[str, ReportFigure] = {}
         self._html = ""
@@ -326,6 +329,7 @@ class PreviewPanel(Panel):
     """
 
     def __init__(self, theme: Theme) -> None:
+        """Make the page, and the buttons above it."""
         super().__init__(
             theme,
             tr("Preview"),
