@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
+    # DATA, or --sample instead
     add_data(parser, "data file, or folder of folds")
     parser.add_argument(
         "other",

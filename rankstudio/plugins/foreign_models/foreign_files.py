@@ -225,6 +225,8 @@ def model_in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Mo
         for column, feature in ids.items()
     }
     origin = {"program": parsed.program}
+
+    # {}: the parameters with which the model was learned are not known.
     if not trees:
         weights = tuple(Weight(ids[c], names[c], parsed.weights[c]) for c in used)
         return Model(weights, FOREIGN, {}, origin, source=str(path))

@@ -233,8 +233,8 @@ def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:
         names = tuple(str(feature["name"]) for feature in set_features)
         model = source.get("definition", source.get("model", source))
 
-        # A definition that is a text is not the model yet: `values` are type
-        # and definition themselves.
+        # A definition that is a text is not the model yet: then `source` has
+        # type and definition itself.
         if isinstance(model, str):
             model = source
         kind = model["type"]

@@ -371,6 +371,8 @@ def _flips_table(flipped: FlippedLabels, data: FoldedDataset) -> AnalysisTable:
     ]
     similarities = (formatted(value, ".3f") for value in flipped.jaccard.tolist())
     rows.append((tr("Jaccard with 0 %"), *similarities))
+
+    # `values` has a row for each share, and a column for each draw.
     for name, values in flipped.values.items():
         rows.append(
             (name, *(formatted(value, ".4f") for value in values.mean(axis=1).tolist()))

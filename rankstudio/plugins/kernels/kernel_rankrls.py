@@ -705,6 +705,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
                 self.dual_coef_,
             )
             return scores.T
+
+        # the model of a single output
         return KernelModel(kernel, self.basis_vectors_, self.dual_coef_).scores(
             np.ascontiguousarray(X)
         )

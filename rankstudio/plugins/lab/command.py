@@ -142,6 +142,8 @@ def _add_parameters(parser: argparse.ArgumentParser, kind: str) -> None:
         metavar="GRID",
         help=f"values to use; by default {defaults}",
     )
+
+    # the number of repetitions for each value
     varied.add_argument(
         EACH[kind].option,
         dest="each",

@@ -397,6 +397,7 @@ class DocumentRows:
         numbers = np.array([_number_of_id(name) for name in names], dtype=np.int64)
 
         # For each document, the position of its id in `names`; -1 if it is none.
+        # Ids are from comments.
         name = _positions_of_ids(data.document_ids if data.comments else (), names)
         rows = np.flatnonzero(name >= 0)
 

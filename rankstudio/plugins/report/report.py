@@ -391,8 +391,8 @@ def make_report(source: ReportSource) -> Report:
 
     Notes
     -----
-    The same source always gives the same report: it contains no date or
-    location, and is in English in every language of the window.
+    The same source always gives the same report: it does not say when or where
+    it was made, and is in English in every language of the window.
     """
     visible = source.shown  # without the numbers of sealed test parts
     sections = []

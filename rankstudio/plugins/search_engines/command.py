@@ -35,7 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="K,K",
         help="numbers of documents that are ranked again; default: 5,10,20,50,100",
     )
-    add_costs(parser, "They replace the costs of the run")
+    add_costs(parser, "They replace the costs of the run")  # --costs
     add_memory_option(parser)  # --memory
     parser.add_argument(
         "--json",

@@ -82,7 +82,7 @@ def read_arrow(
                 reader.add(
                     file.path, _table_columns(file.path, frame, first_row), share_read
                 )
-    return reader.facts("row")
+    return reader.facts("row")  # the word for a row in messages
 
 
 def arrow_need(_: DataFormat, path: Path) -> ContentsNeed:
@@ -220,6 +220,8 @@ class _ArrowFile:
         in a column.
         """
         schema = self.schema()
+
+        # only types of lists with a fixed length have a `list_size`
         n_columns = sum(getattr(field.type, "list_size", 1) for field in schema)
         if any(self._is_list(field.type) for field in schema):
             first_frame = next((frame for _, frame in self.frames()), None)

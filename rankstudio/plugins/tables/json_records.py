@@ -71,10 +71,12 @@ def read_records(
     for file in files:
         for block in _record_blocks(file):
             progress.check()
+
+            # `with_vectors` makes a column of each position in lists of numbers.
             reader.add(
                 file.path, with_vectors(block.columns()), file.done / max(file.size, 1)
             )
-    return reader.facts("line")
+    return reader.facts("line")  # the word for a row in messages
 
 
 def preview(_: DataFormat, path: Path, beginning: bytes, n_rows: int) -> FirstRows:

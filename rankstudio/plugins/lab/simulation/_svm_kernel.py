@@ -72,7 +72,8 @@ def _train(
             if is_used[i] and beta[i] < high and (first < 0 or v[i] > v[first]):
                 first = i
 
-        # The partner that lowers the objective most, by half of excess² / curvature.
+        # The partner that lowers the objective most, by half of excess² / curvature;
+        # and `lowest`, which violates (2) most from below.
         second = -1
         lowest = -1
         largest_fall = 0.0
@@ -113,6 +114,8 @@ def _train(
         # A bound is met exactly: a document beside it by rounding would be moved for ever.
         beta[first] = high if ends_above else beta[first] + step
         beta[second] = low if ends_below else beta[second] - step
+
+        # v = y - Kβ follows β.
         for i in range(m):
             v[i] -= step * (gram[i, first] - gram[i, second])
     return 0.5 * (upper + lower)

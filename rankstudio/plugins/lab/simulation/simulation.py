@@ -319,6 +319,7 @@ def simulation_as_python(
     computed_with : Mapping of str to str
         Versions that give the same bits, if known.
     """
+    # The imports; data are only opened for a simulation on data.
     names = "Simulation" if test else "Simulation, without_test"
     imports = ["import json", ""]
     imports += ["from rankstudio.engine import Plan"] if plan is not None else []
@@ -328,6 +329,8 @@ def simulation_as_python(
         if plan is not None
         else []
     )
+
+    # The simulation, with its parameters and the varied quantity.
     lines = ["simulation = Simulation(", f"    {simulation.kind!r},", "    {"]
     lines += [
         f"        {name!r}: {value!r}," for name, value in simulation.counting.items()
@@ -341,6 +344,8 @@ def simulation_as_python(
         }
         lines += [f"    {name}={value!r}," for name, value in varied.items()]
     lines += [")"]
+
+    # The plan, of which only the fields on data count, and the data.
     if plan is not None:
         opened = "open_data(plan)"
         lines += [

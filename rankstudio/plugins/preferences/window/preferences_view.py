@@ -289,7 +289,8 @@ class PreferencesController(CommandController):
         def use(preferences: dict[str, str]) -> None:
             """Put the entry for the file into the plan, and show a message.
 
-            Nothing happens if other data were opened meanwhile.
+            Nothing happens if other data were opened meanwhile. Uses `session`,
+            `dataset`, `rule` and `path` of the method.
             """
             if dataset is session.dataset:
                 session.change(tr("the preferences"), preferences=preferences)
