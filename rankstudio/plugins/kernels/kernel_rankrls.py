@@ -730,6 +730,8 @@ def _decompose(
     m = len(data.y)
     factor = _document_factor(data) if pointwise else _loss_factor(data, cost)
     is_exact = n_basis is None or n_basis >= m
+
+    # An error is raised if the whole kernel does not fit into memory.
     if is_exact:
         refuse_too_large(m, None, exact=True)
     rows = _kernel_rows(data, kernel)  # function that computes rows of the kernel
@@ -740,6 +742,8 @@ def _decompose(
     # The Nyström map takes each document to features that approximate the
     # kernel of the basis vectors.
     nystrom, warning = nystrom_features(rows, data.ptr, n_basis, way, seed)
+
+    # By it, weights of the features become weights of the basis vectors.
     inverse = nystrom.dual(np.eye(nystrom.basis.size))
     system = ReducedSystem.of(nystrom.features, inverse, nystrom.basis, factor)
     return _Decomposed(system, basis=nystrom.basis, warning=warning)
