@@ -230,7 +230,10 @@ def _stored_runs(study: Path) -> StoredRuns:
 def _print_planning(
     benchmark: PlannedBenchmark, *, json: bool, file: TextIO | None = None
 ) -> None:
-    """Print datasets, estimated times, and what is skipped, to a stream; by default to standard output."""
+    """Print datasets, estimated times, and what is skipped, as tables or JSON.
+
+    ``file`` is the stream to print to; by default, it is standard output.
+    """
     from rankstudio.plugins.benchmark.commands.benchmark_tables import (
         benchmark_as_dict,
         planning_tables,
@@ -268,6 +271,7 @@ def _finished_plans(
     """Run the benchmark and return the plans of the finished runs; None if the user stopped it."""
     from rankstudio.cli.run_loop import run_comparison
 
+    # Processes of this machine, or a cluster, as the options say.
     with workers(args) as computation_workers:
         make_folder(args.out)
         outcome = run_comparison(

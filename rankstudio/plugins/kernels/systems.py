@@ -93,10 +93,12 @@ class KernelSystem(ABC):
         Threads share the queries, with identical results. For a single query,
         no training data are left, and all scores are 0.
         """
-        # The left-out scores of all documents, for each λ and output, in an
-        # array of shape (L, m, v). Targets have v columns from here on.
+        # `left_out` has the scores of all documents, for each λ and output, in
+        # an array of shape (L, m, v). Targets have v columns from here on.
         outputs = as_columns(self.projected_targets)
         count = len(regularizations)
+
+        # The bounds of each query's targets, and those of its documents.
         ptr = self.factor.ptr
         documents = self.factor.documents
         left_out = np.zeros((count, int(documents[-1]), outputs.shape[1]))

@@ -506,6 +506,8 @@ class DeviationsPlot(Plot):
                 QPointF(x, area.top()),
                 QPointF(x, area.bottom()),
             )
+
+        # in the middle of a pixel, so that the line is sharp
         zero = round(frame.x_px(0.0)) + 0.5
         painter.setPen(pen(colors.q("text"), 1.2))
         painter.drawLine(QPointF(zero, area.top()), QPointF(zero, area.bottom()))

@@ -429,7 +429,7 @@ class VariationPlot(OverlayPlot):
         """Draw the line at zero, the bias of an estimate that is right on average."""
         if self._zero and not self.is_empty():
             y = round(frame.y_px(0.0)) + 0.5  # the middle of a pixel, for a sharp line
-            painter.setPen(pen(colors.q("text"), 1.2))
+            painter.setPen(pen(colors.q("text"), 1.2))  # width in pixels
             painter.drawLine(
                 QPointF(frame.area.left(), y), QPointF(frame.area.right(), y)
             )
