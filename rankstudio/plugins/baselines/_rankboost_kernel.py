@@ -45,14 +45,18 @@ def potential(H: Floats, y: Floats, by_label: Ints, ptr: Ints, out: Floats) -> f
         for i in range(begin, end):
             least = min(least, H[i])
             greatest = max(greatest, H[i])
+
         # subtracted from the scores, so that exponentials do not overflow
         middle = 0.5 * (least + greatest)
-        # Upwards: pairs with lower labels.
+
+        # Upwards by label: the pairs in which a document has the higher label.
+        # A group start … stop - 1 of `by_label` has the documents of one label.
         below = 0.0  # sum of exp(H - middle) over documents with lower labels
         start = begin
         while start < end:
             stop = start
             of_label = 0.0
+
             # Documents of one label make no pairs with each other.
             while stop < end and y[by_label[stop]] == y[by_label[start]]:
                 i = by_label[stop]
@@ -62,7 +66,8 @@ def potential(H: Floats, y: Floats, by_label: Ints, ptr: Ints, out: Floats) -> f
                 stop += 1
             below += of_label
             start = stop
-        # Downwards: pairs with higher labels.
+
+        # Downwards by label: the pairs in which a document has the lower label.
         above = 0.0  # sum of exp(middle - H) over documents with higher labels
         stop = end
         while stop > begin:
@@ -95,7 +100,9 @@ def add_to_bins(
 
 
 @kernel
-def best_thresholds(in_bins: Floats, starts: Ints, gains: Floats, places: Ints) -> None:
+def best_thresholds(
+    in_bins: Floats, starts: Ints, gains: Floats, indices: Ints
+) -> None:
     """Find the threshold θ of each feature with the greatest |r(θ)|. O(bins).
 
     r(θ) is the sum of the potentials π of the documents with values above θ. It
@@ -105,17 +112,18 @@ def best_thresholds(in_bins: Floats, starts: Ints, gains: Floats, places: Ints) 
     among all thresholds. t thresholds divide the values of a feature into t + 1
     bins. ``in_bins`` are the sums of π by bin, feature by feature, so that the
     bins of feature j begin at starts[j] + j. ``gains`` (n,) receives r(θ), and
-    ``places`` (n,) the index of θ among the thresholds of the feature. Of
+    ``indices`` (n,) the index of θ among the thresholds of the feature. Of
     thresholds with equal |r(θ)|, the greatest one is taken. A feature without
     thresholds gets a gain of 0 and the index -1.
     """
-    for j in range(places.shape[0]):
+    for j in range(indices.shape[0]):
         gains[j] = 0.0
-        places[j] = -1
+        indices[j] = -1
         above = 0.0
         begin = starts[j] + j
         for b in range(starts[j + 1] - starts[j], 0, -1):
+            # The documents in bin b and higher ones are those above threshold b - 1.
             above += in_bins[begin + b]
-            if places[j] < 0 or abs(above) > abs(gains[j]):
+            if indices[j] < 0 or abs(above) > abs(gains[j]):
                 gains[j] = above
-                places[j] = b - 1
+                indices[j] = b - 1

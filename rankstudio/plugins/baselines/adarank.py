@@ -114,20 +114,23 @@ class AdaRank(LinearRanker):
             raise ParameterError(
                 "measure", self.measure, "a measure for which higher is better"
             )
+
         # Each feature is a weak ranker with sign 1, and if both directions are
         # tried, another one with sign -1.
         direction = self.checked("direction")
         repeats = self.checked("repeats")
         signs = (1.0, -1.0) if direction == "both" else (1.0,)
         coef = np.zeros(n)
+
         # The features in use, in the order of their first use: a dict as an
         # ordered set.
         order: dict[int, None] = {}
         settings = (measure.name, objective(self.convention), signs)
         query_measures = StateWork(_QueryMeasures, settings)
         with training_data(data).session(query_measures) as session:
-            # The gains are weighted means of the weak rankers' measures over
-            # queries, with equal weights at first (None).
+            # `weigh` computes the gains of the weak rankers: the weighted means
+            # of their measures over queries. Without a model, None, all queries
+            # have the same weight.
             rounds = _Rounds(session)
             yield from rounds.weigh(None)
             max_rounds = n_rounds if repeats else min(n_rounds, n)
@@ -138,16 +141,19 @@ class AdaRank(LinearRanker):
                 gains = np.array(rounds.gains)
                 if not repeats:
                     gains.reshape(-1, n)[:, list(order)] = -np.inf
+
                 # The best weak ranker: its position has the sign and the feature.
                 best = int(np.argmax(gains))
                 sign_index, feature = divmod(best, n)
                 gain = float(rounds.gains[best])
+
                 # The weight of the weak ranker as in AdaBoost; the bound keeps
                 # that of a perfect one finite.
                 alpha = 0.5 * np.log((1.0 + gain) / max(1.0 - gain, _MIN_ERROR))
                 coef = coef.copy()
                 coef[feature] += signs[sign_index] * alpha
                 order.setdefault(feature)
+
                 # Queries that the new model ranks worse get more weight in the
                 # next round.
                 mean_measure, is_perfect = yield from rounds.weigh(coef)
@@ -185,8 +191,11 @@ class _QueryMeasures:
     ) -> None:
         """Measure the queries of a shard by every weak ranker: each of n features times each sign.
 
-        The measures ``weak`` (signs n, Q), with the first sign first, are in an
-        array of ``scratch``, in memory or in a file.
+        ``measure`` is the name of the measure, and ``convention`` says how it
+        is computed. The results are in the attribute ``weak``, with a row for
+        each weak ranker and a column for each query: first the n features with
+        the first sign, then with the second one. ``scratch`` provides the
+        array, in memory or in a file.
         """
         self._measure = measure
         self._convention = convention
@@ -212,20 +221,24 @@ class _QueryMeasures:
         that the model does not rank perfectly.
         """
         n_queries = data.ptr.size - 1
+
+        # No model ranks queries yet: all weights are 1, the sum of the values is
+        # 0, and no query is ranked perfectly.
         if message is None:
             return self.weak.sum(axis=1), np.array(
                 [n_queries, 0.0, n_queries, n_queries], dtype=np.float64
             )
         measures = self.of_model(data, message)
         weights = np.exp(-measures)
-        # NaN counts as imperfect
+
+        # written so that NaN, an undefined value, counts as imperfect
         n_imperfect = np.count_nonzero(~(measures >= 1.0 - _MIN_ERROR))
         return self.weak @ weights, np.array(
             [weights.sum(), measures.sum(), n_queries, n_imperfect]
         )
 
     def _evaluator(self, data: QueryData) -> Any:
-        """Return the evaluator of the measure for the shard's documents."""
+        """Return an object that computes the measure of any scores of the shard's documents."""
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
         return Evaluator(

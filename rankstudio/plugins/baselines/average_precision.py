@@ -49,8 +49,9 @@ def _interleave(
     """Find for each irrelevant document of a query how many relevant ones are above it in the most violated ranking.
 
     ``relevant`` (R,) and ``irrelevant`` (N,) are the scores of both kinds,
-    descending. ``harmonic`` has 1 + 1/2 + … + 1/k at k, and ``sums`` is work
-    space. ``above[j]`` receives the result k for the j-th irrelevant document,
+    descending. ``harmonic`` has the number h(k) = 1 + 1/2 + … + 1/k at k.
+    ``sums`` is work space, for the sum of the first k relevant scores at k.
+    ``above[j]`` receives the result k for the j-th irrelevant document, counted
     from 1; ``above[0]`` is 0.
 
     The most violated ranking y maximises H(y) = 1 - AP(y) + w'Ψ(y). The j-th
@@ -61,13 +62,16 @@ def _interleave(
         (RN)
 
     (the paper's δ_j). Multiplied by R, and without the terms that do not depend
-    on k, this is ``value`` below. With harmonic numbers and cumulated scores,
-    ``value`` takes O(1). Each term of the sum decreases with j, so the best k
-    never decreases with j. Therefore the best k of two documents bound the best
-    k of those between them, which takes O((R + N) log N) for all documents,
-    while the paper tries every pair.
+    on k, this is ``value`` below, in O(1):
 
-    ``above[j]`` receives k for the j-th irrelevant document; ``above[0]`` is 0.
+    - The fractions sum to -j h(k + j) + (j - 1) h(k + j - 1), which is -h(k + j
+      - 1) - j / (k + j).
+    - The scores sum to ``margin``.
+
+    Each term of the sum decreases with j, so the best k never decreases with j.
+    Therefore the best k of two documents bound the best k of those between
+    them, which takes O((R + N) log N) for all documents, while the paper tries
+    every pair.
     """
     R = relevant.size
     N = irrelevant.size
@@ -81,12 +85,14 @@ def _interleave(
     while step > 0:  # fill in the documents halfway between those that are done
         for j in range(step, N + 1, 2 * step):
             score = irrelevant[j - 1]
+
+            # k is between the results of the neighbours that are done
+            low = above[j - step]
             high = above[j + step] if j + step <= N else R
             best = -np.inf
-            for k in range(above[j - step], high + 1):
-                value = (
-                    2.0 / N * (sums[k] - k * score) - harmonic[k + j - 1] - j / (k + j)
-                )
+            for k in range(low, high + 1):
+                margin = 2.0 / N * (sums[k] - k * score)
+                value = margin - harmonic[k + j - 1] - j / (k + j)
                 if value > best:
                     best = value
                     above[j] = k
@@ -110,11 +116,15 @@ def most_violated(
     Parameters
     ----------
     scores : ndarray of shape (m,)
+        Scores of the documents, grouped by query.
     ptr : ndarray of shape (Q + 1,)
+        Query q has the documents ptr[q] to ptr[q + 1] - 1.
     n_relevant : ndarray of shape (Q,)
+        Number of relevant documents of each query.
     harmonic : ndarray of shape (longest query + 1,)
         1 + 1/2 + … + 1/k at k.
     first, last : int
+        The first query, and the one after the last.
     order : ndarray of shape (m,)
         Documents of each query, relevant ones first; each part is sorted by score here.
     losses : ndarray of shape (Q,)
@@ -126,7 +136,7 @@ def most_violated(
     length = longest(ptr, first, last)
     values = np.empty(length)
     sums = np.empty(length + 1)
-    places = np.empty(length + 1, dtype=np.int64)
+    above = np.empty(length + 1, dtype=np.int64)
     for q in range(first, last):
         # `order` has the relevant documents of a query first: from begin to
         # middle, then to end.
@@ -136,24 +146,33 @@ def most_violated(
         R = middle - begin
         N = end - middle
         losses[q] = 0.0
+
         # A query without relevant or without irrelevant documents has no wrong
         # order, and no loss.
         if R == 0 or N == 0:
             slopes[begin:end] = 0.0
             continue
-        # Both groups by descending score; places[j + 1] counts the relevant
-        # ones above irrelevant one j.
+
+        # Both groups by descending score. Then above[j + 1] is the number of
+        # relevant documents above the irrelevant document j in y.
         _sort_down(scores, order[begin:middle], values[:R])
         _sort_down(scores, order[middle:end], values[R : R + N])
-        _interleave(values[:R], values[R : R + N], harmonic, sums, places)
+        _interleave(values[:R], values[R : R + N], harmonic, sums, above)
+
         # The change of w'Ψ(y) - w'Ψ(y*) by one pair in the wrong order, per
         # unit of score.
         pair = 2.0 / (R * N)
+
+        # An irrelevant document has wrong pairs with the relevant ones below it.
         for j in range(N):
-            slopes[order[middle + j]] = pair * (R - places[j + 1])
+            slopes[order[middle + j]] = pair * (R - above[j + 1])
+
+        # A relevant document has wrong pairs with the irrelevant ones above it.
+        # Their share of the documents down to it is 1 - precision; the mean of
+        # these shares is 1 - AP(y).
         higher = 0  # number of irrelevant documents above the relevant document i
         for i in range(R):
-            while higher < N and places[higher + 1] <= i:
+            while higher < N and above[higher + 1] <= i:
                 higher += 1
             slopes[order[begin + i]] = -pair * higher
             losses[q] += higher / (R * (i + 1.0 + higher))
@@ -190,11 +209,14 @@ class AveragePrecisionLoss:
         self.n_queries = int(
             ((self._n_relevant > 0) & (self._n_relevant < sizes)).sum()
         )
+
         # Each query's relevant documents first. Each call leaves both parts
         # sorted by score, and the next call finds them nearly sorted.
         self._order = np.lexsort(
             (~relevant, np.repeat(np.arange(sizes.size), sizes))
         ).astype(np.int64)
+
+        # 1 + 1/2 + … + 1/k at k
         self._harmonic = np.concatenate(
             ([0.0], np.cumsum(1.0 / np.arange(1, sizes.max() + 1)))
         )
@@ -217,9 +239,12 @@ class AveragePrecisionLoss:
         O(m log m).
         """
         offset, slopes = self.sums(scores)
+
+        # means over queries instead of sums
         share = 1.0 / max(1, self.n_queries)
         slopes *= share
         offset *= share
+
         # value, offset and slopes
         return Tangent(offset + dot(slopes, scores), offset, slopes)
 
@@ -233,7 +258,11 @@ class AveragePrecisionLoss:
         slopes = np.empty(scores.size)
 
         def work(_: int, first: int, last: int) -> None:
-            """Write loss and slopes of the queries first … last - 1 to ``losses`` and ``slopes``."""
+            """Write loss and slopes of the queries first … last - 1 to ``losses`` and ``slopes``.
+
+            These are arrays of the method. The first argument, the number of
+            the block of queries, has no use here.
+            """
             most_violated(
                 scores,
                 self._queries.ptr,
@@ -246,6 +275,7 @@ class AveragePrecisionLoss:
                 slopes,
             )
 
+        # Calls `work` for each block of queries, on threads.
         self._queries.spread(work)
         return float(losses.sum()), slopes
 
@@ -267,16 +297,16 @@ class AveragePrecisionPlanes(Linear):
         self._loss = AveragePrecisionLoss(relevant, queries)
 
     def line(self, scores: Floats, d: Floats) -> TangentLine:
-        """Return the loss along a line."""
+        """Return the loss at ``scores`` + t ``d``, as a function of t."""
         return TangentLine(self, scores, d)
 
     def tangent(self, scores: Floats) -> Waiting[Tangent]:
-        """Return the plane at some scores."""
+        """Return the loss and its tangent plane at some scores (m,)."""
         yield from ()
         return self._loss.tangent(scores)
 
     def tangent_at_zero(self) -> Waiting[Tangent]:
-        """Return the plane at scores of 0."""
+        """Return the loss and its tangent plane at scores of 0."""
         yield from ()
         return self._loss.tangent(np.zeros(self.X.shape[0]))
 
@@ -308,11 +338,11 @@ class ShardedAveragePrecision:
         return slopes
 
     def line(self, scores: Floats, d: Floats) -> TangentLine:
-        """Return the loss along a line."""
+        """Return the loss at the weights ``scores`` + t ``d``, as a function of t."""
         return TangentLine(self, scores, d)
 
     def tangent(self, scores: Floats) -> Waiting[Tangent]:
-        """Return the plane at some weights."""
+        """Return the loss and its tangent plane at some weights (n,), called scores."""
         (loss, offset, count), slopes = yield from self._session.sum(
             (scores,), "finding violated rankings"
         )
@@ -320,7 +350,7 @@ class ShardedAveragePrecision:
         return Tangent(share * float(loss), share * float(offset), share * slopes)
 
     def tangent_at_zero(self) -> Waiting[Tangent]:
-        """Return the plane at scores of 0."""
+        """Return the loss and its tangent plane at weights of 0."""
         return (yield from self.tangent(np.zeros(self.n_features)))
 
 
@@ -337,10 +367,13 @@ def average_precision_sums(
     linear = Linear(data.X, queries)
     loss = AveragePrecisionLoss(data.y >= least, queries)
     scores = linear.scores(w)
+
+    # The plane at w, as a function of the scores, and its value there.
     offset, slopes = loss.sums(scores)
-    return np.array(
-        [offset + dot(slopes, scores), offset, loss.n_queries]
-    ), linear.weigh(slopes)
+    value = offset + dot(slopes, scores)
+
+    # `weigh` turns slopes in the scores into slopes in the weights.
+    return np.array([value, offset, loss.n_queries]), linear.weigh(slopes)
 
 
 @contextmanager

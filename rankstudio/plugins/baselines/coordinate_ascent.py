@@ -123,7 +123,9 @@ class CoordinateAscent(LinearRanker):
         with ascent_search(
             training_data(data), self.measure, objective(self.convention)
         ) as opening:
+            # Prepares the search, with progress events.
             ascent = yield from opening
+
             # The best model over all restarts so far.
             best = np.zeros(data.X.shape[1])
             best_value = -np.inf
@@ -132,16 +134,20 @@ class CoordinateAscent(LinearRanker):
                 # the first start has equal weights
                 coef = _start_weights(ascent, rng if start else None)
                 value = yield from ascent.measured(coef)
+
                 # Each sweep changes every informative weight once, in a random order.
                 for _ in range(max_iter):
                     value_before = value
                     order = rng.permutation(ascent.informative).tolist()
+
+                    # `telling` turns each changed weight into a progress event.
                     sweep = telling(
                         ascent.sweeping(coef, value, order),
                         f"start {start + 1}",
                         len(order),
                     )
                     coef, value = yield from sweep
+
                     # The first model is taken whatever its measure is: it may be -inf.
                     if value > best_value or number == 0:
                         best = coef
@@ -154,6 +160,7 @@ class CoordinateAscent(LinearRanker):
                         criterion=-best_value,
                         candidates=np.empty(0),
                     )
+
                     # The restart ends when a sweep improves the measure by no
                     # more than the tolerance.
                     if not value > value_before + tolerance:

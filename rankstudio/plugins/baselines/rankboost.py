@@ -52,7 +52,7 @@ _MIN_CORRELATION = 1e-12  # a smaller |r| is only due to rounding
 
 @dataclass(frozen=True)
 class Threshold:
-    """A weak ranker, a function of one feature.
+    """A weak ranker: a function of one feature, with a threshold.
 
     Its value is ``weight`` if the feature's value is above ``theta``, otherwise 0.
     """
@@ -175,12 +175,15 @@ class RankBoost(LinearRanker):
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.n_rounds
 
-    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
-        bins = float(_STATE_BYTES_PER_DOCUMENT + 2 * shape.n) * shape.m
+    def memory_need(self, shape: DataShape) -> MemoryNeed:
+        """Return the memory for m documents with n features: data, scores and bins."""
+        # score and order of each document, and two bytes for the bin of a value
+        state_bytes = float(_STATE_BYTES_PER_DOCUMENT + 2 * shape.n) * shape.m
         if shape.sharded:
-            return shard_need(shape, states=bins)
-        # up to a threshold per value, and the sum of a bin
-        return whole_need(shape, 2.0).plus(bins)
+            return shard_need(shape, states=state_bytes)
+
+        # as many thresholds as values at most, and as many sums of bins
+        return whole_need(shape, 2.0).plus(state_bytes)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Add the best threshold in each round, and yield one step per round.
@@ -190,9 +193,13 @@ class RankBoost(LinearRanker):
         n_rounds = self.checked("n_rounds")
         history: list[Threshold] = []
         coef = np.zeros(data.X.shape[1])
+
+        # The features in use, in the order of their first use: a dict as an
+        # ordered set.
         features = dict[int, None]()
         data = training_data(data)
         n_thresholds = self.checked("n_thresholds")
+
         # The thresholds of all features, which are the weak rankers of all rounds.
         if n_thresholds is None:
             cutoffs = yield from thresholds(data, MOST_VALUES, RANKS)
@@ -201,14 +208,16 @@ class RankBoost(LinearRanker):
         with data.session(StateWork(_BoostedShard, replayed=True)) as session:
             rounds = _Rounds(session, cutoffs)
             yield from rounds.begin()
-            # Too many different values of a feature are tried at some of their
-            # ranks only.
+
+            # Tell the user if a feature has fewer thresholds than values. Of
+            # very many values, only those at some ranks are tried.
             if rounds.fewer and n_thresholds is None:
                 text = tr(
                     "RankBoost tries {n} thresholds for each feature with more than {most} "
                     "different values, instead of all values."
                 ).format(n=RANKS, most=count_text(MOST_VALUES))
                 yield Note(text, kind=FewerThresholdsWarning)
+
             # Each round adds the best weak ranker; there is none if no
             # threshold is useful.
             for number in range(1, n_rounds + 1):
@@ -217,10 +226,12 @@ class RankBoost(LinearRanker):
                     break
                 yield from rounds.add(weak)
                 history.append(weak)
+
                 # The coefficient of a feature is the sum of the weights of its
                 # thresholds.
                 coef = coef.copy()
                 coef[weak.feature] += weak.weight
+
                 # The order of selection is that of the first use.
                 features.setdefault(weak.feature)
                 yield BoostStep(
@@ -233,6 +244,7 @@ class RankBoost(LinearRanker):
                 )
                 if rounds.perfect:
                     return
+
             # No threshold is useful, so the model has none, and scores all
             # documents equally.
             if not history:
@@ -266,6 +278,7 @@ class _Rounds:
     """
 
     def __init__(self, session: ShardSession, thresholds: Thresholds) -> None:
+        """Begin without weights of pairs, which `begin` computes."""
         self._session = session
         self._thresholds = thresholds
         self.perfect = False
@@ -291,12 +304,14 @@ class _Rounds:
         """
         from rankstudio.plugins.baselines import _rankboost_kernel as kernels  # noqa: PLC0415 - numba
 
-        if not self._sum > 0:  # no pairs
+        if not self._sum > 0:  # the total weight of all pairs: there are none
             return None
         n = self._thresholds.starts.size - 1
         gains = np.empty(n)
-        places = np.empty(n, dtype=np.int64)
-        kernels.best_thresholds(self._in_bins, self._thresholds.starts, gains, places)
+        indices = np.empty(n, dtype=np.int64)
+        # From the sums of the potentials by bin: the best threshold of each
+        # feature, as its index in the thresholds of the feature.
+        kernels.best_thresholds(self._in_bins, self._thresholds.starts, gains, indices)
         feature = int(np.argmax(np.abs(gains)))
         r = float(
             np.clip(gains[feature] / self._sum, -_MAX_CORRELATION, _MAX_CORRELATION)
@@ -304,7 +319,7 @@ class _Rounds:
         if abs(r) < _MIN_CORRELATION:
             return None
         self.perfect = abs(r) == _MAX_CORRELATION
-        theta = float(self._thresholds.of(feature)[places[feature]])
+        theta = float(self._thresholds.of(feature)[indices[feature]])
         return Threshold(
             feature,
             theta,
@@ -360,7 +375,7 @@ class _WeakRanker:
 
 
 class _BoostedShard:
-    """The state of a shard in boosting.
+    """The state of a shard in boosting: scores, order and bins of its documents.
 
     Attributes
     ----------
@@ -372,16 +387,23 @@ class _BoostedShard:
     """
 
     def __init__(self, data: QueryData, scratch: Scratch) -> None:
+        """Get arrays for scores, order and bins from ``scratch``, in memory or in a file.
+
+        `begin` fills them.
+        """
         m, n = data.X.shape
         self.H = scratch.empty(m)
         self._by_label: Ints = scratch.empty(m).view(np.int64)
-        # Four numbers of 16 bits fit into one float64 of the scratch file.
+
+        # Four numbers of 16 bits fit into one float64 of the scratch file; the
+        # number of these is rounded up.
         self.bins = scratch.empty(-(-n * m // 4)).view(np.uint16)[: n * m].reshape(n, m)
 
     def begin(self, data: QueryData, thresholds: Thresholds) -> None:
         """Set the scores to 0, sort the documents of each query by label, and put all values into bins.
 
         A bin has the values between two neighbouring thresholds of a feature.
+        The positions of the features' thresholds are stored for later messages.
         """
         self.H[:] = 0.0
         query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
@@ -404,11 +426,15 @@ class _BoostedShard:
         """
         from rankstudio.plugins.baselines import _rankboost_kernel as kernels  # noqa: PLC0415 - numba
 
+        # The message itself changes this state.
         message.to(self, data)
         n, m = self.bins.shape
         weights = np.empty(m)
         in_bins = np.zeros(int(self._starts[-1]) + n)
         total = kernels.potential(self.H, data.y, self._by_label, data.ptr, weights)
+
+        # There are threads if the time, 2.2 nanoseconds for each feature of a
+        # document, is long enough.
         with pool(worthwhile(2.2 * n * m)) as (executor, workers):
             cuts = np.linspace(0, n, workers + 1).astype(int).tolist()
 

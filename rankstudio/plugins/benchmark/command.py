@@ -111,9 +111,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="print JSON instead of tables"
     )
-    add_force_option(parser)
-    add_worker_options(parser)
-    add_memory_option(parser)
+    add_force_option(parser)  # --force
+    add_worker_options(parser)  # --workers, --scheduler and --tls-…
+    add_memory_option(parser)  # --memory
 
     # Functions that commands share read this option, which a benchmark does not have.
     parser.set_defaults(sample=False)
@@ -139,7 +139,8 @@ def run(args: argparse.Namespace) -> int:
     _print_planning(benchmark, json=False, file=sys.stderr)
     _refuse_outputs(args, benchmark, study)
 
-    # The runs, and their ranking.
+    # The runs, and their ranking. A user who interrupts them reads how to
+    # continue.
     plans = _finished_plans(args, benchmark, study)
     if plans is None:
         say_how_to_go_on(args, study)
@@ -166,6 +167,8 @@ def _comparison(args: argparse.Namespace) -> Comparison:
         raise PlanError("--data: expected a folder with datasets, got none.")
     if path is None:
         return load_comparison(resource("plans", "benchmark.toml"))
+
+    # Python files and programs that PLAN names only run if the user allows it.
     allow_named_code(args, path)
     if path.exists() and not is_comparison(path):
         raise PlanError(
@@ -200,6 +203,7 @@ def _planned(
         search.search(Path(folder))
 
     # Each candidate is opened once, to see whether it is a dataset.
+    # `preparation` prints which code is being compiled meanwhile.
     with preparation():
         benchmark = planned_benchmark(
             comparison, search.candidates, _stored_runs(study)
@@ -226,7 +230,10 @@ def _stored_runs(study: Path) -> StoredRuns:
 def _print_planning(
     benchmark: PlannedBenchmark, *, json: bool, file: TextIO | None = None
 ) -> None:
-    """Print datasets, estimated times, and what is skipped, to a stream; by default to standard output."""
+    """Print datasets, estimated times, and what is skipped, as tables or JSON.
+
+    ``file`` is the stream to print to; by default, it is standard output.
+    """
     from rankstudio.plugins.benchmark.commands.benchmark_tables import (
         benchmark_as_dict,
         planning_tables,
@@ -264,6 +271,7 @@ def _finished_plans(
     """Run the benchmark and return the plans of the finished runs; None if the user stopped it."""
     from rankstudio.cli.run_loop import run_comparison
 
+    # Processes of this machine, or a cluster, as the options say.
     with workers(args) as computation_workers:
         make_folder(args.out)
         outcome = run_comparison(
@@ -290,7 +298,8 @@ def _finish(
         read_study,
     )
 
-    # Only the runs of this benchmark; a study may have others.
+    # Only the runs of this benchmark; a study may have others. Runs that the
+    # user has hidden count, too.
     with reading(study) as (opened_study, summaries):
         numbers = tuple(
             summary.key.id
@@ -333,6 +342,7 @@ def _write_files(
     from rankstudio.plugins.report.document import html_page, wanted_keys
     from rankstudio.plugins.report.report import make_report
 
+    # The report with the sections that the settings of the study include.
     report = make_report(replace(source, measure=name))
     report = report.arranged(wanted_keys(source.settings.sections))
     files: dict[Path, str | bytes] = {out / REPORT: html_page(report)}

@@ -95,9 +95,15 @@ class DatasetSearch:
         self._prefer_scalings()
 
     def _enter(self, folder: Path) -> list[Path]:
-        """Add the datasets of a folder, and return the folders in it that are to be searched.
+        """Add the datasets of a folder to the candidates, and return the folders in it to search next.
 
-        A folder that is skipped with a reason, or was entered before, has none.
+        There are none for a folder that was entered before, is excluded, or is
+        added to the skipped ones with a reason.
+
+        Raises
+        ------
+        PlanError
+            If the search has entered too many folders.
         """
         # Links may lead to a folder twice, or in a circle.
         resolved = folder.resolve()

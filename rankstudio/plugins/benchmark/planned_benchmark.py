@@ -30,7 +30,7 @@ DIVISION = "5-fold"
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """A method on a dataset.
+    """A run of a method on a dataset, which is planned.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ class StoredRuns:
         """Return the share of a plan's units that are not computed yet, from 0 to 1.
 
         A unit is a combination of parameters on a fold. Of several runs of the
-        plan, the most complete one counts.
+        plan, the most complete one counts; without any, the share is 1.
         """
         shares = (
             0.0 if summary.finished else 1.0 - summary.n_finished / summary.n_units
@@ -220,7 +220,8 @@ class _Planning:
             self.skip(path, repeated)
             return
 
-        # Data without parts are divided, so that there is something to measure.
+        # Data that have only a training part are divided, so that there are
+        # documents to measure on.
         comparison = self.comparison
         if not _has_parts(first_plan, opened):
             divisions = {**comparison.divisions, source: DIVISION}
@@ -302,11 +303,12 @@ def _described(
     path: Path, dataset: FoldedDataset, plan: Plan, runs: tuple[PlannedRun, ...]
 ) -> PlannedDataset:
     """Return the description of a dataset at a path, with its runs; ``plan`` is that of one of them."""
-    # The number of documents of each query.
+    # The number of documents of each query of the first fold.
     sizes = dataset.query_sizes
     return PlannedDataset(
         path=path,
         name=dataset.name,
+        # the title of a published dataset that it was recognised as; or ""
         known=known_title(dataset.origin.known),
         convention=plan.convention,
         division=plan.protocol,

@@ -42,7 +42,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     # The check of file kinds, which reads this attribute, then accepts a text
     # file, as a plan is, and not only a study.
     source.also = ("text",)
-    add_run_number(parser, "--run")
+    add_run_number(parser, "--run")  # --run N, stored as `number`
     parser.add_argument(
         "--out",
         type=Path,
@@ -54,7 +54,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="print keys, uses and entries as JSON",
     )
-    add_force_option(parser)
+    add_force_option(parser)  # --force
 
 
 def run(args: argparse.Namespace) -> int:
@@ -63,7 +63,8 @@ def run(args: argparse.Namespace) -> int:
 
     refuse_output_with_json(args)
 
-    # The output must not replace a file that was read.
+    # The output must not replace a file that was read, and another existing
+    # file only with --force.
     references, read_files = _references(args)
     if args.out is not None:
         check_outputs([args.out], args, read_files)
@@ -121,7 +122,8 @@ def _references(
         plan = with_data_beside(load_plan(args.source), args.source)
         return plan_references(plan), []
 
-    # A study: all of its finished runs, or the one with the number.
+    # A study: all of its finished runs, or the one with the number. Runs that
+    # the user has hidden are cited, too.
     choice = EVERY_RUN if args.number is None else RunChoice(numbers=(args.number,))
     with reading(args.source) as (study, _):
         source = read_study(study, choice=choice, includes_hidden=True)

@@ -232,6 +232,8 @@ class Cluster(Executor):
         by which workers find the folds.
         """
         files = write_folds(folds)
+
+        # The plug-in, which sends the files, is named after them.
         if any(self._client.run(_lacks_files, files).values()):
             self._client.register_plugin(
                 Delivery(files), name="-".join(("rankstudio", *files.names))
@@ -267,6 +269,7 @@ class ClusterWorkers:
     lost = Cluster.lost
 
     def __init__(self, cluster: Cluster, client: Client) -> None:
+        """Begin without workers; `ask` finds the present ones."""
         self._cluster = cluster
         self._client = client
 

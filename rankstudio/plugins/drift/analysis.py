@@ -43,17 +43,18 @@ def drift_result(
     second: str = "test",
     fold: int | None = None,
 ) -> Waiting[AnalysisResult]:
-    """Compare the features of two parts or datasets; or a selection made elsewhere with one made here.
+    """Compare the features of two parts or datasets; or a run's selection with one made on other data.
 
     Parameters
     ----------
     subject : FoldedDataset or RunResult
-        The first data, whose features are compared; or a run, whose selection
-        is compared.
+        The first data, whose features are compared; or a run, whose selected
+        features are compared.
     data : FoldedDataset, optional
         The second data, by default the same as the first; or the data of the run.
     location : str
-        Place of the data on which the selection of the run is compared.
+        For a run only: path of the other data, on which its model is measured
+        and its plan is run again.
     first, second : {"train", "vali", "test"}
         The part of the first data, and the part of the second data.
     fold : int or None
@@ -69,6 +70,7 @@ def drift_result(
     ParameterError
         If there is no such fold or part.
     """
+    # A run: its selection is compared, with data that are its own.
     if isinstance(subject, RunResult):
         assert data is not None
         return _transfer_result(transfer(subject, data, location), subject)
@@ -110,6 +112,7 @@ def drift_result(
             formatted(row.distance, ".3f"),
             formatted(row.shift, "+.2f"),
             formatted(row.scale, ".2f"),
+            # two columns each, for A and for B
             *(formatted(share, percentage) for share in row.constant),
             *(formatted(tau, "+.3f") for tau in row.correlation),
         )
@@ -173,6 +176,8 @@ def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
     ``transferred.own_run``.
     """
     own_run = transferred.own_run
+
+    # For each feature id, the number of folds of B that select the feature.
     folds = transferred.folds_of_features()
 
     # Both mean measures with their comparison, by the name of the measure.
@@ -183,10 +188,8 @@ def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
 
     # Whether A's model has each feature: first the features of A, then those of
     # B, the most frequent first.
-    features = {
-        i: i in transferred.features
-        for i in (*transferred.features, *(i for i, _ in folds.most_common()))
-    }
+    ids = (*transferred.features, *(i for i, _ in folds.most_common()))
+    features = {i: i in transferred.features for i in ids}
     tables = (
         _measures_table(run, own_run, measures),
         _features_table(own_run, features, folds),
@@ -204,6 +207,8 @@ def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
         "measures": measures,
         "features": rows,
     }
+
+    # A note if A's model was trained on queries on which it is measured here.
     note = seen_sentence(
         transferred.transferred_run.plan.title, transferred.training_counts
     )

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
+    # DATA, or --sample instead
     add_data(parser, "data file, or folder of folds")
     parser.add_argument(
         "other",
@@ -39,7 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="study with a run on other data, whose selection is compared",
     )
-    add_run_number(parser, "--run")
+    add_run_number(parser, "--run")  # --run N, stored as `number`
     parser.add_argument(
         "--parts",
         metavar="A,B",
@@ -54,8 +55,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--missing", **MISSING, default="query_min")
     parser.add_argument("--normalize", **NORMALIZE, default="none")
+
+    # --qid, --label and others, on the meaning of columns.
     add_column_options(parser.add_argument_group("columns of tables"))
-    add_memory_option(parser)
+    add_memory_option(parser)  # --memory
     parser.add_argument(
         "--json",
         action="store_true",
@@ -66,8 +69,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Return the positional and the keyword arguments of `drift_result` for the command's options.
 
-    The first are one or two datasets, or a run with its data and the place of
-    the other data.
+    The positional ones are one or two datasets; or a run, its data, and the
+    path of the other data. The keyword ones are the names of the two parts,
+    and the number of the fold; there are none for a run.
 
     Raises
     ------
@@ -86,14 +90,20 @@ def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
         raise PlanError(
             f"--parts: expected two of train, vali and test, as in train,test; got {text!r}."
         )
-    places = (args.data,) if args.other is None else (args.data, args.other)
-    subject = tuple(_opened_data(args, path) for path in places)
-    _refuse_absent_parts(subject, parts, args.fold)
+    paths = (args.data,) if args.other is None else (args.data, args.other)
+    subject = tuple(_opened_data(args, path) for path in paths)
+    _refuse_absent_parts(subject, parts, args.fold)  # called for its errors only
     return subject, {"first": parts[0], "second": parts[1], "fold": args.fold}
 
 
 def _subject_of_study(args: argparse.Namespace) -> tuple[Any, ...]:
-    """Return the run that the options name with its data, and the place of the other data."""
+    """Return the run that the options name, its data, and the path of the other data.
+
+    Raises
+    ------
+    PlanError
+        For options that a comparison with a run does not have.
+    """
     for option, value in (
         ("OTHER", args.other),
         ("--parts", args.parts),

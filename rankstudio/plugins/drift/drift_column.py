@@ -12,11 +12,11 @@ from rankstudio.plugins.drift.feature_drift import FeatureDrift, feature_drift
 
 
 def drift_of_parts(fold: Fold, convention: str) -> Waiting[dict[int, FeatureValue]]:
-    """Return the distance between training and validation part for each shown feature.
+    """Compute the distance between a fold's training and validation part for each shown feature.
 
-    The result is generated: it yields the progress, and returns the distances
-    by the ids of the features, each with a sentence. It is empty without a
-    validation part.
+    The generator yields its progress. It returns a dict from the id of a
+    feature to its distance, from 0 to 1, with a sentence; {} without a
+    validation part. ``convention`` is that of Kendall's τ.
     """
     if fold.vali is None:
         return {}
@@ -43,12 +43,12 @@ def _drift_sentence(drift: FeatureDrift) -> str:
         "with the label {tau} and {other}."
     )
     train, vali = drift.constant
-    tau, other = drift.correlation
+    train_tau, vali_tau = drift.correlation
     return text.format(
         shift=signed(drift.shift),
         scale=fixed(drift.scale, 2),
         train=percentage(train),
         vali=percentage(vali),
-        tau=signed(tau),
-        other=signed(other),
+        tau=signed(train_tau),
+        other=signed(vali_tau),
     )

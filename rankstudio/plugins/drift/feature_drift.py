@@ -60,7 +60,8 @@ def feature_drift(
     Parameters
     ----------
     first, second : RankingDataset
-        Features are matched by name if the names differ, otherwise by id.
+        Features are matched by id. If no ids match, or if features with the
+        same id have different names, they are matched by name.
     convention : str
         Convention of Kendall's τ.
 
@@ -135,7 +136,8 @@ def feature_drift(
 def distribution_distance(first: Floats, second: Floats) -> float:
     """Return the Kolmogorov-Smirnov distance of two samples, from 0 to 1.
 
-    It is the greatest difference between the shares of values up to the same number.
+    It is the greatest difference, over all numbers x, between the shares of the
+    values of the two samples that are at most x.
     """
     first_sorted = np.sort(first)
     second_sorted = np.sort(second)
@@ -156,6 +158,7 @@ class _Correlation:
     """Computes Kendall's τ_b of features and labels of a dataset."""
 
     def __init__(self, data: RankingDataset, convention: str) -> None:
+        """Prepare the evaluator; τ follows a convention, given by its key."""
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
         self._evaluator = Evaluator(

@@ -72,7 +72,7 @@ def transfer(result: RunResult, dataset: FoldedDataset, data: str) -> Transfer:
     dataset : FoldedDataset
         Data of the run.
     data : str
-        Place of the other data. The model's features are found there by the
+        Path of the other data. The model's features are found there by the
         names of columns in tables, and by id in other data.
 
     Returns
@@ -91,7 +91,7 @@ def transfer(result: RunResult, dataset: FoldedDataset, data: str) -> Transfer:
     -----
     The cost is that of one unit on the first data and of the run on the other data.
     """
-    # All folds of the other data, not those that the run was limited to. The
+    # Without numbers of folds, the plan uses all folds of the other data. The
     # file of the model is only needed while it is measured.
     plan = result.plan.changed(data=data, folds=())
     other = open_data(plan)
@@ -143,6 +143,8 @@ def saved_model_plan(
         For each fold number, the number of measured queries on which the model
         was trained, and the number of all measured queries.
     """
+    # `refit` trains the run's model on all its documents. The second result of
+    # `plan_of_given` are folds without a file; here one file is for all folds.
     save_model(model_path, refit(result, dataset))
     given_plan, _ = plan_of_given(
         GIVEN_MODEL.key, plan, result.data_name, model_path, other

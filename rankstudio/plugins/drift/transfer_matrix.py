@@ -80,7 +80,10 @@ class TransferMatrix:
         return means
 
     def as_text(self) -> TextTable:
-        """Return the paper's table: averages, ranks and the mean rank."""
+        """Return the table of models by training data, with averages and ranks on each data.
+
+        The last column is the mean rank.
+        """
         header = ["trained on"]
         for name in self.names:
             header += [name, "rank"]
@@ -115,8 +118,9 @@ def transfer_matrix(
     plan : Plan
         Method, parameters and protocol; its data and folds are replaced.
     places : sequence of str
-        Places of two or more datasets with the same features: tables with columns
-        of the same names, in any order, and other data with the same ids.
+        Paths of two or more datasets with the same features: tables with
+        columns of the same names, in any order, and other data with the same
+        ids.
     measure : str, optional
         One of the plan's measures; by default the one that chooses its models.
 
@@ -186,15 +190,14 @@ def transfer_steps(
             plans[index] = aligned_plan
             datasets[index] = open_data(aligned_plan)
         refuse_other_names(datasets[0], datasets[index])
-    n_runs = (
-        len(places) ** 2
-    )  # a training on each dataset, and a measurement of each pair
+    # A training on each dataset, and a measurement of each model on the others.
+    n_runs = len(places) ** 2
     own_runs = list[RunResult]()
     for own_plan, dataset in zip(plans, datasets, strict=True):
         yield WorkProgress(f"Training on {dataset.name}", len(own_runs) / n_runs)
         own_runs.append(run_plan(own_plan, dataset))
 
-    # Each model on each other dataset.
+    # Each model on each other dataset. The diagonal has the own runs.
     averages = np.diag([own_run.average[name] for own_run in own_runs])
     pairs = list(permutations(range(len(places)), 2))
     with TemporaryDirectory() as folder:

@@ -46,14 +46,15 @@ def write(function: ScoreFunction) -> Files:
 
     The only file has the key "", the ending of its name after the stem.
     """
-    # The comment says what the function computes, and which feature each value of x is.
+    # The comment says what the function computes, and which feature each value
+    # of x is. `comment_text` removes what would end a comment of C.
     lines = [
         f"/* {comment_text(function.about, 'c')}",
         "",
         f"   {function.name}(x) is the score of a document; x has the values of these features:",
         *(
-            f"     x[{n}]  feature {i.id}, {comment_text(i.name, 'c')}"
-            for n, i in enumerate(function.inputs)
+            f"     x[{n}]  feature {feature.id}, {comment_text(feature.name, 'c')}"
+            for n, feature in enumerate(function.inputs)
         ),
         "",
         "   Compile it with -ffp-contract=off for identical results on every machine. */",
@@ -105,7 +106,8 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents with the function in a file, compiled by an installed C compiler.
 
     The scores have the shape (m,) for m documents. They verify the file, which
-    is why only the name of the function is taken from the model.
+    is why only the name of the function is taken from the model. Without a
+    compiler, OutputError is raised.
     """
     compiler = next((path for name in COMPILERS if (path := shutil.which(name))), None)
     if compiler is None:
@@ -113,9 +115,12 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
             f"No C compiler ({', '.join(COMPILERS)}) found to read the file back."
         )
 
+    # A program that reads documents, calls the function, and prints the scores.
     # An array in C must have at least one element.
     m, n = documents.X.shape
     main = _MAIN.format(name=function.name, columns=max(1, n), inputs=n, documents=m)
+
+    # The option -f… rounds products before they are added, as the model does.
     with Trial({"model.c": files[""], "main.c": main.encode()}) as trial:
         trial.run(
             [

@@ -27,7 +27,9 @@ _DEFAULT_LEFT = (
 
 
 def write(function: ScoreFunction) -> Files:
-    """Return the text for ``lightgbm.Booster(model_file=…)``; its columns are the inputs, in order.
+    """Return the text for ``lightgbm.Booster(model_file=…)``.
+
+    Its columns are the inputs, in order.
 
     LightGBM needs at least two features, so unused features are added to fewer
     inputs. The only file has the key "", the ending of its name after the stem.
@@ -50,7 +52,8 @@ def write(function: ScoreFunction) -> Files:
 def _tree(tree: ScoreTree) -> str:
     """Return the text of a tree, without its first line.
 
-    The gains of the splits are unknown and written as 0.
+    A split of a tree is a column, a threshold, and the children below and above
+    it. The gains of the splits are unknown and written as 0.
     """
     return tree_text(
         {

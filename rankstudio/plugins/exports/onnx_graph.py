@@ -56,6 +56,7 @@ def write(function: ScoreFunction) -> Files:
         node = helper.make_node("MatMul", ["X", "weights"], ["score"])
     else:
         # Trees are one operator whose attributes hold all splits and leaves.
+        # Arrays have to become tensors of ONNX.
         values = {
             name: numpy_helper.from_array(value, name)
             if isinstance(value, np.ndarray)
@@ -90,7 +91,7 @@ def write(function: ScoreFunction) -> Files:
     # name the columns.
     features = {"feature_ids": "id", "feature_names": "name"}
     properties = {
-        key: "\n".join(str(getattr(i, name)) for i in function.inputs)
+        key: "\n".join(str(getattr(feature, name)) for feature in function.inputs)
         for key, name in features.items()
     }
     helper.set_model_props(model, properties)
@@ -99,12 +100,15 @@ def write(function: ScoreFunction) -> Files:
 
 
 def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
-    """Return the attributes of the operator TreeEnsemble: the splits of all trees in lists, and the leaves.
+    """Return the attributes of the operator TreeEnsemble.
+
+    They are the splits of all trees in lists, and the leaves.
 
     The operator needs a split in every tree, so a tree of one leaf becomes a
     split with this leaf on both sides.
     """
-    # The split of a tree of one leaf: -1, the first leaf, is on both sides.
+    # The split of a tree of one leaf: -1, the first leaf, is on both sides. A
+    # child is the number of a split, or -1, -2 and so on for a leaf.
     one_leaf = ((0, 0.0, -1, -1),)
     roots: list[int] = []
     splits: list[tuple[int, float, int, bool, int, bool]] = []

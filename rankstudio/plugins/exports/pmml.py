@@ -81,7 +81,10 @@ def write(function: ScoreFunction) -> Files:
 
 
 def _schema(model: Element, function: ScoreFunction) -> None:
-    """Add to a model's element its input fields, and its output, the predicted score."""
+    """Add the input fields and the output to a model's element.
+
+    The output is the predicted score.
+    """
     schema = SubElement(model, "MiningSchema")
     for feature in function.inputs:
         SubElement(schema, "MiningField", name=feature.identifier, usageType="active")
@@ -114,7 +117,9 @@ def _tree(segment: Element, tree: ScoreTree, function: ScoreFunction) -> None:
 
 
 def _grow(parent: Element, node: Node, names: list[str]) -> None:
-    """Add the contents of a node to its element, which already has the predicate of the node.
+    """Add the contents of a node to its element.
+
+    The element already has the predicate of the node.
 
     A leaf has a score; a split has two child elements, the first for values up
     to the threshold. ``names`` are the fields of the inputs, by position.
@@ -143,8 +148,11 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """
     root = ElementTree.fromstring(files[""])
     columns = function.columns
+
+    # Names of elements are in the namespace of PMML: "{namespace}name".
     table = root.find(f".//{{{_NAMESPACE}}}RegressionTable")
     if table is not None:
+        # the column and the weight of each input
         terms = [
             (columns[p.get("name", "")], float(p.get("coefficient", ""))) for p in table
         ]

@@ -109,7 +109,9 @@ def write(function: ScoreFunction) -> Files:
 
 
 def _tree_lines(function: ScoreFunction, ids: list[int]) -> list[str]:
-    """Return the lines with the trees of a model, after those with the new features that they split on.
+    """Return the lines with the trees of a model.
+
+    Before them are the lines with the new features that they split on.
 
     ``ids`` are those of the model's inputs, by position. New features are sums
     of features.
@@ -134,6 +136,7 @@ def _tree_lines(function: ScoreFunction, ids: list[int]) -> list[str]:
         ]
     lines += ["TREES = ["]
     for tree in function.trees:
+        # the number of the feature instead of its column
         splits = [(numbers[column], *rest) for column, *rest in tree.splits]
         lines += [
             "    (",
@@ -158,8 +161,8 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     could contain code.
     """
     ids = " ".join(str(feature.id) for feature in function.inputs)
-    ends = " ".join(map(str, documents.query_ptr.tolist()))
-    needed = _PYTHON_BYTES + _BYTES_PER_VALUE * documents.X.size
+    ends = " ".join(map(str, documents.query_ptr.tolist()))  # of queries
+    needed = _PYTHON_BYTES + _BYTES_PER_VALUE * documents.X.size  # limit of memory
     written = {"model.py": files[""], "ids": ids.encode(), "ends": ends.encode()}
     with Trial(written) as attempt:
         names = (attempt.path(name) for name in written)

@@ -53,7 +53,10 @@ def write(function: ScoreFunction) -> Files:
 
 
 def _number(value: float) -> str:
-    """Return a number as an SQL literal with an exponent, which makes its type double precision."""
+    """Return a number as an SQL literal with an exponent.
+
+    The exponent makes its type double precision.
+    """
     text = repr(value)
     return text if "e" in text else f"{text}e0"
 
@@ -84,6 +87,8 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
                 f"CREATE TABLE documents (row INTEGER{', ' + columns if columns else ''})"
             )
             base.executemany(f"INSERT INTO documents VALUES ({placeholders})", rows)
+
+            # the only file, with the key "", has the expression
             query = f"SELECT (\n{files[''].decode()}\n) FROM documents ORDER BY row"
             return np.array(
                 [score for (score,) in base.execute(query)], dtype=np.float64

@@ -47,12 +47,12 @@ _Fit = Callable[[ScoreFunction, ValueRanges], Sequence[ScoreFunction]]
 
 
 def write(function: ScoreFunction, version: str) -> Files:
-    """Return the file; each program reads only its own version.
+    """Return the file of a linear model for a version of SVM-light or SVM-rank.
 
-    A support vector has single-precision values and a double-precision factor;
-    each feature has its own vector with the value 1, so that its weight keeps
-    all digits. The only file has the key "", the ending of its name after the
-    stem.
+    Each program reads only its own version. A support vector has values in
+    single precision, and a factor in double precision. Each feature has its own
+    vector with the value 1, so that its weight keeps all digits. The only file
+    has the key "", the ending of its name after the stem.
     """
     n = len(function.inputs)
     pairs = list(zip(function.inputs, function.weights, strict=True))
@@ -79,7 +79,7 @@ def read(
     The scores have the shape (m,) for m documents. Values have single
     precision, sums double precision, and scores few digits: they are printed by
     the format ``prints``. With documents in double precision, nothing is
-    rounded.
+    rounded. The only file, with the key "", has the model.
     """
     lines = files[""].decode().splitlines()
     threshold = float(lines[_HEADER_LINES - 1].partition("#")[0])
@@ -95,6 +95,8 @@ def read(
             weights[columns[int(number)]] += float(alpha) * float(
                 documents.dtype(float(value))
             )
+
+    # Values are rounded as by the program.
     X = documents.X.astype(documents.dtype).astype(np.float64)
     scores = weighted_sum(X, enumerate(weights), np.float64) - threshold
 
@@ -116,7 +118,9 @@ def _centred(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunctio
 
 
 def _scaled(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
-    """Return the function as it is, and a shifted and scaled function with the same ranking.
+    """Return the function as it is, and one that is shifted and scaled.
+
+    Both have the same ranking.
 
     With the scale, the 8 decimals that the program prints show most digits of
     the scores. ``ranges`` are those of the values of the inputs in the data.
@@ -124,8 +128,8 @@ def _scaled(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction
     # Each input is shifted so that its values lie around 0.
     centred_function = centred(function, ranges)
 
-    # The greatest absolute score in these ranges: each input is farthest from 0
-    # at one end.
+    # The greatest absolute score for values in these ranges: each shifted input
+    # is farthest from 0 at one end of its range.
     greatest_score = math.fsum(
         abs(weight) * max(high + feature.shift, -(low + feature.shift))
         for weight, low, high, feature in zip(
@@ -176,8 +180,8 @@ def _format(
         partial(write, version=version),
         partial(read, prints=prints),
         trees=False,
-        single=label,
-        prints=8,
+        single=label,  # the program that rounds
+        prints=8,  # decimals
         fit=fit,
         fitted=translatable(
             "Scores are shifted and scaled so that the printed digits distinguish more "

@@ -94,7 +94,7 @@ def parsed_file(path: Path) -> ParsedModel | None:
     MissingExtraError
         If its format needs a library that is not installed.
     """
-    # Numbers of features that are places in a feature set ("set") are of use
+    # Numbers of features that are positions in a feature set ("set") are of use
     # only with the names in that set.
     try:
         parsed = _parsed_file(path)
@@ -120,7 +120,8 @@ def _with_set_names(parsed: ParsedModel, path: Path) -> ParsedModel:
         return parsed
     used = {number for tree in parsed.trees for number, *_ in tree.splits}
 
-    # The numbers of the model are places in the set, from 0.
+    # The numbers of the model are positions in the set, from 0. The text of a
+    # template that adds a constant contains `SHIFTED`.
     if any(
         SHIFTED in text
         for index, text in enumerate(feature_set.definitions.values())
@@ -215,7 +216,7 @@ def model_in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Mo
     used = sorted(
         {column for tree in trees for column, *_ in tree.splits} or parsed.weights
     )
-    ids = _feature_ids(parsed, used, dataset, path)
+    ids = _feature_ids(parsed, used, dataset, path)  # by such numbers
     name_of_id = dict(
         zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True)
     )
@@ -224,6 +225,8 @@ def model_in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Mo
         for column, feature in ids.items()
     }
     origin = {"program": parsed.program}
+
+    # {}: the parameters with which the model was learned are not known.
     if not trees:
         weights = tuple(Weight(ids[c], names[c], parsed.weights[c]) for c in used)
         return Model(weights, FOREIGN, {}, origin, source=str(path))
@@ -324,6 +327,9 @@ def _feature_ids(
         raise DatasetError(
             text.format(file=shown_path(path), program=parsed.program, **fields)
         )
+
+    # All names are defaults of a library: numbers count instead. The second
+    # call is for its errors only.
     numbers = _numbered_ids(parsed, dataset)
     _refuse_numbers(parsed, used, numbers, dataset, path)
     return {number: numbers[number] for number in used}
@@ -379,21 +385,21 @@ def _refuse_numbers(
             "have numbers from {first} to {last}."
         )
 
-        # True counts as 1: users count places in a feature set from 1.
+        # True counts as 1: users count positions in a feature set from 1.
         shift = parsed.numbering == "set"
-        places = {
+        shown_numbers = {
             "number": missing + shift,
             "first": min(numbers) + shift,
             "last": max(numbers) + shift,
         }
-        raise DatasetError(text.format(**fields, **places))
+        raise DatasetError(text.format(**fields, **shown_numbers))
 
 
 def _named_ids(dataset: FoldedDataset) -> dict[str, int]:
     """Return the ids of the data's features by their possible names, without names of two features.
 
-    The names are those of the data, the user's, and those of the feature set;
-    blanks may also be underscores.
+    A feature may have the name in its data, the user's name for it, and the
+    name in a feature set. Names with blanks are also there with underscores.
     """
     ids = dataset.feature_ids.tolist()
     data_names = given_names(dataset)
@@ -428,7 +434,7 @@ def _exported_ids(dataset: FoldedDataset) -> dict[str, int]:
 def _numbered_ids(parsed: ParsedModel, dataset: FoldedDataset) -> dict[int, int]:
     """Return the ids of features by their numbers in a model without names; {} if they cannot be matched.
 
-    `parsed.numbering` says what these numbers are: places in a feature set,
+    `parsed.numbering` says what these numbers are: positions in a feature set,
     ids, or columns.
 
     A library that read LETOR text has a column for each id, including 0, which
@@ -437,11 +443,11 @@ def _numbered_ids(parsed: ParsedModel, dataset: FoldedDataset) -> dict[int, int]
     ids = dataset.feature_ids.tolist()
     feature_set = dataset.extension(FeatureSet)
 
-    # Numbers are places in a feature set, from 0. Without the set, features
+    # Numbers are positions in a feature set, from 0. Without the set, features
     # without names of their own are in the order of their ids, from 1.
     if parsed.numbering == "set" and feature_set is not None:
-        places = {name: index for index, name in enumerate(feature_set.names)}
-        return {places[name]: id_ for id_, name in feature_set.ids.items()}
+        positions = {name: index for index, name in enumerate(feature_set.names)}
+        return {positions[name]: id_ for id_, name in feature_set.ids.items()}
     if parsed.numbering == "set" and dataset.feature_names == default_names(
         dataset.feature_ids
     ):

@@ -83,7 +83,9 @@ class _Stage:
 
 
 def onnx_model(path: Path) -> ParsedModel:
-    """Return the model in a file with a graph of which one operator scores; the graph is not run.
+    """Return the model in an ONNX file: a graph of operators, one of which computes the score.
+
+    The graph is read, and not run.
 
     Raises
     ------
@@ -348,6 +350,8 @@ def _matrix_weights(
     matrix of shape (n, 1), by which scores become a column.
     """
     (matrix,) = arrays
+
+    # After an operator that scores, there is a model already.
     if (
         stage.model is not None
         or matrix.ndim not in (1, 2)
@@ -380,7 +384,7 @@ def _linear_model(
     if len(coefficients) != n:
         raise refused(node, str(len(coefficients)), str(n))
 
-    # Called for its error only, for a constant that is not finite.
+    # Called for its error only, if the constant is not finite.
     _weights(values.get("intercepts", ()))
     return ParsedModel(ONNX, _weights(coefficients), n_features=n)
 
@@ -397,13 +401,14 @@ def _check_score(
     A target is a score of a document; ``n_constants`` are the numbers that are
     added to scores, one for each of them.
     """
-    # "NONE" is the number 0 or a text, by the operator.
     if n_targets != 1 or n_constants > 1:
         raise refused(
             node,
             tr("several scores of a document"),
             tr("one score for each document"),
         )
+
+    # No transform is the text "NONE" in some operators, and the number 0 in others.
     if values.get("post_transform", 0) not in (0, b"NONE"):
         raise refused(
             node, tr("the attribute {name}").format(name="post_transform"), "NONE"
@@ -432,9 +437,10 @@ def _checked_split(
 ) -> tuple[int, float, bool]:
     """Return the feature of a split, its threshold, and whether its true branch is the one below.
 
-    Values up to the threshold are below. ``mode`` is the comparison of the
-    split, with ``value``, whose branch is the true one. No values are missing
-    in RankStudio, so that attributes for missing values have no effect.
+    ONNX splits by a comparison with ``value``, such as "less than", which is
+    ``mode``; a document for which it is true goes to the true branch. In
+    RankStudio, values up to the threshold go to the branch below. No values are
+    missing, so that attributes for missing values have no effect.
     """
     if mode not in _MODES:
         raise refused(
@@ -456,6 +462,8 @@ def _checked_split(
                 tr("thresholds in double precision"),
                 tr("thresholds in single precision"),
             )
+
+        # The greatest double that is rounded to a float up to, or below, value.
         threshold = (greatest_up_to if mode in _INCLUSIVE_MODES else greatest_below)(
             value
         )

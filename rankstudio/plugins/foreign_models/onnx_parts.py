@@ -169,8 +169,9 @@ def checked_operator(node: onnx.NodeProto, versions: Mapping[str, int]) -> str:
 
     # ONNX leaves out optional inputs at the end, or writes "" for them.
     if len(node.input) not in operator.inputs or len(node.output) != 1:
-        places = tr("{n} inputs").format(n=len(node.input))
-        raise refused(node, places, tr("{n} inputs").format(n=operator.inputs.start))
+        problem = tr("{n} inputs").format(n=len(node.input))
+        expected = tr("{n} inputs").format(n=operator.inputs.start)
+        raise refused(node, problem, expected)
     return str(node.op_type)
 
 

@@ -95,7 +95,8 @@ def _ranklib_tree(tree: Element) -> ScoreTree:
         """Return a node by its key: the value of a leaf, or a split.
 
         A split is the id of a feature, a threshold, and the keys of the nodes
-        for values up to it and above it. `factor` is the weight of the tree.
+        for values up to it and above it. Uses `nodes`, and the weight of the
+        tree, `factor`, of the enclosing function.
         """
         node = nodes[key]
         output = node.findtext("output")
@@ -221,7 +222,7 @@ def _solr_tree(
 def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:
     """Return a model of the plug-in, from the body that creates it or the answer of ``GET _ltr/_model/NAME``.
 
-    The numbers in a definition of RankLib are the places of features in the
+    The numbers in a definition of RankLib are the positions of features in the
     feature set, from 1. Other contents raise UnreadableModelError.
     """
     try:
@@ -232,8 +233,8 @@ def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:
         names = tuple(str(feature["name"]) for feature in set_features)
         model = source.get("definition", source.get("model", source))
 
-        # A definition that is a text is not the model yet: `values` are type
-        # and definition themselves.
+        # A definition that is a text is not the model yet: then `source` has
+        # type and definition itself.
         if isinstance(model, str):
             model = source
         kind = model["type"]

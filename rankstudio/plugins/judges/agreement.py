@@ -79,14 +79,14 @@ class Agreement:
         taus = np.array([pair.tau for pair in self.pairs])  # (pairs, Q)
         is_defined = ~np.isnan(taus)
         n = is_defined.sum(axis=0)
-        means: Floats = np.where(
-            n, np.where(is_defined, taus, 0.0).sum(axis=0) / np.maximum(n, 1), np.nan
-        )
+        sums = np.where(is_defined, taus, 0.0).sum(axis=0)
+        means: Floats = np.where(n, sums / np.maximum(n, 1), np.nan)
         return means
 
     def least(self, n: int | None = 5) -> list[tuple[str, float, tuple[float, ...]]]:
-        """Return the n queries with the least mean τ_b: for each its id, the mean, and τ_b of each pair.
+        """Return the n queries in which the judges agree least.
 
+        For each query, return its id, the mean τ_b, and the τ_b of each pair.
         Queries without a mean τ_b are left out; None for n returns all others.
         """
         means = self.of_query()
@@ -145,7 +145,9 @@ def agreement(judgments: Sequence[Judgments]) -> Agreement:
 def _pair_agreement(
     names: Sequence[str], labels: Floats, query: Ints, n: int, i: int, j: int
 ) -> PairAgreement:
-    """Return the agreement of the judges i and j: Kendall's τ_b in each query, and Krippendorff's α.
+    """Return the agreement of the judges i and j.
+
+    It is Kendall's τ_b in each query, and Krippendorff's α of all documents.
 
     ``labels``, (m, J), has the labels of m documents by J judges (NaN: not
     judged), and ``query``, (m,), the number of the query of each document, of n
@@ -166,7 +168,8 @@ def _pair_agreement(
         _, ranks = np.unique(pair[judged, 0], return_inverse=True)
         scaled_ranks = ranks / judged.size
 
-        # not that of the dataset, as these are no labels of it
+        # The grading says which grades there are. That of the dataset would not
+        # fit, as the ranks are no labels of the dataset.
         grading = Grading.of(scaled_ranks)
         query_ptr = np.append(first, judged.size)
         evaluator = Evaluator(
@@ -180,7 +183,9 @@ def _pair_agreement(
 
 
 def krippendorff_alpha(labels: Floats) -> float:
-    """Compute Krippendorff's α for ordinal labels: 1 for perfect agreement, 0 for agreement by chance.
+    """Compute Krippendorff's α for ordinal labels.
+
+    It is 1 for perfect agreement, and 0 for agreement by chance.
 
     α = 1 - D_o / D_e compares D_o, the disagreement among the labels of each
     document, with D_e, the disagreement among all labels. The difference of two
@@ -207,21 +212,20 @@ def krippendorff_alpha(labels: Floats) -> float:
     ----------
     Krippendorff (2011), Computing Krippendorff's alpha-reliability.
     """
+    # Only the documents with at least two labels, of which there are n in all.
+    labels = labels[(~np.isnan(labels)).sum(axis=1) > 1]
     is_judged = ~np.isnan(labels)
     n_judged = is_judged.sum(axis=1)
-    is_judged = is_judged[n_judged > 1]
-    n_judged = n_judged[n_judged > 1]
-    n = int(n_judged.sum())  # labels in all documents with at least two
+    n = int(n_judged.sum())
     if not n:
         return np.nan
-    ranks = np.zeros(is_judged.shape)
 
-    # labels of the documents that have at least two
-    judged = labels[(~np.isnan(labels)).sum(axis=1) > 1][is_judged]
-    ranks[is_judged] = (doubled_ranks(judged, 0.0) - (n + 1)) / 2  # ranks with mean 0
+    # Ranks of the labels, minus their mean (n + 1) / 2; 0 where there is none.
+    ranks = np.zeros(labels.shape)
+    ranks[is_judged] = (doubled_ranks(labels[is_judged], 0.0) - (n + 1)) / 2
 
     # The squared differences of all ordered pairs of n values with sum s and
-    # sum of squares t add up to 2 (n t - s²).
+    # sum of squares t add up to 2 (n t - s²). Among all labels, s is 0.
     squares = (ranks**2).sum(axis=1)
     sums = ranks.sum(axis=1)
     observed = float((2 * (n_judged * squares - sums**2) / (n_judged - 1)).sum()) / n
@@ -264,6 +268,7 @@ class JudgeSelections:
 
         Columns selected under most judges come first; ties are ordered by share.
         """
+        # lexsort() sorts by its last key first.
         selected = np.flatnonzero(self.shares.any(axis=1))
         columns: Ints = selected[
             np.lexsort(
@@ -305,7 +310,8 @@ def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
             "results", first.plan.title, "runs of a method that selects features"
         )
 
-    # Whether each feature is selected, for each fold and judge.
+    # Whether each feature is selected, for each fold and judge. Features are
+    # columns of the data.
     columns = {int(i): column for column, i in enumerate(first.feature_ids)}
     n = len(columns)
     members = np.array(  # (folds, judges, features)

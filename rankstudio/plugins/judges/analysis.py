@@ -121,6 +121,8 @@ def judges_result(
                 tr("running the plan under each judge"), len(results) / len(judges)
             )
             yield AnalysisResult(tuple(tables), dict(values))
+
+    # Runs with flipped labels; each draw replaces their table.
     n_before = len(tables)
     if flips:
         fractions = tuple(share / 100 for share in shares)
@@ -146,6 +148,8 @@ def judges_words(plan: Plan, values: Mapping[str, Any]) -> list[str] | None:
     """
     if not values["flips"] and not DataColumns.of(plan.columns).judges:
         return None
+
+    # The data; then the plan that is run, or how the data are read.
     words = [data_word(plan)]
     if values["selects"] or values["flips"]:
         words += plan_words(plan)
@@ -165,14 +169,16 @@ def _runs_by_judge(
 ) -> Iterator[list[RunResult]]:
     """Run the plan under each judge; yield the list of results after each run.
 
-    If the test parts of ``data`` are left out because they are sealed, the runs
-    have no test parts either.
+    ``chosen`` are the fields of the plan that keep their values; others get
+    values usual for the data. If the test parts of ``data`` are left out
+    because they are sealed, the runs have no test parts either.
     """
     results: list[RunResult] = []
 
     # Data with the folds of the plan but no test part: that part is sealed.
     is_sealed = is_divided(plan, data) and all(fold.test is None for fold in data.folds)
     for judge in judges:
+        # the same data with the judge's column as the label
         judge_plan = plan.changed(columns={**plan.columns, "label": judge})
         dataset = open_data(judge_plan)
 
@@ -271,9 +277,10 @@ def _selection_as_dict(selection: JudgeSelections) -> dict[str, Any]:
 def _selection_table(
     judges: Sequence[str], results: Sequence[RunResult]
 ) -> tuple[dict[str, Any], AnalysisTable]:
-    """Return the selections and measures under the judges so far, as plain values and as a table.
+    """Return the selections and measures under the judges so far.
 
-    ``results`` has the runs of the first of the judges.
+    They are returned as plain values and as a table. ``results`` has the runs
+    of the first of the judges.
     """
     first = results[0]
     finished = list(judges[: len(results)])
@@ -311,7 +318,7 @@ def _selection_table(
         for column in selection.order().tolist()
     ]
 
-    # Each pair of judges once: the entries above the diagonal.
+    # The index of each pair of judges once: the entries above the diagonal.
     pairs = selection.jaccard[np.triu_indices(len(finished), 1)]
     text = tr(
         "Share of the folds that select a feature under each judge, and number of judges with at least half "
@@ -364,6 +371,8 @@ def _flips_table(flipped: FlippedLabels, data: FoldedDataset) -> AnalysisTable:
     ]
     similarities = (formatted(value, ".3f") for value in flipped.jaccard.tolist())
     rows.append((tr("Jaccard with 0 %"), *similarities))
+
+    # `values` has a row for each share, and a column for each draw.
     for name, values in flipped.values.items():
         rows.append(
             (name, *(formatted(value, ".4f") for value in values.mean(axis=1).tolist()))

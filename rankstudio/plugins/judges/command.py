@@ -32,7 +32,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         help="data file, or folder of folds; or --sample",
     )
-    add_sample_option(parser)
+    add_sample_option(parser)  # --sample
     parser.add_argument(
         "--plan",
         metavar="FILE",
@@ -59,13 +59,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="queries to list, the least agreement first; 5",
     )
     parser.add_argument("--folds", help="folds to run, such as 1,3; all by default")
-    add_reading_options(parser)
-    add_memory_option(parser)
+    add_reading_options(parser)  # --protocol, --missing and others
+    add_memory_option(parser)  # --memory
     parser.add_argument(
         "--json",
         action="store_true",
         help="print JSON instead of tables",
     )
+
+    # --qid, --label and others; --method and the parameters of each method.
     add_column_options(parser.add_argument_group("columns of tables"))
     add_method_options(parser)
 
@@ -74,6 +76,7 @@ def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Return the subject of the analysis (plan, data, chosen fields), and its other parameters."""
     from rankstudio.engine.experiment.runner import open_data
 
+    # The least allowed numbers; and not both data and --sample.
     check_numbers(args, queries=0, draws=1)
     refuse_both(args)
     args.data = None if args.sample else [args.data]  # as `plan_from` expects it
@@ -92,8 +95,8 @@ def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
             "--flips: expected --method or --plan, whose selection is repeated."
         )
 
-    # Fields of the plan that the user has chosen; defaults of all others depend
-    # on the data.
+    # Those of the fields that the user has chosen, by an option or a plan.
+    # Defaults of the others depend on the data.
     fields = ("measures", "convention", "select_by")
     chosen = {name for name in fields if args.plan or getattr(args, name) is not None}
     values = {

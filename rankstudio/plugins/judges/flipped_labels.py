@@ -199,11 +199,14 @@ def flip_steps(
     }
 
     def take(share_index: int, result: RunResult) -> None:
-        """Add the result of a run to the counts and values of its share."""
+        """Add the result of a run to the counts, similarities and values of its share.
+
+        ``share_index`` is the row of the share in these arrays of the function.
+        """
         for fold, original_selection in zip(
             result.folds, original_selections, strict=True
         ):
-            selected = frozenset(fold.selected)
+            selected = frozenset(fold.selected)  # ids of features
             counts[share_index, [columns[i] for i in selected]] += 1 / len(result.folds)
             union = selected | original_selection
 

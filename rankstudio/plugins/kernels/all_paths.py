@@ -80,13 +80,14 @@ def all_paths_kernel(
     if combine not in COMBINATIONS:
         raise ParameterError("combine", combine, "sum or max")
 
-    # number of each pair of labels; a graph is a row with a value for some of these
+    # The number of each pair of labels, filled in by `_connections`. A graph is
+    # a row of a sparse matrix, with a value for some of these pairs.
     numbers: dict[tuple[Hashable, Hashable], int] = {}
     left = [
         _connections(graph, number, combine, numbers)
         for number, graph in enumerate(graphs)
     ]
-    right = left
+    right = left  # without other graphs, the graphs are compared with each other
     if other_graphs is not None:
         right = [
             _connections(graph, number, combine, numbers)

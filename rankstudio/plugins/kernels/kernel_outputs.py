@@ -66,7 +66,8 @@ def left_out_errors(
     (predicted,) = system.left_out([regularization])
     residuals = system.residuals(predicted)
 
-    # The errors compare documents of a query.
+    # The errors compare documents of a query. A loss of pairs does so itself;
+    # one of documents, with an intercept, needs centred residuals.
     if system.factor.intercept:
         residuals = centre(residuals, system.factor.documents)
     errors: Floats = np.einsum("mv,mv->v", residuals, residuals)

@@ -79,7 +79,7 @@ _MAX_ASYMMETRY = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class _Decomposed:
-    """A decomposed system, which is shared by models with different λ.
+    """A decomposed system of kernel RankRLS, shared by models with different λ.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class _Decomposed:
 
     system: KernelSystem
     basis: Ints
-    said: str = ""
+    warning: str = ""
     twins_cache: list[NDArray[Any]] = field(default_factory=list)
 
     @property
@@ -218,10 +218,13 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         For data with one query, the criterion is the error with pairs or
         documents left out.
         """
-        # One decomposition gives the weights and the leave-query-out error.
+        # All documents at once. The label of the method is for the error if
+        # they do not fit into memory.
         rows: QueryData = training_data(data).whole(self.entry.label)
         kernel = kernel_of(self)
         regularization = self.checked("regularization")
+
+        # One decomposition gives the weights and the leave-query-out error.
         decomposed = yield from self._decomposed(rows, kernel)
         weights = decomposed.system.dual(regularization)
         n_features = rows.X.shape[1]
@@ -271,7 +274,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
             return (yield from self._one_query_error(system, rows.y, regularization))
         left_out_residuals = system.residuals(self._predicted(rows, decomposed))
 
-        # The criterion compares documents of a query.
+        # The criterion compares documents of a query. A loss of pairs does so
+        # itself; one of documents, with an intercept, needs centred residuals.
         if system.factor.intercept:
             left_out_residuals = centre(left_out_residuals[:, None], rows.ptr)
         return float(np.sum(left_out_residuals**2))
@@ -302,8 +306,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         self
             The fitted estimator.
         """
-        # None for labels (m,), a matrix for labels (m, v). The first output
-        # stands for all where the rows are grouped and checked.
+        # `outputs` is None for labels (m,), and a matrix for labels (m, v). The
+        # first output stands for all where the rows are grouped and checked.
         outputs = several_outputs(y)
         labels = labels_or_zeros(
             X, y if outputs is None else outputs[:, 0], preferences
@@ -314,9 +318,9 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
 
         # One decomposition gives the models of all outputs.
         decomposed = self._decomposed_outputs(data)
-        if decomposed.said:
+        if decomposed.warning:
             warnings.warn(
-                decomposed.said,
+                decomposed.warning,
                 DependentBasisWarning,
                 stacklevel=2,
             )
@@ -359,8 +363,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         """Return the left-out squared error of each of v outputs, (v,).
 
         ``system`` is decomposed for all outputs, and ``labels``, (m, v), are in
-        the order of the queries. A single query is not left out as a whole: see
-        `_one_query_error`.
+        the order of the queries. Of a single query, which cannot be left out,
+        documents or pairs are left out.
         """
         has_several_queries = system.factor.documents.size > 2
         if has_several_queries:
@@ -390,12 +394,14 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     ) -> Waiting[float]:
         """Return the left-out error of a single query, whose documents or pairs are left out.
 
-        A pointwise model with basis vectors leaves out documents; others follow
-        from the decomposition of the whole kernel.
+        A pointwise model with basis vectors leaves out documents. The error of
+        all others follows from the decomposition of the whole kernel.
         """
         is_pointwise = system.factor.intercept
         if is_pointwise and isinstance(system, ReducedSystem):
             return _leave_one_out_error(system, regularization)
+
+        # the eigenvectors (m, k) and eigenvalues (k,) of the kernel
         decomposition = KernelDecomposition(system.rows, system.values)
         return (
             yield from self.one_ranking_error(decomposition, labels, regularization)
@@ -445,11 +451,16 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
             if regularization is None
             else [LAMBDA.check(value) for value in regularization]
         )
+
+        # Several outputs are a matrix; None for labels (m,). The first output
+        # stands for all where the rows are grouped and checked.
         outputs = several_outputs(y)
         labels = labels_or_zeros(
             X, y if outputs is None else outputs[:, 0], preferences
         )
         data = preferring(self._group(X, labels, qid), preferences)
+
+        # Called for its error only: there must be several queries.
         several_queries(data.ptr, "The leave-query-out predictions of kernel RankRLS")
         if outputs is not None:
             decomposed = self._decomposed_outputs(data)
@@ -514,6 +525,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         grid = [self.checked("regularization")]
         if regularization is not None:
             grid = [LAMBDA.check(value) for value in regularization]
+
+        # All documents are one query; the first of several outputs stands for all.
         outputs = several_outputs(y)
         data = self._group(
             X,
@@ -532,12 +545,17 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         predicted += labels.mean(axis=0)
         return predicted[0] if regularization is None else predicted
 
-    def left_out(self, data: QueryData, columns: Sequence[int]) -> Floats:  # noqa: D102 - inherited
+    def left_out(self, data: QueryData, columns: Sequence[int]) -> Floats:
+        """Score each document by the model trained without its query, (m,).
+
+        Only the features in ``columns`` are used.
+        """
         # The first two calls are for their errors only.
         self.checked("regularization")
         several_queries(data.ptr, "The leave-query-out predictions of kernel RankRLS")
         narrow = with_columns(data, columns)
         decomposed = finish(self._decomposed(narrow, kernel_of(self)))
+
         # Equal documents of a query all get the score of the first of them.
         scores: Floats = self._predicted(narrow, decomposed)[decomposed.twins(narrow)]
         return scores
@@ -590,11 +608,13 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         """
         settings = self._settings(kernel)
         yield WorkProgress(tr("decomposing the kernel"), 0.0)
+
+        # `shared` calls `_decompose` if the result is not cached.
         decomposed = shared(
             data, ("RankRLS", settings), lambda: _decompose(data, *settings)
         )
-        if decomposed.said:
-            yield Note(decomposed.said, kind=DependentBasisWarning)
+        if decomposed.warning:
+            yield Note(decomposed.warning, kind=DependentBasisWarning)
         return decomposed
 
     def _held_out(self, X: ArrayLike, y: ArrayLike) -> HeldOutPredictor:
@@ -609,11 +629,15 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
                 self.n_basis,
                 "None, because held-out predictions need the exact model",
             )
+
+        # All documents are one query.
         data = self._group(X, y, np.zeros(np.shape(y)[:1], dtype=np.int64))
 
         # Raises an error if the kernel matrix does not fit into memory.
         refuse_too_large(len(data.y), None, exact=True)
         all_rows = np.arange(len(data.y), dtype=np.int64)
+
+        # `_kernel_rows` returns a function that computes rows of the kernel.
         kernel = _kernel_rows(data, kernel_of(self))(all_rows)
         regularization = self.checked("regularization")
         is_pointwise = self._is_pointwise()
@@ -625,8 +649,13 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
             weighting=held_out_weighting(self.pair_cost()),
         )
 
-    def held_out_loss(self) -> tuple[str, str]:  # noqa: D102 - inherited
-        # what is left out, and the weighting of its errors
+    def held_out_loss(self) -> tuple[str, str]:
+        """Return the loss of held-out documents, and the weighting of their pairs.
+
+        The loss is of "documents" or of "differences" (pairs) that are left
+        out. The weighting is "size" if the sum over pairs is divided by the
+        number of training documents.
+        """
         cost = self.pair_cost()
         if self._is_pointwise():
             return "documents", "size"
@@ -636,7 +665,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
             )
         return "differences", held_out_weighting(cost)
 
-    def why_no_error(self, n_documents: int) -> str:  # noqa: D102 - inherited
+    def why_no_error(self, n_documents: int) -> str:
+        """Return why one ranking of n documents has no left-out error; "" if it has one."""
         # Reduced: basis vectors are some of the documents only.
         is_reduced = self.n_basis is not None and self.n_basis < n_documents
         if is_reduced and self.checked("pairs") != "pointwise":
@@ -675,6 +705,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
                 self.dual_coef_,
             )
             return scores.T
+
+        # the model of a single output
         return KernelModel(kernel, self.basis_vectors_, self.dual_coef_).scores(
             np.ascontiguousarray(X)
         )
@@ -698,16 +730,23 @@ def _decompose(
     m = len(data.y)
     factor = _document_factor(data) if pointwise else _loss_factor(data, cost)
     is_exact = n_basis is None or n_basis >= m
+
+    # An error is raised if the whole kernel does not fit into memory.
     if is_exact:
         refuse_too_large(m, None, exact=True)
     rows = _kernel_rows(data, kernel)  # function that computes rows of the kernel
     all_rows = np.arange(m, dtype=np.int64)
     if is_exact:
         return _Decomposed(DualSystem.of(rows(all_rows), factor), basis=all_rows)
+
+    # The Nyström map takes each document to features that approximate the
+    # kernel of the basis vectors.
     nystrom, warning = nystrom_features(rows, data.ptr, n_basis, way, seed)
+
+    # By it, weights of the features become weights of the basis vectors.
     inverse = nystrom.dual(np.eye(nystrom.basis.size))
     system = ReducedSystem.of(nystrom.features, inverse, nystrom.basis, factor)
-    return _Decomposed(system, basis=nystrom.basis, said=warning)
+    return _Decomposed(system, basis=nystrom.basis, warning=warning)
 
 
 def _document_factor(data: QueryData) -> QueryFactor:
@@ -722,7 +761,7 @@ def _document_factor(data: QueryData) -> QueryFactor:
 
 
 def _leave_one_out(system: KernelSystem, regularization: float) -> Floats:
-    """Predict each label by the model without its document.
+    """Predict each label by the least-squares model, with an intercept, that is trained without its document.
 
     Labels count as differences from the mean of all labels, and so do the
     predictions. Their shape is (m,), or (m, v) for v outputs.
@@ -731,10 +770,10 @@ def _leave_one_out(system: KernelSystem, regularization: float) -> Floats:
         return system.leave_one_out(regularization)
     return HeldOutPredictor(
         kernel=KernelDecomposition(system.rows, system.values),
-        y=system.factor.targets,
+        y=system.factor.targets,  # labels minus their mean
         regularization=regularization,
         loss="documents",
-    ).each()
+    ).each()  # predicts each document by the model of all others
 
 
 def _leave_one_out_error(
@@ -759,6 +798,8 @@ def _loss_factor(data: QueryData, cost: PairCost) -> QueryFactor:
     """
     if cost.default and data.preferences is None:
         return QueryFactor.centring(data.y, data.ptr)
+
+    # M_q and N_q of each query
     factors, targets = zip(*query_factors(data, cost), strict=True)
     return QueryFactor(
         data.ptr, np.concatenate(targets), tuple(factor.T for factor in factors)

@@ -58,7 +58,7 @@ class KernelSystem(ABC):
     factor: QueryFactor
     values: Floats
     rows: Floats
-    along: Floats
+    projected_targets: Floats
 
     @abstractmethod
     def dual(self, regularization: float) -> Floats:
@@ -69,8 +69,8 @@ class KernelSystem(ABC):
 
         The eigenvectors are shared.
         """
-        along = self.rows.T @ factor.targets
-        return replace(self, factor=factor, along=along)
+        projected_targets = self.rows.T @ factor.targets
+        return replace(self, factor=factor, projected_targets=projected_targets)
 
     def left_out(self, regularizations: Sequence[float]) -> Floats:
         """Predict each query by the model trained without it and its basis vectors.
@@ -93,9 +93,12 @@ class KernelSystem(ABC):
         Threads share the queries, with identical results. For a single query,
         no training data are left, and all scores are 0.
         """
-        # The left-out scores of all documents, for each λ and output.
-        outputs = as_columns(self.along)
+        # `left_out` has the scores of all documents, for each λ and output, in
+        # an array of shape (L, m, v). Targets have v columns from here on.
+        outputs = as_columns(self.projected_targets)
         count = len(regularizations)
+
+        # The bounds of each query's targets, and those of its documents.
         ptr = self.factor.ptr
         documents = self.factor.documents
         left_out = np.zeros((count, int(documents[-1]), outputs.shape[1]))
@@ -105,8 +108,11 @@ class KernelSystem(ABC):
         size = float((np.diff(ptr).astype(float) ** 2).sum()) * len(self.values) * count
 
         def work(q: int) -> None:
-            """Predict query q for all λ, some λ at a time."""
-            span = slice(ptr[q], ptr[q + 1])
+            """Write the scores of query q for all λ to `left_out`, some λ at a time.
+
+            Uses the bounds, targets and projected outputs of the method, too.
+            """
+            span = slice(ptr[q], ptr[q + 1])  # of the query's targets
             rows = slice(documents[q], documents[q + 1])
 
             # A block of λ at a time, so that the matrices of the query stay small.
@@ -122,13 +128,14 @@ class KernelSystem(ABC):
         # a single query is not predicted
         n_predicted = ptr.size - 1 if ptr.size > 2 else 0
 
-        # the products are small
+        # The threads are ours, one query each; within `STEADY`, those of BLAS,
+        # which would change the last bits of results, are off.
         with STEADY, pool(worthwhile(0.4 * size)) as (executor, workers):
             share(executor, workers, work, range(n_predicted))
-        return left_out if self.along.ndim > 1 else left_out[:, :, 0]
+        return left_out if self.projected_targets.ndim > 1 else left_out[:, :, 0]
 
     def residuals(self, predicted: Floats) -> Floats:
-        """Return N - M'f for predictions f, (m,) or (m, v)."""
+        """Return the residuals N - M'f of the loss, for predictions f, (m,) or (m, v)."""
         scores = as_columns(predicted)
         projected = scores if self.factor.blocks is None else self.factor.of(scores)
         return self.factor.targets - projected.reshape(self.factor.targets.shape)
@@ -174,7 +181,8 @@ class DualSystem(KernelSystem):
         DatasetError
             If the kernel is not positive semidefinite.
         """
-        # M'KM, as `factor.of` returns M'Z for values Z; M is the factor of the loss.
+        # K^ = M'KM, as `factor.of` returns M'Z for values Z; M is the factor of
+        # the loss. Its eigenvalues are Λ, its eigenvectors U.
         projected = factor.of(np.ascontiguousarray(factor.of(kernel).T))
         with steady_if_small(len(projected)):
             values, vectors = np.linalg.eigh(projected)
@@ -186,21 +194,24 @@ class DualSystem(KernelSystem):
                 "The kernel is not positive semidefinite: expected no eigenvalue below 0, found "
                 f"{values[0]:.3g} and a largest eigenvalue of {greatest:.3g}."
             )
+
+        # KMU turns a model into scores. Only losses with blocks need it: with
+        # the centering loss, scores are targets minus residuals.
         scores = None if factor.blocks is None else factor.of(kernel).T @ vectors
         return cls(
             factor,
             values=np.maximum(values, 0.0),
             rows=vectors,
-            along=vectors.T @ factor.targets,
+            projected_targets=vectors.T @ factor.targets,
             scores=scores,
         )
 
     def dual(self, regularization: float) -> Floats:
         """Return α = Ma, a = (K^ + λI)^-1 N."""
-        outputs = as_columns(self.along)
+        outputs = as_columns(self.projected_targets)
         solved = self.rows @ (outputs / (self.values + regularization)[:, None])
         dual = self.factor.back(solved)
-        return dual if self.along.ndim > 1 else dual[:, 0]
+        return dual if self.projected_targets.ndim > 1 else dual[:, 0]
 
     def _without(
         self, q: int, grid: Floats, targets: Floats, outputs: Floats
@@ -209,14 +220,16 @@ class DualSystem(KernelSystem):
 
         ``grid``, (L,), has the values of λ, ``targets``, (p, v), are those of
         the query for v outputs, and ``outputs``, (k, v), those of all queries
-        projected on the k eigenvectors. The names in comments are those of the
-        class.
+        projected on the k eigenvectors. With the rows U_q of the query among
+        the eigenvectors and D = (Λ + λI)^-1, the residuals of the query are
+        (U_q D U_q')^-1 U_q D ``outputs``.
         """
         span = slice(self.factor.ptr[q], self.factor.ptr[q + 1])
         rows = self.rows[span]
         inverse = 1.0 / (self.values + grid[:, None])
-        right_side = rows @ (inverse[:, :, None] * outputs)  # a_q
-        matrix = products(rows, inverse)  # G_qq
+        right_side = rows @ (inverse[:, :, None] * outputs)
+        matrix = products(rows, inverse)  # U_q D U_q'
+        # An intercept is one more unknown, which changes the inverse.
         if self.factor.intercept:
             matrix -= (1.0 / (self.factor.n_documents * grid))[:, None, None]
         residuals = np.linalg.solve(matrix, right_side)
@@ -287,23 +300,29 @@ class ReducedSystem(KernelSystem):
         with steady_if_small(len(basis)):
             values, vectors = np.linalg.eigh(projected.T @ projected)
         rows = projected @ vectors
+
+        # ZV turns a model into scores. Only losses with blocks need it: with
+        # the centering loss, scores are targets minus residuals.
         scores = None if factor.blocks is None else mapped @ vectors
-        values = np.maximum(values, 0.0)
+        values = np.maximum(values, 0.0)  # negative ones are rounding errors
         return cls(
             factor=factor,
             values=values,
             rows=rows,
-            along=rows.T @ factor.targets,
+            projected_targets=rows.T @ factor.targets,
             basis=basis,
             weights=inverse @ vectors,
             scores=scores,
         )
 
     def dual(self, regularization: float) -> Floats:
-        """Return b = Bθ, θ = (Λ + λI)^-1 τ."""
-        outputs = as_columns(self.along)
+        """Return the weights b = Bθ of the basis vectors, with θ = (Λ + λI)^-1 τ.
+
+        τ are the projected targets.
+        """
+        outputs = as_columns(self.projected_targets)
         solved = self.weights @ (outputs / (self.values + regularization)[:, None])
-        return solved if self.along.ndim > 1 else solved[:, 0]
+        return solved if self.projected_targets.ndim > 1 else solved[:, 0]
 
     def _without(
         self, q: int, grid: Floats, targets: Floats, outputs: Floats
@@ -315,8 +334,10 @@ class ReducedSystem(KernelSystem):
         outputs, and ``outputs``, (k, v), those of all queries projected on the
         k eigenvectors.
         """
-        span = slice(*self.factor.ptr[q : q + 2])
+        span = slice(*self.factor.ptr[q : q + 2])  # rows of W of the query
         documents = slice(*self.factor.documents[q : q + 2])
+
+        # The basis vectors of the query are a range, as the basis is ascending.
         first, last = np.searchsorted(self.basis, (documents.start, documents.stop))
         held_out_weights = self.weights[first:last]  # B_H
         rows = self.rows[span]
@@ -368,11 +389,13 @@ class ReducedSystem(KernelSystem):
         - 1/m), with D = (Λ + λI)^-1, its row w of W, and its residual r by the model of
         all documents.
         """
-        outputs = as_columns(self.along)
+        outputs = as_columns(self.projected_targets)
         targets = as_columns(self.factor.targets)
         m = len(targets)
         inverse = 1.0 / (self.values + regularization)
         residuals = targets - self.rows @ (inverse[:, None] * outputs)
+
+        # w'Dw + 1/m of each document
         leverage = self.rows**2 @ inverse + 1.0 / m
         predicted: Floats = targets - residuals / (1.0 - leverage)[:, None]
 
@@ -438,6 +461,7 @@ class QueryFactor:
         The labels y have the shape (m,) or (m, v), and ``ptr``, (Q + 1,),
         bounds the documents of each query, which are left out together.
         """
+        # The bounds ptr[[0, -1]] make all documents one group with one mean.
         targets = centre(as_columns(y), ptr[[0, -1]])
         return cls(
             ptr,
@@ -472,25 +496,31 @@ class QueryFactor:
         ).astype(np.int64)
 
     def of(self, values: Floats) -> Floats:
-        """Return M'Z (p, c) of values Z (m, c) per document.
+        """Return M'Z (p, c) for values Z (m, c), one row per document.
 
-        M is block diagonal, with a block per query; without blocks, it subtracts means.
+        M is block diagonal, with a block for each query. Without blocks, M'Z
+        are the values minus their means.
         """
         if self.blocks is None:
             return centre(values, self._centred_together)
         out = np.empty((int(self.ptr[-1]), values.shape[1]))
+
+        # for each query: M_q, its documents, and its rows of M'
         for block, rows, span in self._pieces():
             out[span] = block.T @ values[rows]
         return out
 
     def back(self, values: Floats) -> Floats:
-        """Return MA (m, c) of values A (p, c), one per row of M'.
+        """Return MA (m, c) for values A (p, c), one row per row of M'.
 
-        M is block diagonal, with a block per query; without blocks, it subtracts means.
+        M is block diagonal, with a block for each query. Without blocks, MA
+        are the values minus their means.
         """
         if self.blocks is None:
             return centre(values, self._centred_together)
         out = np.empty((int(self.documents[-1]), values.shape[1]))
+
+        # for each query: M_q, its documents, and its rows of M'
         for block, rows, span in self._pieces():
             out[rows] = block @ values[span]
         return out
@@ -566,8 +596,15 @@ class LeftOutSystem:
         grid: Floats,
         n_documents: int = 0,
     ) -> None:
-        """Compute the products of the rows for each of L values of λ, which all solutions share."""
-        diagonal = _diagonal(values, grid, n_documents)
+        """Compute the products of the rows W_q and B_H for each of L values of λ.
+
+        All solutions share them. ``rows``, (p, k), are W_q of the left-out
+        query, and ``held_out``, (h, k), is B_H, the weights of its basis
+        vectors. ``values``, (k,), has the eigenvalues Λ, and ``grid``, (L,),
+        the values of λ. ``n_documents`` is not 0 if the last unknown is an
+        intercept.
+        """
+        diagonal = _diagonal(values, grid, n_documents)  # Λ + λI, (L, k)
         self._rows = rows
         self._held_out = held_out
         self._diagonal = diagonal[:, :, None]
@@ -581,19 +618,24 @@ class LeftOutSystem:
             _ROUNDINGS * np.finfo(float).eps * (1.0 + values.max(initial=0.0) / grid)
         )
 
-    def solve(self, along: Floats, targets: Floats) -> LeftOutSolution:
+    def solve(self, projected_targets: Floats, targets: Floats) -> LeftOutSolution:
         """Return the models trained without a query, with its residuals, for each λ.
 
-        ``along`` is τ, (k, v), the targets of all queries projected on the
-        eigenvectors, and ``targets`` are those of the query, N_q, (p, v). The
-        solution is refined for each λ whose correction exceeds the error of the
-        decomposition, which remains in any case.
+        ``projected_targets`` is τ, (k, v), the targets of all queries projected
+        on the eigenvectors, and ``targets`` are those of the query, N_q, (p,
+        v). The solution is refined for each λ whose correction exceeds the
+        error of the decomposition, which remains in any case.
         """
-        solution = self._solve(along, targets, np.zeros((len(self._held_out), 1)))
+        solution = self._solve(
+            projected_targets, targets, np.zeros((len(self._held_out), 1))
+        )
 
-        # A correction solves the same system for what the solution misses.
+        # A correction solves the same system for what the solution misses. It
+        # counts if it is larger than rounding errors of the targets.
         for _ in range(_REFINEMENT_STEPS):
-            correction = self._solve(*self._residuals(along, targets, solution))
+            correction = self._solve(
+                *self._residuals(projected_targets, targets, solution)
+            )
             size = np.maximum(
                 np.abs(targets).max(initial=0.0), _largest_magnitudes(solution.left_out)
             )
@@ -612,15 +654,16 @@ class LeftOutSystem:
         return solution
 
     def _residuals(
-        self, along: Floats, targets: Floats, solution: LeftOutSolution
+        self, projected_targets: Floats, targets: Floats, solution: LeftOutSolution
     ) -> tuple[Floats, Floats, Floats]:
         """Return by how much a solution misses each of the three equations that `_solve` solves.
 
-        They are (Λ + λI)θ + W'e - B'μ = along, e + Wθ = targets, and Bθ = 0.
+        They are (Λ + λI)θ + W'e - B'μ = ``projected_targets``, e + Wθ =
+        ``targets``, and Bθ = 0.
         """
         theta, left_out, mu = solution
         first = (
-            along
+            projected_targets
             - self._rows.T @ left_out
             + self._held_out.T @ mu
             - self._diagonal * theta
@@ -628,34 +671,48 @@ class LeftOutSystem:
         return first, targets - left_out - self._rows @ theta, -(self._held_out @ theta)
 
     def _solve(
-        self, along: Floats, targets: Floats, weights: Floats
+        self, projected_targets: Floats, targets: Floats, weights: Floats
     ) -> LeftOutSolution:
-        """Solve (Λ + λI)θ + W'e - B'μ = along, e + Wθ = targets, Bθ = weights, for each λ.
+        """Solve three equations for each λ.
+
+        They are (Λ + λI)θ + W'e - B'μ = ``projected_targets``, e + Wθ =
+        ``targets``, and Bθ = ``weights``.
 
         W, (p, k), are the rows of the left-out query, and B, (h, k), gives the
         weights of its h basis vectors. The unknowns are the models θ, the
         residuals e and μ.
         """
+        # With D = (Λ + λI)^-1 and the projected targets t, the first equation
+        # gives θ = D(t - W'e + B'μ). The others become, with n = ``targets``
+        # and b = ``weights``:
+        #     (I - WDW')e + WDB'μ = n - WDt
+        #     BDB'μ = BDW'e - (BDt - b)
+        # `inner`, (L, p + h, p + h), has these products of W and B.
         p = len(self._rows)
-        inner = self._products  # products of the rows of W and B, (L, p + h, p + h)
-        transformed = self._bordered @ (self._inverse[:, :, None] * along)
+        inner = self._products
+        wdw = inner[:, :p, :p]
+        wdb = inner[:, :p, p:]
+        bdw = inner[:, p:, :p]
+        bdb = inner[:, p:, p:]
+        transformed = self._bordered @ (self._inverse[:, :, None] * projected_targets)
+        wdt = transformed[:, :p]
+        bdt = transformed[:, p:]
 
         # μ is eliminated first, so that both systems are symmetric and
-        # definite. The solution of the first system has p columns for the
-        # coefficients of e in μ, and then its constant part.
-        rhs = np.concatenate((inner[:, p:, :p], transformed[:, p:] - weights), axis=2)
-        border = np.linalg.solve(inner[:, p:, p:], rhs) if len(self._held_out) else rhs
-        across = inner[:, :p, p:]
-        matrix = np.eye(p) - inner[:, :p, :p] + across @ border[:, :, :p]
+        # definite: μ = slope e - constant.
+        rhs = np.concatenate((bdw, bdt - weights), axis=2)
+        solved = np.linalg.solve(bdb, rhs) if len(self._held_out) else rhs
+        slope = solved[:, :, :p]
+        constant = solved[:, :, p:]
         left_out = np.asarray(
             np.linalg.solve(
-                matrix, targets - transformed[:, :p] + across @ border[:, :, p:]
+                np.eye(p) - wdw + wdb @ slope, targets - wdt + wdb @ constant
             ),
             dtype=np.float64,
         )
-        mu: Floats = border[:, :, :p] @ left_out - border[:, :, p:]
+        mu: Floats = slope @ left_out - constant
         theta = self._inverse[:, :, None] * (
-            along - self._rows.T @ left_out + self._held_out.T @ mu
+            projected_targets - self._rows.T @ left_out + self._held_out.T @ mu
         )
         return LeftOutSolution(theta, left_out, mu)
 
@@ -665,7 +722,7 @@ def long_query(
     held_out: Floats,
     values: Floats,
     grid: Floats,
-    along: Floats,
+    projected_targets: Floats,
     targets: Floats,
     n_documents: int = 0,
 ) -> Floats:
@@ -673,13 +730,13 @@ def long_query(
 
     It solves (Λ + λI - W_q'W_q) θ - B_H'μ = τ - W_q'N_q, B_Hθ = 0, with
     ``rows`` W_q (p, k), ``held_out`` B_H (h, k), ``values`` Λ (k,), ``grid`` λ
-    (L,), ``along`` τ (k, v) and ``targets`` N_q (p, v). ``n_documents`` is not
-    0 if the last unknown is an intercept.
+    (L,), ``projected_targets`` τ (k, v) and ``targets`` N_q (p, v).
+    ``n_documents`` is not 0 if the last unknown is an intercept.
     """
     k = rows.shape[1]
     diagonal = _diagonal(values, grid, n_documents)
     matrix = -(rows.T @ rows) + diagonal[:, :, None] * np.eye(k)
-    right_side = along - rows.T @ targets
+    right_side = projected_targets - rows.T @ targets
 
     # Without basis vectors in the query, there is no condition on θ.
     if not len(held_out):

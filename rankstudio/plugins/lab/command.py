@@ -82,7 +82,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="data file or folder of folds",
     )
-    add_sample_option(selection)
+    add_sample_option(selection)  # --sample
     _add_parameters(selection, "selection")
     selection.add_argument(
         "--convention",
@@ -124,24 +124,26 @@ def _add_parameters(parser: argparse.ArgumentParser, kind: str) -> None:
     varied = parser.add_argument_group("varying one quantity")
 
     # the parameter with the values of each quantity that can be varied, by its option
-    names = {
+    quantities = {
         option_of(kind, quantity): values for quantity, values in VARIED[kind].items()
     }
-    help_text = f"quantity to vary: {', '.join(names)}; none by default"
+    help_text = f"quantity to vary: {', '.join(quantities)}; none by default"
     varied.add_argument(
         "--vary",
         metavar="NAME",
-        choices=list(names),
+        choices=list(quantities),
         help=help_text,
     )
     defaults = "; ".join(
-        f"{p.format(p.default)} for {name}" for name, p in names.items()
+        f"{p.format(p.default)} for {name}" for name, p in quantities.items()
     )
     varied.add_argument(
         "--values",
         metavar="GRID",
         help=f"values to use; by default {defaults}",
     )
+
+    # the number of repetitions for each value
     varied.add_argument(
         EACH[kind].option,
         dest="each",
@@ -159,6 +161,8 @@ def _option_help(p: Parameter) -> str:
     argparse reads "%%" as a percent sign.
     """
     default = p.written(p.default) or p.none_label
+
+    # Some parameters have an effect only with certain values of another one.
     only = ""
     if p.only_with:
         name, values = p.only_with
@@ -175,8 +179,13 @@ def run(args: argparse.Namespace) -> int:
     """
     simulation, dataset, settings = _simulation(args)
     steps = simulation.steps(dataset)
-    state, stopped = last_state(steps, lambda state: state.done, simulation.asked)
-    summary = state.found
+
+    # The last state has all results: `summary` of the simulation, and `varied`
+    # for each value of the varied quantity, or None. Progress is shown meanwhile.
+    state, stopped = last_state(
+        steps, lambda state: state.done, simulation.n_repetitions
+    )
+    summary = state.summary
     varied = state.varied
     if args.json:
         tell(as_json({**settings, **state.as_dict()}))
@@ -195,7 +204,8 @@ def run(args: argparse.Namespace) -> int:
         if varied is not None:
             tell(_varied_tables(simulation, varied))
     return status(
-        stopped, f"Stopped after {state.done:,} of {simulation.asked:,} repetitions."
+        stopped,
+        f"Stopped after {state.done:,} of {simulation.n_repetitions:,} repetitions.",
     )
 
 
@@ -267,6 +277,8 @@ def _simulation(
         raise ParameterError(
             options[error.name], error.value, error.expected, error.meant
         ) from None
+
+    # The settings that have an effect, by name; no kernel is no setting.
     settings = {
         name: value
         for name, value in simulation.counting.items()

@@ -114,7 +114,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="print JSON instead of tables"
     )
-    add_force_option(parser)
+    add_force_option(parser)  # --force
 
 
 def run(args: argparse.Namespace) -> int:
@@ -137,7 +137,8 @@ def run(args: argparse.Namespace) -> int:
 
     # Wrong outputs are refused before anything is computed.
     _check_figure(args.figure)
-    if sum(map(is_standard, outputs)) + args.json > 1:
+    n_on_standard_output = sum(map(is_standard, outputs)) + args.json
+    if n_on_standard_output > 1:
         raise ParameterError("FILE", "-", "at most one output on the standard output")
     check_outputs(outputs, args)
     sources, unfinished = _report_sources(args, outputs)
@@ -159,7 +160,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check_figure(path: Path | None) -> None:
-    """Refuse a figure in another format than those of figures, before anything is computed."""
+    """Raise ParameterError for a figure file whose ending is no format of figures."""
     from rankstudio.engine.export.figures.files import FORMATS
 
     if path is not None and path.suffix.lower().removeprefix(".") not in FORMATS:
@@ -185,6 +186,9 @@ def _report_sources(
     for path in args.studies:
         with reading(path) as (study, runs):
             check_outputs(outputs, args, recorded_files(study))
+
+            # All finished runs, also those that the user has hidden. Values
+            # that an earlier version did not store are computed.
             sources.append(
                 read_study(study, opener, includes_hidden=True, fits_all=True)
             )

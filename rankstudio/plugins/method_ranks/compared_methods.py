@@ -134,6 +134,8 @@ def candidate_runs(sources: Sequence[ReportSource]) -> list[CandidateRun]:
     candidates = []
     for source in sources:
         prefix = f"{source.title}: " if len(sources) > 1 else ""
+
+        # `shown` is the source without the numbers of sealed test parts.
         for run in source.shown.runs:
             name = tr("run {number}, {title}").format(
                 number=run.number, title=run.title
@@ -226,6 +228,9 @@ def _with_measure(
     measured_runs = []
     for run in candidates:
         result = run.result
+
+        # Unfinished runs, and those not measured on held-out documents, may not
+        # be compared.
         if not result.complete or not result.part.is_estimate:
             measured_runs.append(run)
         elif not result.has_per_query(measure):
@@ -262,6 +267,7 @@ def _chosen_groups(
     chosen: dict[str, list[CandidateRun]] = {}
     names_by_digest: dict[str, str] = {}
     for data, groups in by_data.items():
+        # `unranked` says why the runs of a group may not be compared, or is "".
         ranked = [group for group in groups if not group.unranked]
         largest = max(ranked, key=_n_methods, default=None)
         for group in groups:
@@ -305,6 +311,8 @@ def _identity(plan: Plan, *, has_criterion: bool = True) -> str:
 
     With ``has_criterion``, the selection criterion counts as part of the method.
     """
+    # The plan without settings that have no effect; then without those of the
+    # data and of files.
     counting = counting_plan(plan)
     values = plan_as_dict(counting)
     ignored = (*_OF_THE_DATA, *_OF_FILES, *(() if has_criterion else ("select_by",)))
@@ -346,6 +354,8 @@ def _method_names(
         plans.setdefault(key, run.result.plan)
         titles.setdefault(key, run.method or run.result.plan.title)
     keys = list(plans)
+
+    # For each index, the parameters in which the plan differs, as a text.
     differing = distinctions({index: plans[key] for index, key in enumerate(keys)})
     names: dict[str, str] = {}
     for index, key in enumerate(keys):
@@ -353,6 +363,8 @@ def _method_names(
         name = " · ".join(
             filter(None, [titles[key], differing[index] if is_shared else ""])
         )
+
+        # If n other methods have this name, it gets the number n + 1.
         n_equal = sum(
             other == name or other.startswith(f"{name} (") for other in names.values()
         )
@@ -420,6 +432,7 @@ def _drop_incomplete(cells: _Cells, left_out: list[Exclusion]) -> None:
     They are removed from ``cells`` and added to ``left_out`` with a reason. The
     methods of each dataset are then in the same order.
     """
+    # The datasets are listed first, since the dict changes in the loop.
     for data in [data for data, runs in cells.items() if len(runs) < 2]:
         runs = cells.pop(data)
         reason = tr("only {method} has a comparable run").format(

@@ -124,6 +124,7 @@ def laid_out(
         The better half of the methods is named at the left, the other half at
         the right.
     """
+    # All numbers here are lengths in sizes of the text.
     n_left = (len(diagram.methods) + 1) // 2
 
     # Margins for the names at both sides.
@@ -137,6 +138,8 @@ def laid_out(
     axis = _RankAxis(left, max(width - right, left + 1.0), max(2, len(diagram.methods)))
     strokes: list[Stroke] = []
     texts: list[DiagramText] = []
+
+    # From the top: critical difference, axis, bars of the groups, names.
     top = _place_difference(diagram, axis, strokes, texts)
     axis_y = top + 1.5
     _place_axis(axis, axis_y, strokes, texts)
@@ -150,9 +153,9 @@ def laid_out(
         row = column if is_left else len(diagram.methods) - 1 - column
         y = below + 0.6 + row * _ROW
         end = left - _NAME_GAP if is_left else axis.right + _NAME_GAP
-        x = axis.place(rank)
+        x = axis.x_of(rank)
         strokes.append(Stroke(((x, axis_y), (x, y), (end, y)), "stem"))
-        name_x = end - 0.3 if is_left else end + 0.3
+        name_x = end - 0.3 if is_left else end + 0.3  # a gap between line and name
         texts.append(
             DiagramText(
                 one_line(name),
@@ -176,10 +179,11 @@ def _name_widths(
     Parameters
     ----------
     widths : sequence of float
-        Widths of the methods' names, the first ``n_left`` of which are at the left.
+        Width of the name of each method.
     n_left : int
+        The first ``n_left`` names are at the left, the others at the right.
     limit : float
-        What each side may have; a side gets more if the other side needs less.
+        Width for each side; a side gets more if the other side needs less.
     """
     left = max(widths[:n_left], default=0.0)
     right = max(widths[n_left:], default=0.0)
@@ -191,14 +195,14 @@ def _name_widths(
 
 @dataclass(frozen=True)
 class _RankAxis:
-    """The axis of ranks from 1 to the number of methods, between two places."""
+    """The axis of ranks from 1 to the number n of methods, between two x values."""
 
     left: float
     right: float
     n: int
 
-    def place(self, rank: float) -> float:
-        """Return where a rank is."""
+    def x_of(self, rank: float) -> float:
+        """Return the x value of a rank."""
         return self.left + (rank - 1.0) / (self.n - 1) * (self.right - self.left)
 
 
@@ -211,11 +215,14 @@ def _place_difference(
     """Place a bar as long as the critical difference above the axis.
 
     Its lines and text are added to ``strokes`` and ``texts``. Return the y at
-    which the room below begins; y grows downwards.
+    which the room below begins; y grows downwards. Without a difference,
+    nothing is added. Lengths are in sizes of the text.
     """
     if math.isnan(diagram.difference):
         return 0.0
-    end = min(axis.place(1.0 + diagram.difference), axis.right)
+
+    # The text at 0.7, and below it the bar at 1.7, with ticks at its ends.
+    end = min(axis.x_of(1.0 + diagram.difference), axis.right)
     strokes.append(Stroke(((axis.left, 1.7), (end, 1.7)), "difference"))
     strokes.append(Stroke(((axis.left, 1.4), (axis.left, 2.0)), "difference"))
     if 1.0 + diagram.difference <= axis.n:  # a longer one has an open end
@@ -229,18 +236,15 @@ def _place_axis(
 ) -> None:
     """Add the axis of ranks at ``y`` to the strokes, with numbered ticks above it.
 
-    Numbers are as many as have room; without room for all, the other ranks have
-    no ticks.
+    Without room for all ranks, only every second, third … one has a tick.
     """
     strokes.append(Stroke(((axis.left, y), (axis.right, y)), "axis"))
-    step = max(1, math.ceil(_MIN_TICK_GAP / ((axis.right - axis.left) / (axis.n - 1))))
-    for rank in range(1, axis.n + 1):
-        is_numbered = (rank - 1) % step == 0
-        if is_numbered or step == 1:
-            strokes.append(
-                Stroke(((axis.place(rank), y - 0.35), (axis.place(rank), y)), "axis")
-            )
-            texts.append(DiagramText(str(rank), axis.place(rank), y - 0.95, "center"))
+    rank_width = (axis.right - axis.left) / (axis.n - 1)
+    step = max(1, math.ceil(_MIN_TICK_GAP / rank_width))
+    for rank in range(1, axis.n + 1, step):
+        x = axis.x_of(rank)
+        strokes.append(Stroke(((x, y - 0.35), (x, y)), "axis"))
+        texts.append(DiagramText(str(rank), x, y - 0.95, "center"))
 
 
 def _place_groups(
@@ -253,8 +257,8 @@ def _place_groups(
     """
     ends: list[float] = []  # of the last bar of each level
     for group in diagram.groups:
-        start = axis.place(diagram.ranks[group[0]]) - _OVERHANG
-        end = axis.place(diagram.ranks[group[-1]]) + _OVERHANG
+        start = axis.x_of(diagram.ranks[group[0]]) - _OVERHANG
+        end = axis.x_of(diagram.ranks[group[-1]]) + _OVERHANG
 
         # the first level whose last bar ends before this one, or a new level
         level = next(

@@ -20,6 +20,7 @@ def diagram_paper(diagram: DrawnRanks, style: FigureStyle) -> Paper:
 
     Its coordinates are in sizes of the text, and y grows downwards.
     """
+    # The size of the text; the diagram is at least 4 of it wide.
     em = style.em
     page = FigurePage(style)
     width = max(style.width / em - 2 * _MARGIN, 4.0)

@@ -245,9 +245,10 @@ class MethodRanking:
 
 
 def _friedman_text(test: FriedmanTest) -> str:
-    """Return Friedman's test, whether any mean ranks differ, as a sentence or more.
+    """Return the results of Friedman's test as one or more sentences.
 
-    The chi-square with the correction for ties is named if it differs.
+    The test decides whether any mean ranks differ. The chi-square with the
+    correction for ties is named if it differs.
     """
     f = "∞" if isinf(test.f) else f"{test.f:.2f}"
     text = tr(

@@ -100,7 +100,7 @@ def rank_diagram(ranking: MethodRanking) -> RankDiagram:
         )
         caption += " " + text.format(cd=tests.critical_difference, alpha=ranking.alpha)
     return RankDiagram(
-        "critical-difference",
+        "critical-difference",  # the name of the file
         tr("Critical differences of {measure}").format(measure=measure),
         caption,
         ranking.methods,

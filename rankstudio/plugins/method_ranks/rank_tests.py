@@ -190,12 +190,14 @@ def friedman(ranks: ArrayLike) -> FriedmanTest:
     n, k = table.shape
     if n < 2 or k < 2:
         return FriedmanTest(*[math.nan] * 6)
+
+    # The functions chdtrc and fdtrc return the probability of a greater value.
     means = table.mean(axis=0)
     spread = float(np.sum((means - (k + 1) / 2) ** 2))
     chi_square = 12.0 * n / (k * (k + 1)) * spread
     p_chi_square = float(chdtrc(k - 1, chi_square))
 
-    # k (k + 1) / 12 without ties
+    # Ties reduce the variance of ranks; without ties it is k (k + 1) / 12.
     variance = float(np.sum((table - (k + 1) / 2) ** 2)) / (n * (k - 1))
     chi_square_ties = n * spread / variance if variance > 0 else math.nan
     p_ties = float(chdtrc(k - 1, chi_square_ties)) if variance > 0 else math.nan
@@ -309,12 +311,12 @@ def nemenyi_p(differences: ArrayLike, n_methods: int, n_datasets: int) -> Floats
 
     # The function is slow: it is called once for each distinct difference.
     sizes = np.round(np.abs(np.asarray(differences, dtype=np.float64)), 12)
-    distinct, places = np.unique(sizes, return_inverse=True)
+    distinct, indices = np.unique(sizes, return_inverse=True)
     ranges = distinct / _standard_error(n_methods, n_datasets) * math.sqrt(2.0)
     p = np.clip(
         np.atleast_1d(studentized_range.sf(ranges, n_methods, np.inf)), 0.0, 1.0
     )
-    return np.asarray(p[places], dtype=np.float64)
+    return np.asarray(p[indices], dtype=np.float64)
 
 
 def indistinct_groups(

@@ -59,7 +59,10 @@ def ranks_table(ranking: MethodRanking) -> TextTable:
                 "Methods with a common letter do not differ significantly by Nemenyi's test."
             )
         )
-    return TextTable(title, header, rows, (0, 4) if groups else (0,), " ".join(notes))
+
+    # Methods and letters are aligned to the left.
+    left_columns = (0, 4) if groups else (0,)
+    return TextTable(title, header, rows, left_columns, " ".join(notes))
 
 
 def _letters(groups: tuple[tuple[int, ...], ...], column: int) -> str:
@@ -73,12 +76,14 @@ def _letters(groups: tuple[tuple[int, ...], ...], column: int) -> str:
 def pairs_table(ranking: MethodRanking) -> TextTable:
     """Return the table of the tests of all pairs of methods, the better ranked one first.
 
-    Only pairs of the most important methods may have posterior probabilities.
+    Of very many methods, only pairs with the best one have posterior
+    probabilities.
     """
     tests = ranking.tests
     assert tests is not None
     rows = []
     for pair in tests.pairs:
+        # `wins` has the number of datasets on which the first method of a pair wins.
         wins = int(ranking.wins[pair.first, pair.second])
         losses = int(ranking.wins[pair.second, pair.first])
         posterior = tests.posterior.get((pair.first, pair.second))
@@ -217,6 +222,7 @@ def ranking_as_dict(ranking: MethodRanking) -> dict[str, Any]:
                 "posterior": posterior._asdict() if posterior is not None else None,
             }
             for pair in (tests.pairs if tests is not None else ())
+            # a loop over one item, which names it
             for posterior in [
                 tests.posterior.get((pair.first, pair.second))
                 if tests is not None

@@ -79,7 +79,12 @@ class MlflowLog:
     def __init__(
         self, store: str, data_name: str, say: Callable[[str], object]
     ) -> None:
-        self.sealed = False
+        """Load MLflow; the log begins with the first event.
+
+        ``store`` is the address of MLflow's store, ``data_name`` names the
+        experiment, and ``say`` shows a sentence to the user.
+        """
+        self.sealed = False  # whether the test part must not be logged
         self._mlflow = _mlflow_library()
         self._store = store
         self._say = say
@@ -91,6 +96,8 @@ class MlflowLog:
 
         # the id of the run in MLflow; "" before the run begins, and after a failure
         self._run = ""
+
+        # The id of the child run in MLflow, by fold and position of a unit.
         self._units: dict[tuple[int, int], str] = {}
 
     def follow(self, event: Event) -> None:
@@ -142,7 +149,11 @@ class MlflowLog:
             )
 
     def _begin(self, plan: Plan) -> None:
-        """Begin a run in MLflow, with the plan as parameters, in the experiment of the data."""
+        """Begin a run in MLflow, with the plan as parameters.
+
+        It is in the experiment of the data, which is created if necessary. The
+        ids of both, and the plan, are stored for later events.
+        """
         self._client = self._mlflow.MlflowClient(tracking_uri=self._store)
         stored = self._client.get_experiment_by_name(self._experiment)
         experiment = (
@@ -351,6 +362,7 @@ def _allowed_key(name: str) -> str:
 def _failure_reason(error: BaseException | None) -> str:
     """Return the reason of a failure in one line; the library describes an absent server in a paragraph."""
     first = error
+
     # An error of the network may be the cause of the error, or the cause of that.
     while error is not None:
         if type(error).__module__ == "requests.exceptions":

@@ -57,7 +57,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         help="data file or folder of folds",
     )
-    add_sample_option(parser)
+    add_sample_option(parser)  # --sample
     keys = [m.key for m in methods()]
     parser.add_argument(
         "--method",
@@ -82,6 +82,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FOLD",
         help="number of the fold whose training part is used",
     )
+
+    # How data are read (--protocol, --missing and others), costs of features,
+    # and --memory.
     add_reading_options(parser)
     add_costs(parser)
     add_memory_option(parser)
@@ -95,6 +98,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_parameters(
         parser, "parameters of the method", methods(), "parameter_", about=about
     )
+
+    # Functions that commands share read this option, which a test does not have.
     parser.set_defaults(plan=None)
 
 
@@ -108,9 +113,14 @@ def run(args: argparse.Namespace) -> int:
 
     check_numbers(args, permutations=1, seed=0)
     refuse_both(args)
+
+    # The path of the method on one fold: `explicit` are the options that the
+    # user has set, which keep their values.
     plan, dataset, explicit = fold_of_data(args, "--folds")
     path = SinglePath.of(plan, dataset, explicit)
     steps = permutation_steps(path.method, path.data, args.permutations, plan.seed)
+
+    # Shows the progress, by the number of permutations so far.
     test, stopped = last_state(
         steps, lambda state: state.permuted.shape[0], args.permutations
     )
@@ -164,6 +174,8 @@ def _heading_lines(
     N = test.permuted.shape[0]
     part = f", training part of fold {path.fold}" if len(dataset.folds) > 1 else ""
     n_queries = path.data.ptr.size - 1
+
+    # What is permuted. Preferences from clicks have a rule for their pairs.
     file = preferences_of(path.plan).get("path")
     kind = "clicks" if "pairs" in preferences_of(path.plan) else "preferences"
     subject = f"documents of the {kind} in {Path(file).name}" if file else "labels"

@@ -57,7 +57,10 @@ class CriterionBand:
 
     @classmethod
     def of(cls, test: PermutationTest, divisor: float) -> CriterionBand:
-        """Summarize a test; criteria are divided by ``divisor``: m if they are sums over m documents."""
+        """Summarize a test: observed criteria, and mean and band of the permuted ones.
+
+        Criteria are divided by ``divisor``: m if they are sums over m documents.
+        """
         low, high = test.band(LEVEL)
         observed = test.observed / divisor
         mean = test.permuted.mean(axis=0) / divisor

@@ -74,6 +74,8 @@ def labelled_paths(
         yield _refitting_paths(estimator, lambda order: replace(data, y=data.y[order]))
         return
     rows: QueryData = data.whole("The permutation test")
+
+    # A function that trains several paths at once, if the method has one.
     shared = None if rows.sparse else estimator.paths_of_labels(rows)
     if shared is None:
         yield _refitting_paths(
@@ -89,7 +91,11 @@ def labelled_paths(
 def _shared_learner(
     paths: LabelPaths, y: Floats, on_threads: Share
 ) -> Callable[[Sequence[Ints]], Criteria]:
-    """Return a function that trains several paths with shared computations."""
+    """Return a function that trains several paths with shared computations.
+
+    It takes orders of the labels ``y`` (m,), and returns the criteria of their
+    paths. ``on_threads`` distributes work to threads.
+    """
 
     def learn(orders: Sequence[Ints]) -> Criteria:
         """Train a path for each order of the labels, with computations that the paths share."""
@@ -108,7 +114,10 @@ def _refitting_paths(
     """
 
     def learn(orders: Sequence[Ints]) -> Criteria:
-        """Train a path for each order of the labels, one after the other."""
+        """Train a path for each order of the labels, one after the other.
+
+        Return the criteria of each path. Uses `estimator` and `relabelled`.
+        """
         criteria = []
         for order in orders:
             path_criteria = yield from learned_path(estimator, relabelled(order))
@@ -124,6 +133,7 @@ def _with_labels(data: QueryData, labels: Floats) -> QueryData:
         return replace(data, y=labels)
     relabelled = QueryData(data.X, labels, data.ptr, data.order)
     centred_X, _ = data.centred
+
     # `centred` is a cached property: its value is set, with the centered labels.
     vars(relabelled)["centred"] = centred_X, centre(labels[:, None], data.ptr)[:, 0]
     return relabelled
@@ -173,11 +183,15 @@ def preferred_paths(
     with pool() as (executor, workers):
 
         def paths(orders: Sequence[Ints]) -> Criteria:
-            """Train a path for each order of the documents, on several threads."""
+            """Train a path for each order of the documents, on several threads.
+
+            Return the criteria of each path. Uses `exchanged`, the estimator
+            and the pool of threads of the enclosing function.
+            """
             criteria: list[Floats] = [np.empty(0)] * len(orders)
 
             def learn(number: int) -> None:
-                """Train the path of one order."""
+                """Train the path of the order with a number, and put its criteria into the list."""
                 criteria[number] = finish(
                     learned_path(estimator, exchanged(orders[number]))
                 )
@@ -319,6 +333,7 @@ def permutation_steps(
     start = between("seed", seed, 0, MOST_SEED)
     data = training_data(data)
     with ExitStack() as stack:
+        # Within `STEADY`, BLAS has one thread, so that equal seeds give equal bits.
         with STEADY:
             paths_context, permuted_mask = _permuted_paths(estimator, data)
             paths = stack.enter_context(paths_context)
@@ -351,6 +366,8 @@ def permutation_steps(
             block_criteria = yield from _progress_then_criteria(
                 steadily(paths.of(orders))
             )
+
+            # A path may end early or late; all get the length of the observed one.
             for number, path_criteria in zip(numbers, block_criteria, strict=True):
                 criteria[number] = _path_of_length(path_criteria, observed.size)
             test = PermutationTest(observed, criteria[: numbers.stop])

@@ -82,7 +82,10 @@ class ClickRule:
     eta: str = ""
 
     def __post_init__(self) -> None:
-        """Raise ParameterError for an invalid rule of pairs, or an invalid η."""
+        """Raise ParameterError for an invalid rule of pairs, or an invalid η.
+
+        A click at a position has the weight position^η.
+        """
         if self.pairs not in PAIR_RULES:
             raise ParameterError(
                 "pairs",
@@ -228,6 +231,8 @@ def _column_positions(cells: Sequence[str]) -> dict[str, int]:
     are left out.
     """
     names = [cell.strip().strip('"').lower() for cell in cells]
+
+    # Each role has several common names; -1 is for a role without a column.
     positions = {
         role: next((names.index(name) for name in common_names if name in names), -1)
         for role, common_names in _COLUMN_NAMES.items()
@@ -278,22 +283,30 @@ class _ClickReader:
         self._path = path
         self._rule = rule
         self._at_once = at_once
+
+        # Numbers of queries, of documents, and of pairs of session and query, in
+        # the order of the log.
         self._queries: dict[str, int] = {}
         self._documents: dict[str, int] = {}
         self._sessions: dict[tuple[str, str], int] = {}
+
         # Hashes of the session and query of each list, to detect a list that
         # comes again.
         self._hashes = array("q")
+
         # Session, query and position of the last document.
         self._last_row: tuple[str, str, int] | None = None
         self._n_lists = self._n_clicks = 0
+
         # Columns of a table of the documents that are not yet counted: line,
         # list, query, document, position, click.
         self._rows = tuple(array("q") for _ in range(6))
         self._propensities = array("d")
+
         # By query, document and position: numbers of times that the document
         # was shown and clicked.
         self._shown = _Counts(n_keys=3, n_sums=2)
+
         # By query, winner, loser and position of the winner: the weight.
         self._pairs = _Counts(n_keys=4, n_sums=1)
 
@@ -308,6 +321,7 @@ class _ClickReader:
             for line_number, line in enumerate(streamed_lines(self._path), start=1)
             if line.strip()
         )
+
         # The first line that is not blank is the header; its most frequent
         # separator is that of the file.
         first, header = next(lines, (1, ""))
@@ -315,10 +329,12 @@ class _ClickReader:
         self._columns = _column_positions(self._cells(1, header)) if header else {}
         if not set(self._columns).issuperset(_NEEDED_COLUMNS):
             raise line_error(self._path, first, header, _EXPECTED_COLUMNS)
+
         # Read all lines of the file.
         rule = self._resolved()
         for line, content in lines:
             self._add(line, content)
+
         # Count the lists that remain after the last line.
         self._count()
         if not self._n_clicks:
@@ -327,6 +343,7 @@ class _ClickReader:
                     path=self._path
                 )
             )
+
         # A session whose documents are not on consecutive lines was counted as
         # several lists.
         if len(np.unique(np.frombuffer(self._hashes, np.int64))) < len(self._hashes):
@@ -367,9 +384,12 @@ class _ClickReader:
     def _resolved(self) -> ClickRule:
         """Return the rule with the source of η that is used.
 
-        If the user specified none, propensities in the log are used or, without
-        such a column, η is estimated. Raise DatasetError if the column is
-        required but missing.
+        A click at a position has the weight position^η, or the inverse of its
+        propensity, a column of the log. If the user specified no η,
+        propensities are used or, without that column, η is estimated. Raise
+        DatasetError if the column is required but missing.
+
+        The attribute ``_uses_propensities`` is set.
         """
         has_propensity = "propensity" in self._columns
         if self._rule.eta == GIVEN and not has_propensity:
@@ -405,6 +425,7 @@ class _ClickReader:
             self._propensities.append(
                 _parsed_propensity(self._path, line, cells[columns["propensity"]])
             )
+
         # The number of the result list; it is found before the row is stored,
         # as a new list may count the others.
         number = self._list(session, query, position)
@@ -454,6 +475,7 @@ class _ClickReader:
 
         With ``keep_last``, the last propensity belongs to the next list and is kept.
         """
+        # One row for each document, with the columns `_LINE`, `_LIST` and so on.
         table = np.array([np.frombuffer(column, np.int64) for column in self._rows]).T
         propensities = np.frombuffer(self._propensities, np.float64)[
             : len(table)
@@ -462,6 +484,7 @@ class _ClickReader:
         self._propensities = (
             self._propensities[len(table) :] if keep_last else array("d")
         )
+
         # Lists whose lines are mixed become consecutive.
         order = np.argsort(table[:, _LIST], kind="stable")
         table = table[order]
@@ -473,6 +496,7 @@ class _ClickReader:
             lines=table[:, _LINE],
         )
         winner, loser = _clicked_pairs(table, self._rule.pairs)
+
         # Propensities already account for the position, so that pairs are not
         # counted by position.
         position = (
@@ -496,6 +520,7 @@ class _ClickReader:
         self._pairs.add(keys, weight[:, None], table[winner, _LINE])
 
     def _cells(self, line: int, content: str) -> list[str]:
+        """Return the cells of a line; FormatError if it is no CSV."""
         try:
             cells = next(csv.reader([content], delimiter=self._delimiter, strict=True))
         except csv.Error:
@@ -560,6 +585,7 @@ class _Counts:
         )
         if not len(keys):
             return keys, sums, lines
+
         # Sort by the first column, then by the second, and so on; lexsort()
         # sorts by its last key first.
         order = np.lexsort(keys.T[::-1])
@@ -582,9 +608,11 @@ def _clicked_pairs(table: Ints, rule: PairRule) -> tuple[Ints, Ints]:
     sizes = np.diff(begins, append=len(table))
     list_of_row = np.repeat(np.arange(begins.size), sizes)
     clicked = np.flatnonzero(table[:, _CLICKED])
+
     # First pair each clicked document with all documents of its list.
     list_sizes = sizes[list_of_row[clicked]]
     winner = np.repeat(clicked, list_sizes)
+
     # Number of the first pair of each clicked document. The loser of pair
     # number p is the row p - (that number) behind the first row of the list.
     first_pairs = np.cumsum(list_sizes) - list_sizes
@@ -653,6 +681,7 @@ def estimate_bias(log: Impressions) -> PositionBias:
 
     key = log.query * (int(log.document.max(initial=0)) + 1) + log.document
     _, group = np.unique(key, return_inverse=True)  # a group is a document of a query
+
     # Only documents that were clicked, and shown at several positions, have
     # information on η.
     clicks = np.bincount(group, log.clicked)
@@ -668,6 +697,7 @@ def estimate_bias(log: Impressions) -> PositionBias:
                 "η cannot be estimated: no clicked document is shown at several positions. Give η instead."
             )
         )
+
     # Leave the other documents out, and number the groups that remain.
     is_useful = is_useful_group[group]
     log_position = log_position[is_useful]
@@ -700,6 +730,7 @@ def estimate_bias(log: Impressions) -> PositionBias:
         text = tr("η cannot be estimated: it would exceed {most:g}. Give η instead.")
         raise PositionBiasError(text.format(most=_MAX_ETA))
     eta = float(brentq(slope, 0.0, _MAX_ETA, xtol=1e-12)) if slope(0.0) > 0 else 0.0
+
     # The error is that of the maximum likelihood estimate.
     _, variance = moments(eta)
     information = float(clicks @ variance)  # the negative second derivative at η
@@ -712,6 +743,8 @@ def estimate_bias(log: Impressions) -> PositionBias:
 
 def click_pairs(log: ClickLog, bias: PositionBias | None) -> ClickPairs:
     """Return the preferences of a log, weighted by the inverse propensity of the clicked document.
+
+    A propensity is the probability that a user sees the document's position.
 
     The pairs of the rule "unclicked" with these weights give the loss of
     propensity SVM-rank (Joachims, Swaminathan and Schnabel 2017, section 5).
@@ -748,6 +781,7 @@ def click_pairs(log: ClickLog, bias: PositionBias | None) -> ClickPairs:
                 most=GREATEST
             )
         )
+
     # The same pair at several positions becomes one preference with the sum of
     # their weights.
     counts = _Counts(3, 1)

@@ -120,6 +120,7 @@ def describe_preferences(
         If the file cannot be read, or differs from that of the plan.
     """
     file = preference_file(plan)
+
     # The training part of one fold, or all parts of all folds.
     folds = [fold for fold in dataset.folds if number in (None, fold.number)]
     parts = [
@@ -127,6 +128,7 @@ def describe_preferences(
         for fold in folds
         for part in (fold.parts.values() if number is None else (fold.train,))
     ]
+
     # A query in several parts is counted once, in the first of them.
     counted_queries = set[str]()
     summary = NO_PREFERENCES
@@ -136,6 +138,7 @@ def describe_preferences(
         queries = zip(part.query_ids, is_new_query, strict=True)
         if any(is_new and query in file.queries for query, is_new in queries):
             part_preferences = file.of_part(part, file.queries)
+
             # Only preferences of queries that are new.
             is_new_preference = np.array(is_new_query)[
                 part.query_index[part_preferences.winner]
@@ -160,14 +163,16 @@ def check_file(plan: Plan, dataset: FoldedDataset) -> None:
     file = preference_file(plan)
     parts = [part for fold in dataset.folds for part in fold.parts.values()]
     query_ids = {query for part in parts for query in part.query_ids}
+
     # a part with queries of an earlier part, as folds have, is skipped
     checked_queries: set[str] = set()
     for part in parts:
         if checked_queries.isdisjoint(part.query_ids) and file.queries.intersection(
             part.query_ids
         ):
-            file.of_part(part, query_ids)
+            file.of_part(part, query_ids)  # called for its errors only
             checked_queries.update(part.query_ids)
+
     # No part has a query of the file. Called for its error only, which says so.
     if not checked_queries:
         file.of_part(parts[0], query_ids)

@@ -145,6 +145,7 @@ class PreferenceFile:
             for query in columns.queries
         ]
         query = np.array(query_indices, dtype=np.int64)[columns.query]
+
         # Preferences of queries in other parts are left out.
         in_part = np.flatnonzero(query != _IN_OTHER_PART)
         if not in_part.size:
@@ -152,6 +153,7 @@ class PreferenceFile:
                 f"{self.path}: found no preference between documents of the data; expected at least one."
             )
         query = query[in_part]
+
         # The rows of the documents; a negative number says that no single row
         # was found.
         documents = DocumentRows.of(data, columns.documents)
@@ -159,6 +161,7 @@ class PreferenceFile:
             documents.find(query, names[in_part])
             for names in (columns.winner, columns.loser)
         )
+
         # The first wrong preference is the one in the error.
         wrong = np.flatnonzero(
             (query == _NOT_IN_DATA) | (winner < 0) | (loser < 0) | (winner == loser)
@@ -190,6 +193,7 @@ class PreferenceFile:
         query = columns.queries[int(columns.query[preference])]
         row, names = (winner, columns.winner) if winner < 0 else (loser, columns.loser)
         name = columns.documents[int(names[preference])]
+
         # The expected text depends on what was wrong: the query, or one of its
         # documents.
         if q == _NOT_IN_DATA:
@@ -301,6 +305,7 @@ def _preferences_of_clicks(
         pairs = click_pairs(log, bias)
     except DatasetError as error:
         raise type(error)(f"{path}: {error}") from None
+
     # Pairs of clicks are preferences of magnitude 1.
     columns = PreferenceColumns(
         line=pairs.line,
@@ -390,8 +395,12 @@ class DocumentRows:
         A name may also be a number, that of a document within its query.
         """
         numbers = np.array([_number_of_id(name) for name in names], dtype=np.int64)
+
+        # For each document, the position of its id in `names`; -1 if it is none.
+        # Ids are from comments.
         name = _positions_of_ids(data.document_ids if data.comments else (), names)
         rows = np.flatnonzero(name >= 0)
+
         # Query and name as one number, of which the first row and the number of rows.
         keys, first, count = np.unique(
             data.query_index[rows] * len(names) + name[rows],
@@ -429,6 +438,7 @@ class DocumentRows:
         rows = np.where(
             (number >= 1) & (number <= size), first + number - 1, NO_DOCUMENT
         )
+
         # An id takes precedence over a number. Query and name make one number,
         # as in `keys`; -1 is no key, for positions behind the last key.
         key = q * self.numbers.size + name
@@ -532,18 +542,21 @@ def columns_of_lines(text: TextLines) -> PreferenceColumns:
         raise DatasetError(
             f"{text.path}: found no preference; expected on each line {_EXPECTED_COLUMNS}."
         )
+
     # Queries and documents are numbered in the order of their first line.
     queries: dict[str, int] = {}
     documents: dict[str, int] = {}
     indices = []
     sizes = []
     for line_number, line in filled:
+        # query, winner and loser of a preference; its magnitude and weight
         (query, *pair), numbers = _names_and_sizes(text, line_number, line, delimiter)
         numbered = (documents.setdefault(name, len(documents)) for name in pair)
         indices.append(
             (line_number, queries.setdefault(query, len(queries)), *numbered)
         )
         sizes.append(numbers)
+
     # The lists of rows become one array for each column.
     line_numbers, query, winner, loser = np.array(indices, dtype=np.int64).T.copy()
     magnitude, weight = np.array(sizes).T.copy()
@@ -574,12 +587,14 @@ def columns_of_bytes(content: Bytes) -> PreferenceColumns | None:
     text = np.frombuffer(raw, dtype=np.uint8)
     if not raw or not _is_simple_ascii(text):
         return None
+
     # Where each line begins and ends; a file with a very long line is read line
     # by line.
     ends = np.append(np.flatnonzero(text == _NEWLINE), text.size)
     starts = np.append(0, ends[:-1] + 1)
     if int((ends - starts).max()) >= _MAX_UNCHECKED_LENGTH:
         return None
+
     # The first line that is not empty says the delimiter; it is skipped if it
     # is a header.
     n_leading_blanks = len(raw) - len(raw.lstrip(_BLANKS))
@@ -587,12 +602,14 @@ def columns_of_bytes(content: Bytes) -> PreferenceColumns | None:
     line = raw[starts[first] : ends[first]].decode()
     delimiter = _delimiter_of_line(line)
     first += _is_header([cell.strip() for cell in line.split(delimiter)])
+
     # The number of delimiters in each line says whether the line can have a preference.
     delimiter_positions = np.flatnonzero(text == ord(delimiter))
     before = np.searchsorted(delimiter_positions, starts)
     count = np.searchsorted(delimiter_positions, ends) - before
     has_preference = (count >= _MIN_CELLS - 1) & (count < _MAX_CELLS)
     has_preference[:first] = False
+
     # All other lines must be blank.
     other_lines = np.flatnonzero(~has_preference)
     other_lines = other_lines[other_lines >= first]
@@ -600,6 +617,7 @@ def columns_of_bytes(content: Bytes) -> PreferenceColumns | None:
         raw[starts[i] : ends[i]].strip() for i in other_lines
     ):
         return None
+
     # The positions of all cells, without blanks around their texts.
     lines = np.flatnonzero(has_preference)
     begin, end = _cell_bounds(
@@ -651,6 +669,8 @@ def _is_simple_ascii(text: Bytes) -> bool:
     """
     if int(text.max()) >= _DELETE or ((text == ord('"')) | (text == ord("'"))).any():
         return False
+
+    # Each return must be followed by a new line; the text does not end with one.
     returns = np.flatnonzero(text == _RETURN)
     n_blanks = sum(int(np.count_nonzero(text == blank)) for blank in (_TAB, _NEWLINE))
     has_other_controls = int(np.count_nonzero(text < _SPACE)) != returns.size + n_blanks
@@ -675,6 +695,7 @@ def _cell_bounds(
     """
     nth = np.arange(_MAX_CELLS - 1)
     exists = nth < count[:, None]
+
     # The number in the text of each line's nth delimiter; 0, which is not used,
     # where there is none.
     number_in_text = np.where(exists, before[:, None] + nth, 0)
@@ -690,11 +711,15 @@ def _stripped_bounds(text: Bytes, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
     """
     begin = begin.copy()
     end = end.copy()
+
     # `shift` is where the outermost character is: at `begin`, or one before `end`.
     for edge, step, shift in ((begin, 1, 0), (end, -1, -1)):
         flat = edge.ravel()
         low = begin.ravel()
         high = end.ravel()
+
+        # Cells whose outermost character is a blank move inwards, until none
+        # does; an empty cell stops.
         unstripped = np.flatnonzero(low < high)
         while unstripped.size:
             unstripped = unstripped[text[flat[unstripped] + shift] <= _SPACE]
@@ -713,11 +738,14 @@ def _distinct_words(
     width = int((end - begin).max())
     if not width:
         return ("",), np.zeros(begin.size, dtype=np.int64)
+
+    # A row of letters for each cell, filled up with zeros to a multiple of 8.
     eights = -(-width // 8)  # width / 8, rounded up
     letters = np.zeros((begin.size, 8 * eights), dtype=np.uint8)
     for column in range(width):
         inside = np.flatnonzero(begin + column < end)
         letters[inside, column] = text[begin[inside] + column]
+
     # Words of at most eight letters are compared as numbers, which sorts
     # several times as fast.
     words: NDArray[np.generic] = letters.view(

@@ -52,6 +52,7 @@ class PreferenceSummary:
         values = {
             f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)
         }
+
         # All counts are added, except the size of the largest cycle.
         return PreferenceSummary(
             **{**values, "largest": max(self.largest, other.largest)}
@@ -88,16 +89,21 @@ def summarise_preferences(preferences: Preferences, query: Ints) -> PreferenceSu
     m = query.size
     directed_pairs = np.unique(winner * m + loser)  # each pair of rows as one number
     winner_row, loser_row = np.divmod(directed_pairs, m)
+
     # Pairs in both directions become one pair here, so that the difference is
     # the number of contradictions.
     pairs = np.unique(
         np.minimum(winner_row, loser_row) * m + np.maximum(winner_row, loser_row)
     )
+
     # Documents of one strongly connected component are in cycles with each other.
     graph = coo_array((np.ones(winner.size), (winner, loser)), shape=(m, m))
+
+    # `component` has the number of each document's component, (m,).
     _, component = connected_components(graph, connection="strong")
     sizes = np.bincount(component)
     cycles = sizes[sizes > 1]
+
     # Preferences within a component are those that a ranking cannot satisfy together.
     inside = (
         (component[winner] == component[loser])

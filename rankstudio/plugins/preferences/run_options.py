@@ -51,6 +51,7 @@ def preferences_from(args: argparse.Namespace) -> dict[str, str] | None:
     """
     from rankstudio.plugins.preferences.plan_preferences import named_preferences  # noqa: PLC0415 - after the options
 
+    # Options that are absent, or that the command does not have, are None.
     path: Any = getattr(args, "preferences", None)
     pairs = getattr(args, "click_pairs", None)
     eta: str | None = getattr(args, "eta", None)

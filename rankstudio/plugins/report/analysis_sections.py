@@ -30,6 +30,8 @@ def analysis_blocks(source: ReportSource) -> Iterator[Block]:
     part, with its name.
     """
     for entry in reported_analyses():
+        # An analysis needs a run, a plan, a dataset or a part. The function for
+        # this need returns all of them that the report has, by name.
         subjects = _SUBJECTS_BY_NEED[entry.needs](source)
         if not subjects:
             yield Paragraph(f"{entry.label}: the data are not available.", muted=True)

@@ -74,11 +74,14 @@ def _next_sentence(group: ReportedGroup, best: ReportedRun) -> str:
 
     # Its test against the best run.
     test = next((row for row in group.tests if row.key == follower.number), None)
+
+    # `found` has the results of the test, except for the corrected p value.
     if test is None or test.found is None or test.p_holm is None:
         return f"The next is {follower.name}, with {fixed(follower.result.average[name])}; it was not tested."
     significant = "" if test.p_holm < ALPHA else " not"
 
-    # the tests subtract the best run
+    # The test subtracts the best run from the other one; the sentence is the
+    # other way round.
     difference = fixed(-test.found.mean_difference, sign=True)
     return (
         f"It is{significant} significantly better than the next, {follower.name}: difference {difference}, "
@@ -122,7 +125,7 @@ def against_single_feature(run: ReportedRun, name: str) -> PairedComparison | No
         None if the documents or the measure's code are not available, or if the
         run has no values of the measure for each query.
     """
-    # `lacking` returns why a measure of a plug-in cannot be computed.
+    # `missing_requirement` returns why a measure of a plug-in cannot be computed.
     if (
         run.data is None
         or missing_requirement(name)

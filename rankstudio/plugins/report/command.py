@@ -66,7 +66,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="KEYS",
         help="comma-separated sections, in this order",
     )
-    add_run_choice(parser)
+    add_run_choice(parser)  # --data and --runs
     parser.add_argument(
         "--measure", help="measure to compare; the selection criterion by default"
     )
@@ -80,7 +80,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="print file and sections as JSON",
     )
-    add_force_option(parser)
+    add_force_option(parser)  # --force
 
 
 def run(args: argparse.Namespace) -> int:
@@ -108,8 +108,10 @@ def run(args: argparse.Namespace) -> int:
         text = tr("{study}: the study has no finished run to report.")
         raise StoreError(text.format(study=args.study))
 
-    # Sections given in the command replace those of the study's settings.
+    # A note says which datasets of the study are left out by default.
     tell_others(source, "The report covers")
+
+    # Sections in the command replace those of the study's settings.
     report = make_report(replace(source, measure=name))
     report = report.arranged(keys or wanted_keys(source.settings.sections))
     write_output(args.out, html_page(report))

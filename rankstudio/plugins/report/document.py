@@ -116,7 +116,7 @@ def _element(file: bytes) -> str:
 
 @dataclass(frozen=True)
 class FactList:
-    """A list of facts.
+    """A list of facts in a report.
 
     Attributes
     ----------

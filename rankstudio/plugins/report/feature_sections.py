@@ -164,6 +164,8 @@ def _closest_choices(run: ReportedRun) -> dict[int, str]:
     # values are the lead as a share of the score, the fold, and the margin.
     least: dict[int, tuple[float, int, Margin]] = {}
     ids = run.result.feature_ids.tolist()
+
+    # Features of a group are one candidate, with several members.
     groups = CandidateGroups.of(
         ids, run.result.feature_names, feature_groups_of(run.plan)
     )

@@ -159,7 +159,7 @@ def protocol_blocks(source: ReportSource) -> Iterator[Block]:
 def _runs_by_dataset(
     runs: Sequence[ReportedRun],
 ) -> list[tuple[RecordedData, list[ReportedRun]]]:
-    """Return the datasets, distinguished by place and checksum, each with its runs."""
+    """Return the datasets, distinguished by opened path and checksum, with their runs."""
     datasets = grouped(runs, lambda run: (run.recorded.place, run.recorded.checksum))
     return [
         (dataset_runs[0].recorded, dataset_runs) for dataset_runs in datasets.values()
@@ -248,6 +248,7 @@ def _protocol_rows(plan: Plan) -> tuple[tuple[str, str], ...]:
         ("model chosen by", criterion),
         (
             "which model",
+            # a rule has a key, or is a number of features
             _RULE_TEXTS.get(plan.rule, f"the best with {plan.rule} features"),
         ),
         ("measures", listed(plan.measures)),
@@ -263,6 +264,7 @@ def seal_blocks(source: ReportSource) -> Iterator[Block]:
 
     While a test part is sealed, its numbers are not shown.
     """
+    # The first key of a dataset has its name and a checksum.
     datasets = grouped(source.runs, lambda run: dataset_keys(run.recorded)[0])
     for runs in datasets.values():
         name = runs[0].result.data_name
@@ -344,6 +346,8 @@ def ability_blocks(key: str, plugin: str, source: ReportSource) -> Iterator[Bloc
         text = f"This section needs the plug-in {plugin}, which is absent or left out."
         yield Paragraph(text, muted=True)
         return
+
+    # The plug-in names its function, which is imported here.
     for block in imported(part.compute)(source):
         yield ReportFigure(block) if isinstance(block, Figure) else block
 
@@ -387,8 +391,8 @@ def make_report(source: ReportSource) -> Report:
 
     Notes
     -----
-    The same source always gives the same report: it contains no date or
-    location, and is in English in every language of the window.
+    The same source always gives the same report: it does not say when or where
+    it was made, and is in English in every language of the window.
     """
     visible = source.shown  # without the numbers of sealed test parts
     sections = []
@@ -407,7 +411,7 @@ def make_report(source: ReportSource) -> Report:
 
 
 def _section(key: str, blocks: tuple[Block, ...]) -> ReportSection:
-    """Return the section with a key."""
+    """Return the section with a key, with its title and some contents."""
     return ReportSection(key, SECTIONS[key], blocks)
 
 

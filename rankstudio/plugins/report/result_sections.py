@@ -78,6 +78,8 @@ def _averages_table(group: ReportedGroup) -> TextTable:
     runs = group.runs
     names = list(dict.fromkeys(name for run in runs for name in run.plan.measures))
     rows = [_average_row(run, names) for run in runs]
+
+    # All runs of a group have the same folds, and so the same single features.
     single = runs[0].result.baseline
     cells = [fixed(single[name]) if name in single else NOTHING for name in names]
     rows.append(("", "best single feature", "1", *cells))
@@ -282,6 +284,7 @@ def _test_row(row: ComparedRun, title: str) -> tuple[str, ...]:
         or row.p_t_holm is None
         or row.p_wilcoxon_holm is None
     ):
+        # `differs` says why a run is not compared.
         role = row.role if row.role == "reference" else row.differs
         return (str(row.key), title, mean, role, "", "", "", "", "")
     test = row.found

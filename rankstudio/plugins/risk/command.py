@@ -84,7 +84,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="print JSON instead of tables"
     )
-    add_force_option(parser)
+    add_force_option(parser)  # --force
 
 
 def run(args: argparse.Namespace) -> int:
@@ -99,7 +99,8 @@ def run(args: argparse.Namespace) -> int:
     checked_alpha(args.alpha)
     name = measure(args.measure).name if args.measure else ""
     outputs = [path for path in (args.csv, args.latex) if path is not None]
-    if sum(map(is_standard, outputs)) + args.json > 1:
+    n_on_standard_output = sum(map(is_standard, outputs)) + args.json
+    if n_on_standard_output > 1:
         raise ParameterError("FILE", "-", "at most one output on the standard output")
     check_outputs(outputs, args)
 
@@ -134,6 +135,8 @@ def _reported_runs(
         with reading(path) as (study, _):
             check_outputs(outputs, args, recorded_files(study))
             source = read_study(study, opener, includes_hidden=True, fits_all=True)
+
+            # `shown` is the source without the numbers of sealed test parts.
             runs += source.shown.runs
     return runs
 
@@ -160,6 +163,7 @@ def _risks(
     baseline = (args.baseline or "").strip() or None
     is_number = baseline is not None and baseline.isdecimal()
     risks: list[GroupRisk] = []
+
     # Without any run, the loop runs once, and the call raises the error for no runs.
     for runs_on_data in chosen.values() or [[]]:
         numbered = dict(enumerate(runs_on_data, start=1))

@@ -212,6 +212,7 @@ def group_risk(
     if position is None:
         reason = reason or tr("Not compared: {measure} is not defined in any query.")
         notes = (reason.format(measure=name), *left_out)
+
         # No baseline, no risks of runs, and 0 queries compared.
         return GroupRisk(group, name, alpha, None, (), 0, notes)
 

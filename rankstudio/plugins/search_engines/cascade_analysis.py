@@ -79,12 +79,16 @@ def cascade_result(
             tr("The run has no costs of features. Import them before the run.")
         )
     depths = (depths,) if isinstance(depths, int) else depths
+
     # Data without any test part, such as those of a sealed run, give no test measures.
     is_sealed = all(fold.test is None for fold in data.folds)
     measure = name or measure or _selecting_measure(plan)
+
+    # The front has the best cascades, the fastest one first.
     front = yield from find_cascades(
         run, data, costs, measure, depths, sealed=is_sealed
     )
+
     # Warn if no cascade is within the budget.
     best = front.within(budget) if budget is not None else None
     warnings: tuple[str, ...] = ()
@@ -148,8 +152,10 @@ def _cascade_table(
         if path
         else tr("Models of its path")
     )
+
     # The test part is sealed, or the data have none.
     is_untested = all(isnan(candidate.test) for candidate in front.cascades)
+
     # One row for each cascade; a single model has no second stage.
     rows: list[tuple[Cell, ...]] = []
     for cascade in front.cascades:
@@ -169,6 +175,7 @@ def _cascade_table(
                 tr("chosen") if cascade is best else "",
             )
         )
+
     # The header has a column for the test part only if the rows have one.
     titles = [tr("validation {measure}")]
     if not is_untested:

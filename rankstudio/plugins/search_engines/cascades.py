@@ -130,14 +130,19 @@ def cascade_scores(
     query = np.repeat(np.arange(query_ptr.size - 1), np.diff(query_ptr))
     order = np.lexsort((-first, query))
     position = np.empty(first.size, dtype=np.int64)
+
     # Position of each document within its query, by the first model.
     position[order] = np.arange(first.size) - query_ptr[query[order]]
+
+    # The documents below are not ranked again: their scores are the first ones.
     below = position >= depth
     stage_scores = np.where(below, first, second)
+
     # Ranks replace scores, because scores of the two models are not comparable;
-    # ties have to stay ties.
+    # ties have to stay ties. The order is by query, stage and score.
     order = np.lexsort((-stage_scores, below, query))
     keys = [key[order] for key in (query, below, stage_scores)]
+
     # A new rank begins where any of the three keys changes.
     differs_from_last = np.any([key[1:] != key[:-1] for key in keys], axis=0)
     scores = np.empty(first.size)
@@ -232,9 +237,11 @@ def find_cascades(
     """
     sorted_depths = _sorted_depths(depths)
     higher_is_better = measure(name).higher_is_better
+
     # The models of the best path that are combined, by their positions on the path.
     path = _best_path(run, data, name, higher_is_better)
     combined_positions = _combined_positions(path)
+
     # The models of each fold with the fold's data, which give measures and costs.
     parts = {fold.number: fold.parts for fold in data.folds}
     folds = []
@@ -245,6 +252,7 @@ def find_cascades(
             fold_path.steps[int(i)] for i in path.positions[combined_positions, index]
         ]
         folds.append(_Fold(parts[fold_result.fold], steps, run, name))
+
     # Indices of the first and the second model, and the depth; None for a single model.
     tried: list[tuple[int, int, int | None]] = [
         (i, j, depth)
@@ -253,6 +261,7 @@ def find_cascades(
         for depth in sorted_depths
     ]
     tried += [(i, i, None) for i in range(len(combined_positions))]
+
     # The mean validation measure and cost over the folds for each combination.
     values = []
     times = []
@@ -263,6 +272,7 @@ def find_cascades(
         fold_times = [fold.milliseconds(costs, i, j, depth) for fold in folds]
         values.append(float(np.mean(fold_values)))
         times.append(float(np.mean(fold_times)))
+
     # Only cascades on the front are measured on the test part.
     sizes = np.rint(path.sizes[combined_positions]).astype(int).tolist()
 
@@ -272,7 +282,7 @@ def find_cascades(
         Uses `tried`, `values`, `times`, `sizes`, `folds` and `sealed` of the
         function around it.
         """
-        i, j, depth = tried[position]
+        i, j, depth = tried[position]  # numbers of the two models, and the depth
         tests = [] if sealed else [fold.value("test", i, j, depth) for fold in folds]
         return Cascade(
             first=sizes[i],
@@ -310,6 +320,7 @@ def _best_path(
         )
     if missing_requirement(name):
         raise PlanError(missing_requirement(name))
+
     # Only paths with a validation measure can be compared.
     paths = [path for path in tried_models(run, name) if np.isfinite(path.means).any()]
     if not paths or not can_measure(run, data, name):
@@ -371,6 +382,7 @@ class _Fold:
             )
             for key, part in parts.items()
         }
+
         # by part and index of the model
         self._scores: dict[tuple[str, int], Floats] = {}
 
@@ -383,7 +395,7 @@ class _Fold:
         return self._scores[part, model]
 
     def features(self, model: int) -> tuple[int, ...]:
-        """Return the features of a model by 1-based id."""
+        """Return the ids, from 1, of the features of a model; ``model`` is its index."""
         return tuple(int(self._ids[column]) for column in self.steps[model].selected)
 
     def value(self, part: str, first: int, second: int, depth: int | None) -> float:

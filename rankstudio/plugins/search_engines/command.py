@@ -17,7 +17,7 @@ from rankstudio.engine.errors import ParameterError, PlanError
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command `rankstudio cascades`."""
     parser.add_argument("study", metavar="STUDY", type=Path, help="study file")
-    add_run_number(parser, "--run")
+    add_run_number(parser, "--run")  # --run N, stored as `number`
     parser.add_argument(
         "--budget",
         type=float,
@@ -35,8 +35,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="K,K",
         help="numbers of documents that are ranked again; default: 5,10,20,50,100",
     )
-    add_costs(parser, "They replace the costs of the run")
-    add_memory_option(parser)
+    add_costs(parser, "They replace the costs of the run")  # --costs
+    add_memory_option(parser)  # --memory
     parser.add_argument(
         "--json",
         action="store_true",
@@ -59,6 +59,7 @@ def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
         raise ParameterError("--budget", args.budget, "milliseconds greater than 0")
     opened = opened_run(args.study, args.number)
     name = measure(args.measure).name if args.measure else ""
+
     # Costs of the options precede those of the plan and those of the data.
     plan = opened.plan
     costs = (
@@ -70,6 +71,7 @@ def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
         raise PlanError(
             f"--costs: run {opened.key.id} of {args.study} has no costs; expected a file of them."
         )
+
     # A sealed run is used without its test part.
     run = sealed_run(opened.result) if opened.sealed else opened.result
     data = sealed_data(opened.dataset) if opened.sealed else opened.dataset

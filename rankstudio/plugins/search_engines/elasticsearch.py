@@ -48,11 +48,12 @@ def write(function: ScoreFunction) -> Files:
     if function.linear:
         # A linear model has weights by name.
         kind = _LINEAR
+
         # The definition is a text in the JSON of the model.
         definition = json.dumps(dict(zip(names, function.weights, strict=True)))
     else:
         # Trees are in the format of RankLib, with the numbers of the features
-        # in the set.
+        # in the set. `moved` shifts thresholds like the values of features.
         shifted_trees = replace(
             function, trees=tuple(moved(tree, function) for tree in function.trees)
         )
@@ -81,8 +82,12 @@ def _set_features(function: ScoreFunction) -> list[dict[str, Any]]:
     if function.set_definitions:
         return [json.loads(definition) for definition in function.set_definitions]
     return [
-        {"name": i.identifier, "params": [], "template": field_query(i)}
-        for i in function.inputs
+        {
+            "name": model_input.identifier,
+            "params": [],
+            "template": field_query(model_input),
+        }
+        for model_input in function.inputs
     ]
 
 
@@ -122,7 +127,8 @@ def not_negative(
 ) -> tuple[ScoreFunction, ...]:
     """Return a function in which each feature with negative values has a shift.
 
-    The shift is the power of two above the absolute value of the lowest value.
+    The shift is the power of two above the absolute value of the lowest value,
+    which is in ``ranges.low``.
     A function with its own feature set stays as it is, with the set's
     templates.
     """
@@ -151,8 +157,10 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
         for number, f in enumerate(features, start=1)
         if f["name"] in columns
     }
+
     # Serve the values that the queries of the feature set return.
     X = np.array(documents.X, dtype=np.float64)
+
     # with its own feature set, the values already are those of its queries
     if not function.set_definitions:
         for feature in features:
@@ -161,6 +169,7 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     documents = Documents(X, documents.query_ptr, documents.dtype)
     if model["type"] == _RANKLIB:
         return ranklib_text.scores(model["definition"], column_of_number, documents)
+
     # Weights are added up in the order of the feature set.
     weights = {
         columns[name]: float(weight)

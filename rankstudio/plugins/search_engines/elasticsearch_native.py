@@ -52,7 +52,9 @@ def write(function: ScoreFunction) -> Files:
         }
         for model_input in function.inputs
     ]
-    # The score is the sum of the trees.
+
+    # The score is the sum of the trees. `moved` shifts thresholds like the
+    # values of features.
     trees = [moved(tree, function) for tree in function.trees]
     ensemble = {
         "target_type": "regression",
@@ -60,6 +62,7 @@ def write(function: ScoreFunction) -> Files:
         "trained_models": [{"tree": _tree_as_dict(tree, names)} for tree in trees],
         "aggregate_output": {"weighted_sum": {"weights": [1.0] * len(trees)}},
     }
+
     # The model ties both together.
     model = {
         "description": function.about,
@@ -147,6 +150,7 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
         "feature_extractors"
     ]:
         query = extractor["query_extractor"]
+
         # with its own feature set, the values already are those of its queries
         if not function.set_definitions:
             # It changes the column of X in place.
@@ -156,11 +160,13 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
                 query["query"],
             )
     columns_of_features = [columns[name] for name in ensemble["feature_names"]]
+
     # Node 0 is the root of a tree.
     trees = [
         _parsed_node(member["tree"]["tree_structure"], 0, columns_of_features)
         for member in ensemble["trained_models"]
     ]
+
     # Queries give floats, which are computed with as doubles.
     return tree_sum(X.astype(documents.dtype).astype(np.float64), trees, np.float64)
 

@@ -130,7 +130,7 @@ def write_rank_features(function: ScoreFunction) -> Files:
 def read_rank_features(
     files: Files, function: ScoreFunction, documents: Documents
 ) -> Floats:
-    """Score documents with the clauses of such a search.
+    """Score documents with the ``rank_feature`` clauses of a search.
 
     The values have the precision of rank_feature fields.
 

@@ -158,10 +158,12 @@ def _documents_of_response(
         return
     if not isinstance(response, dict):
         raise _UnreadableError(response, tr(EXPECTED))
+
     # The query of this object holds for the hits in it, unless they name their own.
     queries = (
         _texts_under_keys(response, keys) or _query_of_request(response) or queries
     )
+
     # Objects that contain the hits: "response" in Solr, "root" in Vespa, "hits"
     # in Elasticsearch.
     inner = [
@@ -172,6 +174,7 @@ def _documents_of_response(
     inner += (
         [response["responses"]] if isinstance(response.get("responses"), list) else []
     )
+
     # A list of hits; it is empty, not None, for a response without any.
     hits = next(
         (
@@ -185,6 +188,7 @@ def _documents_of_response(
         yield from _documents_of_response(part, queries, path, keys)
     for part in hits or ():
         yield from _documents_of_response(part, queries, path, _QUERY_ID_KEYS)
+
     # An object that contains neither is a hit itself.
     if not inner and hits is None:
         logged = _logged_document(response, queries or (_query_of_file(path),))
@@ -221,6 +225,7 @@ def _texts_under_keys(
     """
     texts: list[str] = []
     for value in (fields.get(key) for key in keys):
+        # For Python, True is an integer; it is no id, though.
         if isinstance(value, bool) or (
             isinstance(value, float) and not math.isfinite(value)
         ):
@@ -249,6 +254,7 @@ def _logged_document(
     vespa_features = next(
         (fields[key] for key in _VESPA_KEYS if isinstance(fields.get(key), dict)), None
     )
+
     # Each program has the features in a form of its own; the keys decide which
     # one it is.
     ids: tuple[str, ...]
@@ -329,6 +335,7 @@ def _elasticsearch_values(logged: Any) -> Iterator[tuple[str, float]]:
             raise _UnreadableError(
                 logged_feature, tr('a list of "name" and "value" in _ltrlog')
             )
+
         # A feature whose query did not match has no value.
         yield (
             name,
@@ -404,6 +411,7 @@ class JudgedDocuments:
             for query, grade_by_document in all_grades.items()
             if grade_by_document
         }
+
         # One column of labels for each judge, with NaN where the judge gave none.
         n_documents = next(number)  # numbers begin at 0
         self.labels = np.full((n_documents, len(judges)), np.nan)
@@ -413,6 +421,7 @@ class JudgedDocuments:
                     self._numbers[query][document] for document in grade_by_document
                 ]
                 self.labels[rows, judge] = [*grade_by_document.values()]
+
         # The number of the query of each document.
         sizes = [len(documents) for documents in self._numbers.values()]
         self.query = np.repeat(np.arange(len(sizes)), sizes)
@@ -462,18 +471,27 @@ class _JoinedDocuments:
         """
         self._judged = judged
         self._builder = builder
+
+        # Names of the features so far, and of those with tensors.
         self._columns: list[str] = []
         self._tensors: set[str] = set()
+
         # whether absent features are missing (else 0), in the documents so far
         self._absent: set[bool] = set()
-        # last row of each judged document
+
+        # last row of each judged document; -1 if it is not in the logs
         self._rows = np.full(len(judged.labels), -1, dtype=np.int64)
-        # of the values in that row
+
+        # hash of the values in that row
         self._hashes = np.zeros(len(judged.labels), dtype=np.int64)
+
         # Documents to be written: ids under which they are judged, number, and values.
         self._waiting: list[tuple[str, str, int, LoggedDocument]] = []
+
         # Vespa's ids of documents that are judged by the user's part
         self._whole_ids: dict[int, str] = {}
+
+        # For notes and errors: numbers of documents, and examples.
         self._n_unjudged = 0
         self._n_repeated = 0
         self._first_unjudged: list[tuple[str, str]] = []
@@ -484,9 +502,10 @@ class _JoinedDocuments:
 
         Return whether enough documents wait to be written.
         """
-        # The first document is an example in the error if none is judged.
+        # The first document is the example in the error if none is judged.
         self._example = self._example or document
         matched = self._judged.find(document)
+
         # Documents without a judgment are left out; a note names the first ones.
         if matched is None:
             self._n_unjudged += 1
@@ -495,10 +514,12 @@ class _JoinedDocuments:
                     (document.queries[0], document.documents[0])
                 )
             return False
+
         # The row that the document will have in the table.
         query, judged_as, number = matched
         row = self._builder.n_documents + len(self._waiting)
         self._check_id(document, judged_as, number, path)
+
         # A document that is logged again replaces the earlier row; it is
         # counted if its values differ.
         values_hash = hash(frozenset(document.values.items()))
@@ -520,6 +541,7 @@ class _JoinedDocuments:
         full_id = next(
             (name for name in document.documents if _user_part_of_id(name)), judged_as
         )
+
         # The whole id of the first document with this judgment.
         first_id = (
             full_id
@@ -545,13 +567,16 @@ class _JoinedDocuments:
         """
         if not self._waiting:
             return
+
         # Features that occur for the first time become new columns.
         documents = [document for *_, document in self._waiting]
         self._add_columns(documents, path)
+
         # Values that a document lacks are 0 or missing, depending on the
         # program that logged it.
         self._absent |= {math.isnan(document.absent) for document in documents}
         self._builder.padding = math.nan if True in self._absent else 0.0
+
         # Columns with tensors are noted, and left out at the end.
         X = np.array(
             [
@@ -561,9 +586,11 @@ class _JoinedDocuments:
         )
         has_tensor = np.isinf(X).any(axis=0)  # only `_TENSOR_MARK` is infinite
         self._tensors |= {self._columns[j] for j in np.flatnonzero(has_tensor).tolist()}
+
         # Labels of the documents; negative grades count as 0.
         numbers = [number for _, _, number, _ in self._waiting]
         y = np.maximum(self._judged.labels[numbers], 0.0)
+
         # Queries are known only when all documents are read, so the piece has
         # no runs of documents of a query; then `line_of_run` is not called.
         piece = DocumentPiece(
@@ -589,6 +616,7 @@ class _JoinedDocuments:
         self._columns += new
         if len(self._columns) > MOST_FEATURES:
             raise _feature_count_error(path, len(self._columns))
+
         # Earlier rows would need 0 from one engine, and no value from another.
         if new and len(self._absent) > 1:
             text = tr(
@@ -615,10 +643,12 @@ class _JoinedDocuments:
                 self._example,
                 next(self._judged.without(self._rows)),
             )
+
         # Columns with tensors are left out of the table.
         names = [name for name in self._columns if name not in self._tensors]
         if not names:
             raise _feature_count_error(path, 0)
+
         # Names are compared as they are shown, because different names may look
         # the same on one line.
         titles = list(map(one_line, names))
@@ -629,6 +659,7 @@ class _JoinedDocuments:
                 "{path}: found two features named {name}, expected different names."
             )
             raise DatasetError(text.format(path=path, name=quoted(repeated)))
+
         # The rows were written in the order of the logs; they are gathered in
         # the order of the judgments, by query.
         sizes = np.bincount(
@@ -658,6 +689,7 @@ class _JoinedDocuments:
     def _notes(self, n_unlogged: int, negative: int) -> tuple[str, ...]:
         """Return sentences on documents that were left out or repeated, and negative grades."""
         sentences = []
+
         # Documents that are not both logged and judged.
         if self._n_unjudged:
             text = trn(
@@ -680,6 +712,7 @@ class _JoinedDocuments:
             sentences.append(
                 text.format(n=count_text(n_unlogged), ids=_ids_text(first))
             )
+
         # Values that cannot be feature values, and documents that were logged
         # several times.
         if self._tensors:
@@ -713,6 +746,7 @@ def read_logs(
     -----
     O(mn) for m documents with n features; memory O(D) for D judged documents, and a piece of the log.
     """
+    # Without judgments, every logged document has the grade 0.
     judges = [read_judgments(text.in_lines()) for text in part.judgments]
     judged = JudgedDocuments(judges or [_grades_of_logged(part.paths, progress)])
     joined = _JoinedDocuments(judged, builder)
@@ -725,6 +759,8 @@ def read_logs(
                 joined.write(file.path, (finished + file.done) / max(total, 1))
         finished += file.size
         joined.write(file.path, finished / max(total, 1))
+
+    # The paths are for error messages.
     return joined.facts(
         part.paths[0], part.judgments[0].path if judges else part.paths[0]
     )
@@ -736,6 +772,7 @@ def _grades_of_logged(paths: Files, progress: ReadProgress) -> Grades:
     For logs without judgments, which are only scored. Of several possible ids
     of a query or a document, the first one is used.
     """
+    # The thread is for the checksum that a streamed file computes.
     grades: dict[str, dict[str, float]] = {}
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         for path in paths:
@@ -754,18 +791,21 @@ def unmatched_documents(logs: Files, judgments: Files) -> list[tuple[str, str, s
     # A row is 0 if its document is logged, and -1 if not.
     judged = JudgedDocuments([read_judgments(read_lines(file)) for file in judgments])
     rows = np.full(len(judged.labels), -1, dtype=np.int64)
+
     # Read the logs once. A dict keeps the order of the documents, and each of
-    # them once.
+    # them once. The thread is for the checksum that a streamed file computes.
     unjudged: dict[tuple[str, str], None] = {}
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         for path in logs:
             for document in logged_documents(StreamedFile(path, ReadProgress(), pool)):
                 matched = judged.find(document)
                 if matched is None:
+                    # the first ones of its possible ids
                     unjudged[document.queries[0], document.documents[0]] = None
                 else:
                     _, _, number = matched
                     rows[number] = 0
+
     # Both sides in the order of their files.
     return [
         *((*ids, "not judged") for ids in unjudged),
@@ -800,6 +840,7 @@ def _nothing_joined_error(
         "{logs}: no logged document has a judgment in {judgments}. Logged is, for example, {document} for "
         "the query {query}; judged is {other_document} for the query {other_query}. Both need the same ids."
     )
+
     # If the query was named after the file, the response may only lack its query.
     if logged.queries == (_query_of_file(logs),):
         text += " " + tr(

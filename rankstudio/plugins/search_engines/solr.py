@@ -53,7 +53,9 @@ def write(function: ScoreFunction) -> Files:
         ]
         kind = "MultipleAdditiveTreesModel"
         parameters = {"trees": trees}
-    # The model names the store of its features.
+
+    # The model names the store of its features: that of known definitions, or
+    # a store of its own.
     features = [
         _store_feature(model_input, function.name) for model_input in function.inputs
     ]
@@ -158,7 +160,10 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
 def _normalized_values(
     model: dict[str, Any], columns: dict[str, int], documents: Documents
 ) -> Floats:
-    """Return the values of documents as Solr's normalizers change them, shape (m, k)."""
+    """Return the values of documents as Solr's normalizers change them, shape (m, k).
+
+    They only subtract "avg", as "std" is 1 in exported models.
+    """
     X = documents.X.astype(documents.dtype)
     for feature in model["features"]:
         if "norm" in feature:

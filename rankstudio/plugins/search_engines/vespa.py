@@ -41,6 +41,7 @@ def write(function: ScoreFunction) -> Files:
         ]
     else:
         terms = [f"+ {_if_text(t.nested(), names)}" for t in function.trees]
+
     # If the profile defines features itself, the model ranks again in the second phase.
     has_definitions = any(model_input.definition for model_input in function.inputs)
     begin = [f"rank-profile {function.name} {{", "    first-phase {"]
@@ -49,6 +50,7 @@ def write(function: ScoreFunction) -> Files:
             f"rank-profile {function.name} inherits default {{",
             *_lines_before_expression(names),
         ]
+
     # The profile: comments, the sections before the expression, and the sum of
     # the terms.
     lines = [
@@ -103,11 +105,13 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     `files` has the profile under the key "", its only file. The result has
     shape (m,), one score per document.
     """
+    # The expression is between the braces after its keyword.
     _, _, body = files[""].decode().partition("expression {")
     values = {
         name: documents.X[:, column]
         for column, name in enumerate(_input_names(function))
     }
+
     # The zeros make an array of an expression that is only a number.
     return _Expression(body.partition("}")[0], values).value() + np.zeros(
         documents.X.shape[0]
@@ -164,6 +168,7 @@ class _Expression:
                 self._next(",")
                 above = self.value()
                 self._next(")")
+
                 # Both values were computed for all documents.
                 return np.where(is_below, below, above)
             case name if name in self._values:

@@ -67,10 +67,12 @@ def read_arrow(
     total_rows = sum(_ArrowFile(path).n_rows() for path in part.paths)
     reader = ColumnsReader(part, builder, progress)
     for file in files:
-        # pyarrow reads the file itself. This reports progress or, of a file not
-        # in memory, computes its checksum.
+        # pyarrow reads the file itself. So `end` reports its progress or, of a
+        # file not in memory, computes its checksum.
         file.end()
         arrow = _ArrowFile(file.path, file if isinstance(file, LoadedFile) else None)
+
+        # The builder that takes parts assembles the table in memory; it must fit.
         if builder.holds_parts:
             check_memory(shown_path(file.path), arrow.n_rows(), arrow.n_columns())
         for first_row, frame in arrow.frames():
@@ -80,7 +82,7 @@ def read_arrow(
                 reader.add(
                     file.path, _table_columns(file.path, frame, first_row), share_read
                 )
-    return reader.facts("row")
+    return reader.facts("row")  # the word for a row in messages
 
 
 def arrow_need(_: DataFormat, path: Path) -> ContentsNeed:
@@ -200,6 +202,7 @@ class _ArrowFile:
                 frame = _without_lists(
                     self._with_equal_lists(self._pa.Table.from_batches([batch]), n_done)
                 )
+
                 # This decodes the names, which fails if they are damaged.
                 frame = frame.rename_columns(list(column_names(frame.column_names)))
             except RankStudioError:
@@ -217,6 +220,8 @@ class _ArrowFile:
         in a column.
         """
         schema = self.schema()
+
+        # only types of lists with a fixed length have a `list_size`
         n_columns = sum(getattr(field.type, "list_size", 1) for field in schema)
         if any(self._is_list(field.type) for field in schema):
             first_frame = next((frame for _, frame in self.frames()), None)
@@ -231,8 +236,7 @@ class _ArrowFile:
     def _with_equal_lists(self, table: Any, first_row: int) -> Any:
         """Return rows whose columns of lists have a type with a fixed length.
 
-        ``first_row`` is the number of their first row in the file, from
-        0.
+        ``first_row`` is the number of their first row in the file, from 0.
 
         Raises
         ------
@@ -270,6 +274,7 @@ class _ArrowFile:
         # Rows that have a list: the length of a missing list is NaN, and not compared.
         lengths = pc.list_value_length(column).to_numpy(zero_copy_only=False)
         rows = np.flatnonzero(~np.isnan(lengths.astype(np.float64)))
+
         # The first list of the file gives the length of all others.
         if name not in self._lengths:
             if not rows.size:
@@ -283,6 +288,7 @@ class _ArrowFile:
                 )
             self._lengths[name] = int(lengths[rows[0]])
             check_length(shown_path(self._path), short(name), self._lengths[name])
+
         # The first row with another length is the one in the error.
         length = self._lengths[name]
         rows_with_other_length = rows[lengths[rows] != length]
@@ -341,11 +347,15 @@ def _table_columns(path: Path, frame: Any, first_row: int) -> TableColumns:
         except Exception as error:
             raise _damaged(path, error) from None
 
-    # Rows are counted from 1 in messages, and from the first row of the file.
+    # In messages, rows are counted from 1 in the whole file. The function uses
+    # `path` and `first_row`.
     def error(
         row: int, excerpt: str, expected: str, missing: bool = False
     ) -> DataError:
-        """Return the error of a row, of a type for missing or for wrong values."""
+        """Return the error of a row of this table, for a ``missing`` or a wrong value.
+
+        ``excerpt`` is what the row has, ``expected`` what it should have.
+        """
         # Line and column are those of text files: 0 for none.
         error_type = MissingValueError if missing else ColumnValueError
         return error_type(
@@ -386,6 +396,7 @@ def _without_lists(table: Any) -> Any:
             columns.append(column)
             names.append(field.name)
             continue
+
         # Each place of the lists becomes a column.
         columns += [
             pa.chunked_array(
@@ -443,6 +454,7 @@ def arrow_pieces(
     pa, pq = _pyarrow(path)
     out = _Pieces()
     writer: Any = None
+
     # Each batch of rows has about the same number of values.
     rows_per_batch = max(1, _BATCH_VALUES // max(1, dataset.n_features))
     for first in range(0, dataset.n_documents, rows_per_batch):
@@ -459,11 +471,13 @@ def arrow_pieces(
                 [dataset.comments[row] for row in range(rows.start, rows.stop)]
             )
         table = pa.table(columns)
+
         # The writer needs the types of the columns, which the first batch has.
         if writer is None:
             new_writer = pq.ParquetWriter if key == "parquet" else pa.ipc.new_file
             writer = new_writer(out, table.schema)
         writer.write_table(table)
+
         # Memory of the rows is released, and bytes are yielded as they are written.
         release(dataset.X[rows])
         yield from out.drained()

@@ -71,10 +71,12 @@ def read_records(
     for file in files:
         for block in _record_blocks(file):
             progress.check()
+
+            # `with_vectors` makes a column of each position in lists of numbers.
             reader.add(
                 file.path, with_vectors(block.columns()), file.done / max(file.size, 1)
             )
-    return reader.facts("line")
+    return reader.facts("line")  # the word for a row in messages
 
 
 def preview(_: DataFormat, path: Path, beginning: bytes, n_rows: int) -> FirstRows:
@@ -120,7 +122,7 @@ def _record_blocks(file: SourceFile) -> Iterator[_Block]:
 
 @dataclass
 class _Block:
-    """Some records as columns.
+    """Some records of JSON as columns of a table.
 
     Parameters
     ----------
@@ -159,6 +161,7 @@ class _Block:
                 raise FormatError(
                     self.path, line, 0, text, tr("the keys of the records before")
                 )
+
             # A new column is empty in the rows before.
             self.values[key] = [None] * len(self.lines)
         self.lines.append(line)
@@ -181,6 +184,10 @@ class _Block:
     def _error(
         self, row: int, excerpt: str, expected: str, missing: bool = False
     ) -> DataError:
+        """Return the error of a record, for a ``missing`` or a wrong value.
+
+        ``row`` is its number in the block, and ``excerpt`` what it has.
+        """
         error_type = MissingValueError if missing else ColumnValueError
         return error_type(
             self.path, line=self.lines[row], column=0, found=excerpt, expected=expected

@@ -112,15 +112,20 @@ class CatBoostSelection(PathSelector):
         """
         algorithm = _ALGORITHMS[self.checked("importance")]
         n_stages = self.checked("n_stages")
+
+        # All documents at once; the label of the method is for the error if
+        # they do not fit into memory.
         rows = data.whole(self.entry.label)
         parameters = catboost_parameters(self, rows.X)
         catboost = boosting_library("CatBoost", self.entry.label)
+
         # Constant features are dropped before the first stage. If there is
         # nothing to learn, such as with equal labels, no feature is dropped at
         # all.
         n = rows.X.shape[1]
         columns_left = varying(rows.X) if learnable(rows) else np.arange(n)
         dropped = np.setdiff1d(np.arange(n), columns_left).tolist()  # the latest first
+
         # The number of features after each stage falls by the same factor from
         # stage to stage.
         n_stages = min(n_stages, columns_left.size - 1) if learnable(rows) else 0
@@ -128,12 +133,16 @@ class CatBoostSelection(PathSelector):
             round(columns_left.size ** (1 - s / n_stages))
             for s in range(1, n_stages + 1)
         ]
+
         # Each stage drops the least important of the features that are left.
         for number, size in enumerate(sizes, start=1):
             # Asked to drop no feature, CatBoost would drop all.
             if size == columns_left.size:
                 continue
             pool = pool_of(catboost, rows, columns_left)
+
+            # `watched` runs the stage on a thread, with progress from tree to
+            # tree; `part_of` makes it a part of the whole progress.
             stage = partial(
                 _dropped_columns, catboost, parameters, pool, size, algorithm
             )
@@ -144,10 +153,12 @@ class CatBoostSelection(PathSelector):
                 eliminated = yield from part_of(
                     growing, (number - 1) / n_stages, number / n_stages
                 )
+
             # The least important column comes first in `eliminated`, and the
             # one dropped last comes first in `dropped`.
             dropped = [*columns_left[eliminated[::-1]].tolist(), *dropped]
             columns_left = np.delete(columns_left, eliminated)
+
         # The features that no stage dropped come first.
         order = np.array([*columns_left.tolist(), *dropped], dtype=np.int64)
         ranking = np.empty(n, dtype=np.int64)

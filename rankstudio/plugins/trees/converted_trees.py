@@ -167,8 +167,10 @@ class ConvertedRanker(TreeRanker):
         """
         train = training_data(data)
         n = train.X.shape[1]
-        # Recorded from tree to tree: the scores of all documents, the features
-        # in use in the order of their first use (keys), and their gains.
+
+        # Updated from tree to tree: the scores of all documents, the features
+        # in use in the order of their first use (a dict as an ordered set), and
+        # their gains.
         trees = self._grow(train)
         loss = TrainingLoss(train, self._loss_at())
         scores = np.zeros(train.y.size)
@@ -181,13 +183,17 @@ class ConvertedRanker(TreeRanker):
                 if isinstance(event, WorkProgress):
                     yield event
                     continue
-                # Another tree adds its values to the scores.
+
+                # A tree, the gain of each column in it, and the number (m,) of
+                # the leaf of each document. The tree adds to the scores.
                 tree, gains, leaves = event
                 number += 1
                 scores = scores + grown.add(tree, leaves)
                 by_gain = sorted(gains, key=lambda column: (-gains[column], column))
+
                 # New keys are added at the end; present ones keep their position.
                 features.update(dict.fromkeys(by_gain))
+
                 # The sums of gains are the coefficients.
                 coef = coef.copy()
                 for column, gain in gains.items():
@@ -301,6 +307,8 @@ class XGBoostTrees(ConvertedRanker):
         kept_bytes = (
             _XGBOOST_BYTES_PER_BIN * shape.m * shape.n + _BYTES_PER_DOCUMENT * shape.m
         )
+
+        # Of data on disk, one shard is in memory.
         read = NUMBER * shape.s * shape.n if shape.on_disk else 0.0
         n_nodes = min(2.0**self.max_depth, shape.m)  # of a level
         sum_bytes = (
@@ -318,17 +326,19 @@ class XGBoostTrees(ConvertedRanker):
         parameters = self._parameters()
         n_rounds = self.checked("n_rounds")
         xgboost = _xgboost_library(self.entry.label)
-        check_labels(self.entry, data)
+        check_labels(self.entry, data)  # called for its error only
         if data.several:
             yield WorkProgress(tr("binning features"), 0.0)
         training = xgboost.QuantileDMatrix(_xgboost_shards(xgboost, data), nthread=1)
         booster = xgboost.Booster(parameters, [training])
+
         # Each round adds one tree, which is read from XGBoost's JSON.
         for number in range(n_rounds):
             booster.update(training, number)
             tree_booster = booster[number : number + 1]
             values = json.loads(tree_booster.save_raw("json"))
             (tree,) = xgboost_model(values).trees
+
             # XGBoost returns the node of each document, which numbers splits
             # and leaves together.
             nodes = (
@@ -337,6 +347,7 @@ class XGBoostTrees(ConvertedRanker):
                 .astype(np.int64)
             )
             yield tree, _loss_changes(values), _leaf_numbers(values)[nodes]
+
             # After a tree without splits, all later trees have none, unless
             # each tree draws other features at random.
             if not tree.splits and parameters["colsample_bytree"] == 1.0:
@@ -409,11 +420,14 @@ class CatBoostTrees(ConvertedRanker):
         data = training.whole(self.entry.label)
         parameters = catboost_parameters(self, data.X)
         catboost = boosting_library("CatBoost", self.entry.label)
-        # Data from which nothing can be learned give one tree of a single leaf.
+
+        # Data from which nothing can be learned, such as with equal labels, give
+        # one tree of a single leaf.
         if not learnable(data):
             tree = ScoreTree((), (0.0,))
             yield tree, {}, _leaf_of_each_document(tree, data.X)
             return
+
         # CatBoost fits in another thread, and asks after each tree whether to go on.
         model = catboost.CatBoostRanker(**parameters)
         pool = pool_of(catboost, data)
@@ -431,6 +445,7 @@ class CatBoostTrees(ConvertedRanker):
 
         with refusals(self.entry.label, catboost):
             yield from watched(fit, tr("growing trees"), parameters["iterations"])
+
         # The trees are read from the file that CatBoost writes.
         with TemporaryDirectory() as folder:
             path = Path(folder) / "model.json"
@@ -484,6 +499,7 @@ def _xgboost_shards(xgboost: Any, data: TrainingData) -> Any:
             if self._next == len(data.shards):
                 return False
             shard = data.shard(self._next)
+
             # Numbers of queries must be unique over all shards, so they begin
             # with the number of the shard's first query.
             first = data.shards[self._next].first_query

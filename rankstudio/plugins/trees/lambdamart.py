@@ -61,6 +61,7 @@ def defined(text: str) -> str:
     text = _THREADS_LINE.sub("[num_threads: 0]", text)
     if "\nnum_leaves=1\n" not in text:
         return text
+
     # The head, the trees, and the rest of the text.
     before, ending, after = text.partition("end of trees")
     head, *trees = re.split(r"(?m)^(?=Tree=\d+$)", before)
@@ -75,7 +76,7 @@ def defined(text: str) -> str:
 
 
 class GrownTrees:
-    """The trees of a run.
+    """The trees of a run, in a booster of LightGBM.
 
     While the run lasts, the booster also keeps the training data.
     """
@@ -172,8 +173,10 @@ class TreeRanker(LinearRanker):
         """Set ``booster_``, ``n_iter_`` and ``feature_importances_``, which add up to 1, from the last step."""
         last = steps[-1]
         assert isinstance(last, TreeStep)
+
         # A copy, because the step's booster would keep the training data in memory.
         self.booster_ = last.detached()
+
         # Without any gain, all importances stay 0.
         self.feature_importances_ = self.coef_ / (self.coef_.sum() or 1.0)
         self.n_iter_ = last.number
@@ -281,6 +284,7 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
         """
         bins = float(shape.m) * shape.n  # one byte per value
         sample = _BYTES_PER_SAMPLED_VALUE * min(shape.m, _SAMPLED_DOCUMENTS) * shape.n
+        # Of data on disk, one shard is in memory.
         read = NUMBER * shape.s * shape.n if shape.on_disk else 0.0
         kept_bytes = bins + sample + _BYTES_PER_DOCUMENT * shape.m
         reading = Reading.IN_TURN if shape.sharded else Reading.WHOLE
@@ -316,6 +320,7 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
                 f"LambdaMART: expected queries of at most {LONGEST_QUERY} documents, found one of {longest}."
             )
         lightgbm = lightgbm_library(LAMBDAMART.label)
+
         # LightGBM reads data in several shards itself, and bins them by a
         # sample of rows.
         rows: Any = data.X
@@ -323,6 +328,7 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
             yield WorkProgress(tr("binning features"), 0.0)
             rows = shard_rows(lightgbm, data)
             parameters["data_random_seed"] = _sample_seed(parameters["seed"])
+
         # The model, and what is recorded of each tree.
         training = lightgbm.Dataset(
             rows,
@@ -343,6 +349,7 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
                 no_split_gains = booster.update()
                 if booster.num_trees() > number:
                     number += 1
+
                     # Gains are sums over all trees so far, so that a difference
                     # is the gain of the last tree.
                     total = booster.feature_importance("gain", iteration=number)
@@ -356,6 +363,7 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
                         candidates=np.empty(0),
                         grown=grown,
                     )
+
                 # All later trees would have no gain either, unless each tree
                 # has its own sample of features.
                 next_tree_is_equal = parameters["feature_fraction"] == 1.0
@@ -431,6 +439,7 @@ def threads_for(X: Floats) -> int:
     The number of threads changes no bit of the result.
     """
     one_tree = 20.0 * X.size  # nanoseconds, approximately
+
     # LightGBM's threads wait for each other at every split. Measured on two
     # cores with small trees: two threads are up to 30 % faster on a quiet
     # machine, and one thread takes half the time of two beside other programs.
@@ -505,6 +514,7 @@ class _ShardReader:
         self._index = -1
 
     def features(self, index: int) -> Floats:
+        """Return the features of a shard, (m, n), which is opened if it was not."""
         if index != self._index:
             self.close()
             self._index = index
@@ -531,6 +541,7 @@ class _ShardRows:
         return self._count
 
     def __getitem__(self, rows: int | slice) -> Floats:
+        """Return some rows of the shard, which is closed after its last batch."""
         features: Floats = np.array(self._reader.features(self._index)[rows])
         is_last_batch = isinstance(rows, slice) and rows.stop == self._count
         if is_last_batch:

@@ -96,9 +96,11 @@ class LambdaMARTElimination(RetrainedTrees):
         data = training_data(data)
         n = data.X.shape[1]
         k = self._n_to_select(n)
+
         # Invalid parameters are refused before the long fit begins.
         self._check_parameters()
         share = self.checked("dropped_share") or 0.0
+
         # The last model of each round, by its number of features.
         models: dict[int, Step] = {}
 
@@ -112,17 +114,21 @@ class LambdaMARTElimination(RetrainedTrees):
                 models[columns.size] = model
             return importances_in_trees(model, self.importance)
 
-        # Only importances that are exactly equal are ties.
+        # The features, the last remaining one first; and for each of the first
+        # k, all importances in the round that dropped it. Only importances that
+        # are exactly equal are ties.
         order, candidate_importances = yield from eliminate(
             importances, np.arange(n), n, k, tie=0.0, share=share
         )
         self.ranking_ = np.empty(n, dtype=np.int64)
         self.ranking_[order] = np.arange(1, n + 1)
+
         # A model of each size. Rounds that drop several features skip sizes:
         # these models are trained now.
         for size in range(1, k + 1):
             columns = tuple(order[:size].tolist())
             if size in models:
+                # The model of some columns, as one of all n columns.
                 step = widened(models[size], size, columns, n)
             else:
                 (step,) = yield from steps_of(

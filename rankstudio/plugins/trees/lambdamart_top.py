@@ -105,12 +105,15 @@ class LambdaMARTTop(RetrainedTrees):
         """
         data = training_data(data)
         n_wanted = self._n_to_select(data.X.shape[1])
+
         # Invalid parameters are refused before the long fit begins.
         self._check_parameters()
         importances = yield from self._importances(data)
         by_importance = np.argsort(-importances, kind="stable").tolist()
+
         # Features without a split are never selected.
         order = [j for j in by_importance if importances[j] > 0][:n_wanted]
+
         # One model for each number of features. The candidates of a step are
         # the importances of the features that earlier steps have not selected.
         sets = [tuple(order[:k]) for k in range(1, len(order) + 1)] or [()]
@@ -126,7 +129,7 @@ class LambdaMARTTop(RetrainedTrees):
 
         Sets ``gains_`` and ``importances_``.
         """
-        # Only the model with all features takes the costs into account.
+        # Only this model, with all features, takes their costs into account.
         costs = None
         weight = self.checked("cost_weight")
         if self.costs is not None:

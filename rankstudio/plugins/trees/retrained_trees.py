@@ -62,6 +62,7 @@ class RetrainedTrees(GrowingSelector, LeafwiseTrees):
             self.checked(name)
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
+        """Set ``booster_`` and the attributes of selectors, from the last step."""
         super()._finish(data, steps)
         last = steps[-1]
         self.booster_ = None
@@ -72,6 +73,7 @@ class RetrainedTrees(GrowingSelector, LeafwiseTrees):
         """Return the scores (m,) of checked documents X (m, n) by the model with all selected features."""
         if self.booster_ is None:  # the model without features
             return np.zeros(X.shape[0])
+
         # The model was trained on the selected columns in ascending order, and
         # knows no others.
         scores: Floats = self.booster_.predict(

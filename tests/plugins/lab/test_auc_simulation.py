@@ -115,7 +115,7 @@ def test_steps_grow_and_a_seed_gives_the_same_bits() -> None:
     steps = list(simulate_auc(repetitions=600, seed=3))
     assert [step.truth.size for step in steps] == [250, 500, 600]
     assert all(
-        step.asked == 600 and step.estimates.shape == (step.truth.size, 6)
+        step.n_repetitions == 600 and step.estimates.shape == (step.truth.size, 6)
         for step in steps
     )
     np.testing.assert_array_equal(steps[-1].estimates[:250], steps[0].estimates)

@@ -26,7 +26,11 @@ def last(steps):
 def test_a_summary_says_what_the_deviations_say() -> None:
     state = last(simulate_auc(20, repetitions=300, seed=3))
     found = DeviationSummary.of(state)
-    assert (found.done, found.asked, found.estimators) == (300, 300, state.estimators)
+    assert (found.done, found.n_repetitions, found.estimators) == (
+        300,
+        300,
+        state.estimators,
+    )
     assert found.truth == state.truth.mean() and found.truth_sd == state.truth.std()
     assert found.bias.tolist() == state.bias.tolist()
     assert found.standard_error.tolist() == state.standard_error.tolist()
@@ -82,7 +86,9 @@ def test_each_value_of_a_quantity_is_a_simulation_of_its_own() -> None:
     assert [len(step.summaries) for step in steps] == [1, 1, 2, 2]
     assert [step.summaries[-1].done for step in steps] == [250, 300, 250, 300]
     whole = steps[-1]
-    assert whole.values == whole.asked == (20.0, 30.0) and steps[0].values == (20.0,)
+    assert whole.values == whole.all_values == (20.0, 30.0) and steps[0].values == (
+        20.0,
+    )
     for at, size in enumerate((20, 30)):
         alone = last(simulate_auc(size, repetitions=300, shift=0.5, seed=1))
         assert whole.bias[at].tolist() == alone.bias.tolist()

@@ -79,9 +79,9 @@ def test_it_simulates_and_then_varies() -> None:
         300,
         340,
         380,
-    ] and simulation.asked == 380
+    ] and simulation.n_repetitions == 380
     whole = finish(simulate_auc(**AUC_ASKED))
-    assert steps[-1].found.bias.tolist() == whole.bias.tolist()
+    assert steps[-1].summary.bias.tolist() == whole.bias.tolist()
     fifteen = finish(simulate_auc(**{**AUC_ASKED, "n_examples": 15, "repetitions": 40}))
     assert steps[-1].varied.bias[1].tolist() == fifteen.bias.tolist()
 
@@ -97,7 +97,7 @@ def test_what_does_not_count_is_not_passed_on() -> None:
     whole = finish(
         simulate_selection(data, 6, kernel="linear", per_query=1, repetitions=1)
     )
-    assert last(simulation, data).found.bias.tolist() == whole.bias.tolist()
+    assert last(simulation, data).summary.bias.tolist() == whole.bias.tolist()
 
 
 @pytest.mark.parametrize(

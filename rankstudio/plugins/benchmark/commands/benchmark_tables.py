@@ -39,7 +39,7 @@ def datasets_table(datasets: Sequence[PlannedDataset]) -> TextTable:
     rows = [
         (
             dataset.name,
-            dataset.known or _NOT_KNOWN,
+            dataset.known or _NOT_KNOWN,  # the title of a published dataset
             convention(dataset.convention).label,
             f"{dataset.n_folds} ({dataset.division})",
             count_text(dataset.n_queries),
@@ -63,7 +63,7 @@ def datasets_table(datasets: Sequence[PlannedDataset]) -> TextTable:
 
 
 def times_table(benchmark: PlannedBenchmark) -> TextTable:
-    """Return the estimated time of each method on each dataset, and of all together."""
+    """Return the estimated times of methods (rows) on datasets (columns), with sums for both."""
     # One row for each method, because there may be more methods than datasets.
     # Each dataset has the runs of the methods in the same order.
     columns = [dataset.runs for dataset in benchmark.datasets]

@@ -41,7 +41,10 @@ class CiteController(CommandController):
 
     @Slot()
     def show(self) -> None:
-        """Have the entries of the finished runs made, and show them; without runs, those of the form's plan."""
+        """Show the BibTeX entries of all finished runs; without runs, those of the plan in the window's form.
+
+        The entries are made in the background. Then a dialog shows them.
+        """
         runs = tuple(
             record.result
             for record in self._models.runs.records
@@ -55,7 +58,7 @@ class CiteController(CommandController):
         )
 
     def _show_dialog(self, texts: dict[str, str]) -> None:
-        """Show texts of BibTeX by their titles."""
+        """Show the dialog with texts of BibTeX, which have titles as keys."""
         CiteDialog(texts, self._window).open()
 
 
@@ -70,6 +73,7 @@ class CiteDialog(SavingDialog):
     """
 
     def __init__(self, texts: dict[str, str], parent: QWidget | None = None) -> None:
+        """Show the dialog's contents for some texts of BibTeX, by their titles."""
         super().__init__("cite-dialog", tr("Cite"), Path.home(), parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
 

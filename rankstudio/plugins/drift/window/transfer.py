@@ -48,7 +48,11 @@ class TransferController(GivenController):
 
     @Slot()
     def ask(self) -> None:
-        """Ask for a study and one of its runs, whose selection is then tested on the open data."""
+        """Ask for a study and one of its runs, and test the selection of the run on the open data.
+
+        The runs are read in the background; nothing happens if the user
+        cancels.
+        """
         title = tr("Study with the selection to test")
         kinds = ";;".join((tr("Studies (*.rankstudio)"), tr("All files (*)")))
         study = self._models.study_store.path
@@ -75,6 +79,8 @@ class TransferController(GivenController):
                 )
             )
             return
+
+        # The first run, unless the user chooses another one.
         chosen = next(iter(runs))
         is_accepted = True
         if len(runs) > 1:
@@ -87,7 +93,7 @@ class TransferController(GivenController):
             self.start(path, runs[chosen])
 
     def start(self, path: Path, number: int) -> None:
-        """Measure the model of a run on the open data, by the path of its study and its number there.
+        """Measure the model of a run on the open data; ``path`` is its study, ``number`` its number there.
 
         The plan of the run is carried out on these data, too, if this was not
         done before. The Compare page then compares the two.
@@ -115,7 +121,7 @@ class TransferController(GivenController):
 
             # A run of the same plan on the open data is not repeated if it
             # exists: then the row of the plan in the table of pipelines has the
-            # run's number.
+            # run's number. {} are comparisons from files, of which none is used.
             row = Pipelines(session, runs, {}).rows([plan], [plan.data])[0]
             given_record = runs.start(given_plan, dataset, is_shown=False)
             existing_key = row.run if row.there else None
@@ -151,6 +157,7 @@ def _finished_runs(path: Path) -> dict[str, int]:
         runs = [
             run
             for run in study.runs()
+            # runs of the user's own scores or models learn nothing
             if run.finished and not run.damage and not run.key.plan.entry.learns_nothing
         ]
     return {
@@ -206,4 +213,6 @@ def _plan_on_open_data(plan: Plan, open_plan: Plan, dataset: FoldedDataset) -> P
         "seed": seed,
     }
     moved_plan = plan.changed(**settings, groups={}, preferences={})
+
+    # `usual` makes the choices that a plan leaves open, such as the criterion.
     return usual(moved_plan, dataset).changed(convention=open_plan.convention)

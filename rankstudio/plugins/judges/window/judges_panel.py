@@ -69,7 +69,7 @@ _FLIPS_HELP = tr(
 
 @dataclass(frozen=True)
 class _Row:
-    """A row of the table.
+    """A row of one of the tables.
 
     It has its key, the id of its feature if it shows a feature, and its texts
     by the keys of the columns.
@@ -102,6 +102,7 @@ class JudgesPanel(Panel):
     """
 
     def __init__(self, theme: Theme) -> None:
+        """Lay out choices and commands above the table, and the note below."""
         super().__init__(
             theme,
             tr("Judges"),
@@ -118,7 +119,7 @@ class JudgesPanel(Panel):
 
         # Commands that compute the tables.
         tip = tr("Run pipelines on the labels of every judge and compare them.")
-        self.several = named(
+        self.compare = named(
             QPushButton(tr("Compare labels…")), "judges-compare", tip=tip
         )
         self.flip = named(
@@ -129,6 +130,7 @@ class JudgesPanel(Panel):
         )
 
         # The columns of the table depend on what it shows; see `show_rows`.
+        # `Shared` is its entry in the list of exports.
         self.table = TableView(
             theme,
             (),
@@ -145,7 +147,7 @@ class JudgesPanel(Panel):
             self._label_title,
             (self.label, 1),
             1,
-            self.several,
+            self.compare,
             self.flip,
             spacing=8,
         )
@@ -158,7 +160,7 @@ class JudgesPanel(Panel):
         """
         set_choices(self.label, tuple((name, name) for name in judges))
         self.label.setCurrentIndex(self.label.findData(used))
-        for widget in (self._label_title, self.label, self.several, self.view):
+        for widget in (self._label_title, self.label, self.compare, self.view):
             widget.setVisible(bool(judges))
         self.set_title(tr("Judges") if judges else tr("Flipped labels"))
 
@@ -171,6 +173,7 @@ class JudgesPanel(Panel):
         below the table.
         """
         # The first column stretches and is on the left; the others are numbers.
+        # Widths are in pixels.
         table_columns = [
             Column(
                 key,
@@ -205,6 +208,7 @@ class JudgesController(Controller):
     def __init__(
         self, theme: Theme, models: Models, parent: QObject | None = None
     ) -> None:
+        """Make the panel, and connect it with the session and the runs."""
         super().__init__(parent)
         self._models = models
         self._session = models.session
@@ -253,7 +257,7 @@ class JudgesController(Controller):
         # Commands of the user.
         panel.view.chosen.connect(self.update)
         panel.label.activated.connect(self._choose)
-        panel.several.clicked.connect(self._session.labelsAsked)
+        panel.compare.clicked.connect(self._session.labelsAsked)
         panel.flip.clicked.connect(self.toggle)
         panel.table.chosen.connect(self._inspect)
 
@@ -305,7 +309,8 @@ class JudgesController(Controller):
         if not self.panel.isVisible():
             return
 
-        # Have results computed that are out of date.
+        # Results that are out of date are computed in the background, and shown
+        # by another call of this method.
         self._agreement_demand.update()
         self._selection_demand.update()
         self.panel.flip.setText(tr("Stop") if self.busy else tr("Flip labels"))
@@ -324,9 +329,11 @@ class JudgesController(Controller):
 
     @Slot()
     def toggle(self) -> None:
-        """Start runs with flipped labels, or stop them.
+        """Start runs of the shown run's plan with flipped labels, or stop them.
 
-        The results so far stay.
+        A start removes earlier results, and shows the table of the new ones. A
+        stop leaves the results so far. If the user has chosen a fold, only this
+        fold is run.
         """
         if self.busy:
             self._simulation.stop()
@@ -344,7 +351,10 @@ class JudgesController(Controller):
 
     @Slot()
     def _forget(self) -> None:
-        """Forget all results when other data are opened, and show the judges of these."""
+        """Stop runs and forget all results, and show the judges of the open data.
+
+        This is done when other data are opened.
+        """
         self._simulation.stop()
         self._agreement = self._selection = self._flips = None
         dataset = self._session.dataset
@@ -399,6 +409,9 @@ class JudgesController(Controller):
         judges = self._judges
         if current is None or not judges:
             return []
+
+        # The judge of a run is the column of its label. Later runs replace
+        # earlier ones.
         by_judge: dict[str, RunResult] = {}
         for record in self._models.runs.records:
             plan = record.plan
@@ -491,6 +504,7 @@ class JudgesController(Controller):
                     )
                 ),
             )
+            # None: all queries
             for query, mean, taus in (
                 self._agreement.least(None) if self._agreement is not None else ()
             )
@@ -516,7 +530,7 @@ class JudgesController(Controller):
             ("n", tr("judges")),
         ]
 
-        # One row for each feature.
+        # One row for each feature that is selected; most judges first.
         rows = []
         for column in selection.order().tolist():
             shares = {
@@ -552,15 +566,16 @@ class JudgesController(Controller):
             for index, share in enumerate(flips.shares)
         ]
 
-        # The row of a feature, or of a measure without one (None), with a text
-        # per number.
         def row(
             name: str,
             feature: int | None,
             numbers: Sequence[Any],
             text_of: Callable[[Any], str],
         ) -> _Row:
-            """Return a row with a name and a number for each share, formatted by ``text_of``."""
+            """Return a row with a name and a number for each share, formatted by ``text_of``.
+
+            ``feature`` is the id of a feature; None for the row of a measure.
+            """
             texts = {
                 str(index): text_of(number) for index, number in enumerate(numbers)
             }
@@ -585,6 +600,7 @@ class JudgesController(Controller):
         # Measures of a sealed test part stay hidden.
         if not self._session.is_sealed(record.dataset):
             rows += [
+                # v has a row for each share, and a column for each draw
                 row(name, None, v.mean(axis=1).tolist(), fixed)
                 for name, v in flips.values.items()
             ]

@@ -21,7 +21,10 @@ from rankstudio.engine.support.jit import fused, fused_inlined
 
 @fused_inlined
 def half_step(difference: float) -> float:
-    """Return the term of a pair in (2) of the module's docstring: 1, ½ for a tie, or 0."""
+    """Return 1 for a positive difference of two scores, ½ for 0, and 0 for a negative one.
+
+    The mean over all pairs of documents is the AUC.
+    """
     return 1.0 if difference > 0.0 else 0.5 if difference == 0.0 else 0.0
 
 
@@ -29,12 +32,18 @@ def half_step(difference: float) -> float:
 def _leave_pair_out_auc(
     hat: Floats, residuals: Floats, labels: Floats, n_positive: int
 ) -> float:
-    """Return the share of pairs in the right order, each by the model without its two documents.
+    """Return the share of pairs in the right order.
 
-    ``hat``, (m, m), is the hat matrix H of all m documents, ``residuals``, (m,), are y^
-    - Hy^, and ``labels``, (m,), are y, of which the first ``n_positive`` are positive.
-    Equation (1) of the module's docstring is solved for U = {i, j} by Cramer's
-    rule; its matrix is [[a, b], [b, d]], and its solution is (e_i, e_j).
+    The order of a pair is that by the model without its two documents.
+
+    ``hat``, (m, m), is the hat matrix H of all m documents. ``residuals``,
+    (m,), are those of the centred labels y^, y^ - Hy^. ``labels``, (m,), are
+    y, of which the first ``n_positive`` are positive. The residuals e of a pair
+    U = {i, j} by the model without it solve the equation
+
+        (I - H_UU - 11'/m) e = (y^ - Hy^)_U,
+
+    here by Cramer's rule. Its matrix is [[a, b], [b, d]].
     """
     m = labels.shape[0]
     right = 0.0  # number of pairs in the right order; a tie counts half
@@ -46,6 +55,8 @@ def _leave_pair_out_auc(
             determinant = a * d - b * b
             e_i = (d * residuals[i] - b * residuals[j]) / determinant
             e_j = (a * residuals[j] - b * residuals[i]) / determinant
+
+            # predictions are labels minus residuals
             right += half_step(labels[i] - e_i - labels[j] + e_j)
     share: float = right / (n_positive * (m - n_positive))
     return share
@@ -61,14 +72,20 @@ def _leave_fold_out(
     augmented: Floats,
     scores: Floats,
 ) -> None:
-    """Write to ``scores`` the predictions for a fold's documents by the model without the fold.
+    """Write the predictions for a fold's documents to ``scores``.
 
-    The fold has the first ``size`` of ``members``, which are positions of
-    documents. ``hat``, (m, m), is the hat matrix H of all m documents,
-    ``residuals``, (m,), are y^
-    - Hy^, and ``labels``, (m,), are y. ``augmented`` is a workspace with at least
-    ``size`` rows and one more column: the matrix of equation (1) of the
-    module's docstring, and its right side as the last column.
+    They are those of the model without the fold.
+
+    The fold U has the first ``size`` of ``members``, which are positions of
+    documents. ``hat``, (m, m), is the hat matrix H of all m documents.
+    ``residuals``, (m,), are those of the centred labels y^, y^ - Hy^.
+    ``labels``, (m,), are y. The residuals e of the fold by the model without it
+    solve the equation
+
+        (I - H_UU - 11'/m) e = (y^ - Hy^)_U.
+
+    ``augmented`` is a workspace for its matrix, and its right side as a further
+    column: at least ``size`` rows, and one more column.
     """
     m = labels.shape[0]
     for a in range(size):
@@ -99,7 +116,9 @@ def pooled_and_averaged(
 ) -> tuple[float, float]:
     """Return the AUC of all pairs, and that of the pairs within a fold, NaN without one.
 
-    ``folds`` (m,) is the fold of each document; the first ``n_positive`` are positive.
+    AUC is the share of pairs of a positive and a negative document in the right
+    order; a tie counts half. ``folds`` (m,) is the fold of each document; the
+    first ``n_positive`` are positive.
     """
     m = scores.shape[0]
     pooled = 0.0
@@ -132,8 +151,10 @@ def estimates(
     The first column is leave-pair-out. Then follow, for each of S splittings
     into folds, the pooled AUC and the averaged AUC, which is NaN if no fold has
     both classes. The first ``n_positive`` documents are the positive ones.
-    ``folds`` (S, m) is the fold of each document in each splitting, from 0.
-    ``members`` (m,), ``augmented`` (m, m + 1) and ``scores`` (m,) are
+    ``hats`` (B, m, m) has the hat matrix H of each training set, ``residuals``
+    (B, m) those of its centred labels, and ``labels`` (m,) the labels of all
+    sets. ``folds`` (S, m) is the fold of each document in each splitting, from
+    0. ``members`` (m,), ``augmented`` (m, m + 1) and ``scores`` (m,) are
     workspaces.
     """
     m = labels.shape[0]

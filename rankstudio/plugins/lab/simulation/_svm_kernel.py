@@ -44,9 +44,19 @@ def _train(
 ) -> float:
     """Write β of (1) for the used documents to ``beta`` (m,), 0 for the others; return b.
 
-    ``signs`` (m,) are y, and ``v`` (m,) is a workspace. The end is a violation
-    of (2) by at most ``tolerance``, or ``max_steps``. With documents of one
-    class, β is 0 and b their label.
+    The model is f(x) = Σ β_i k(x_i, x) + b. With the Gram matrix K, ``gram``
+    (m, m), and labels y of 1 or -1, ``signs`` (m,),
+
+    (1) β minimises ½ β'Kβ - y'β subject to Σ β_i = 0 and l_i <= β_i <= h_i.
+
+    [l_i, h_i] is [0, C] for y_i = 1, otherwise [-C, 0], with C = ``cost``. With
+    v = y - Kβ, β is optimal if
+
+    (2) max {v_i : β_i < h_i} <= min {v_j : β_j > l_j}.
+
+    The end is a violation of (2) by at most ``tolerance``, or ``max_steps``.
+    With documents of one class, β is 0 and b their label. ``v`` (m,) is a
+    workspace.
     """
     m = signs.shape[0]
     for i in range(m):
@@ -61,7 +71,9 @@ def _train(
             high = cost if signs[i] > 0 else 0.0
             if is_used[i] and beta[i] < high and (first < 0 or v[i] > v[first]):
                 first = i
-        # The partner that lowers the objective most, by half of excess² / curvature.
+
+        # The partner that lowers the objective most, by half of excess² / curvature;
+        # and `lowest`, which violates (2) most from below.
         second = -1
         lowest = -1
         largest_fall = 0.0
@@ -85,6 +97,7 @@ def _train(
         lower = v[lowest]
         if upper - lower <= tolerance:
             break
+
         # The best step along the pair, which ends at the first bound.
         curvature = (
             gram[first, first] + gram[second, second] - 2.0 * gram[first, second]
@@ -97,9 +110,12 @@ def _train(
         ends_above = room_above <= step and room_above <= room_below
         ends_below = room_below <= step and room_below <= room_above
         step = min(step, room_above, room_below)
+
         # A bound is met exactly: a document beside it by rounding would be moved for ever.
         beta[first] = high if ends_above else beta[first] + step
         beta[second] = low if ends_below else beta[second] - step
+
+        # v = y - Kβ follows β.
         for i in range(m):
             v[i] -= step * (gram[i, first] - gram[i, second])
     return 0.5 * (upper + lower)
@@ -127,11 +143,17 @@ def _leave_pair_out_auc(
     beta: Floats,
     v: Floats,
 ) -> float:
-    """Return the share of pairs in the right order, each by the model without its two documents.
+    """Return the share of pairs in the right order.
 
-    ``full_beta`` (m,) is β of all documents. Without documents whose β is 0 it
-    stays optimal, so nothing is trained again for a pair of them. The order of
-    a pair does not depend on b.
+    The order of a pair is that by the model without its two documents.
+
+    ``gram`` (m, m) has the kernel of all pairs. ``signs`` (m,) are the labels,
+    of which the first ``n_positive`` are 1, the others -1. ``full_beta`` (m,)
+    has the weights β of the model of all documents. Without documents whose β
+    is 0 it stays optimal, so nothing is trained again for a pair of them. The
+    order of a pair does not depend on the intercept, which is 0 here.
+    ``cost``, ``tolerance`` and ``max_steps`` are those of the training;
+    ``is_used``, ``beta`` and ``v`` (m,) are workspaces.
     """
     m = signs.shape[0]
     for i in range(m):
@@ -171,12 +193,17 @@ def svm_estimates(
     betas: Floats,
     out: Floats,
 ) -> None:
-    """Write β of B training sets to ``betas`` (B, m), and their estimates to ``out`` (B, 1 + 2 S).
+    """Write β of B training sets, and estimates of their AUC.
 
-    The columns of ``out`` and ``folds`` (S, m) are those of
-    :func:`rankstudio.plugins.lab.simulation._auc_kernel.estimates`. The first
-    ``n_positive`` of ``signs`` (m,) are 1, the others -1. ``is_used``,
-    ``beta``, ``v`` and ``scores`` (m,) are workspaces.
+    They are written to ``betas`` (B, m) and ``out`` (B, 1 + 2 S).
+
+    β are the weights of a model's documents. The first column of ``out`` is
+    leave-pair-out. Then follow, for each of S splittings into folds, the pooled
+    AUC and the averaged AUC, which is NaN if no fold has both classes. ``folds``
+    (S, m) is the fold of each document in each splitting, from 0. ``grams`` (B,
+    m, m) are Gram matrices. The first ``n_positive`` of ``signs`` (m,) are 1,
+    the others -1. ``is_used``, ``beta``, ``v`` and ``scores`` (m,) are
+    workspaces.
     """
     m = signs.shape[0]
     for t in range(grams.shape[0]):
@@ -197,12 +224,14 @@ def svm_estimates(
             v,
         )
         for s in range(folds.shape[0]):
-            last = 0
+            last = 0  # number of the last fold
             for i in range(m):
                 last = max(last, folds[s, i])
             for fold in range(last + 1):
                 for i in range(m):
                     is_used[i] = folds[s, i] != fold
+
+                # The model without the fold scores its documents.
                 bias = _train(gram, signs, is_used, cost, tolerance, max_steps, beta, v)
                 for i in range(m):
                     if folds[s, i] == fold:

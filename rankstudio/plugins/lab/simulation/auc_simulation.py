@@ -93,7 +93,7 @@ class TwoClasses:
 
     @property
     def direction(self) -> Floats:
-        """δ, shape (n,)."""
+        """δ, the difference between the means of the classes, shape (n,)."""
         return np.where(
             np.arange(self.n_features) < self.n_informative, self.shift, 0.0
         )
@@ -170,9 +170,10 @@ def simulate_auc(
 
     .. math:: \sum_i \max(0, 1 - y_i (w^\top x_i + b)) + \lambda \lVert w \rVert^2
 
-    (Airola 2011, section 2.8), which is the usual problem with C = 1 / 2λ. It is trained
-    again for each fold, and for each pair with a support vector. The truth is exact, so the deviations are
-    those of (5.1) and (5.2) of Airola (2011).
+    (Airola 2011, section 2.8), which is the usual problem with C = 1 / 2λ. It
+    is trained again for each fold, and for each pair with a support vector. The
+    truth is exact, so the deviations are those of (5.1) and (5.2) of Airola
+    (2011).
     """
     if learner not in LEARNERS:
         raise ParameterError("learner", learner, f"one of {', '.join(LEARNERS)}")
@@ -195,6 +196,8 @@ def simulate_auc(
     for block, begin in enumerate(range(0, count, block_size)):
         part = slice(begin, min(begin + block_size, count))
         X = data.draw(part.stop - begin, np.random.default_rng([checked_seed, block]))
+
+        # Within `STEADY`, BLAS has one thread, so that equal seeds give equal bits.
         with STEADY:
             estimates[part], weights = estimate(data, X, regularization)
         truth[part] = data.auc(weights)
@@ -243,9 +246,11 @@ def auc_estimates(
         labels,
         data.n_positive,
         folds,
+        # workspaces
         np.empty(m, dtype=np.int64),
         np.empty((m, m + 1)),
         np.empty(m),
+        # the result
         estimates,
     )
     return _defined_estimates(estimates), weights
@@ -254,25 +259,35 @@ def auc_estimates(
 def svm_auc_estimates(
     data: TwoClasses, X: Floats, regularization: float
 ) -> tuple[Floats, Floats]:
-    """Estimate the AUC of support vector machines; parameters and values as of :func:`auc_estimates`."""
+    """Estimate the AUC of support vector machines on some training sets.
+
+    ``X``, (B, m, n), has B training sets of m documents with n features, the
+    positive documents first. ``data`` has their labels and the folds. Return
+    the estimates of :data:`ESTIMATORS`, (B, 6), and the models trained on each
+    training set, (B, n).
+    """
     from rankstudio.plugins.lab.simulation import _svm_kernel  # noqa: PLC0415 - numba, where it is needed
 
     m = data.n_examples
     folds = _splittings(data)
     betas = np.empty((X.shape[0], m))
+
+    # leave-pair-out, then pooled and averaged AUC of each splitting into folds
     estimates = np.empty((X.shape[0], 1 + 2 * folds.shape[0]))
     _svm_kernel.svm_estimates(
-        X @ X.transpose(0, 2, 1),
-        2.0 * data.labels - 1.0,
+        X @ X.transpose(0, 2, 1),  # Gram matrices
+        2.0 * data.labels - 1.0,  # -1 and 1
         data.n_positive,
         folds,
-        1.0 / (2.0 * regularization),
+        1.0 / (2.0 * regularization),  # the cost C
         _SVM_TOLERANCE,
         _MAX_SVM_STEPS,
+        # workspaces
         np.empty(m, dtype=np.bool_),
         np.empty(m),
         np.empty(m),
         np.empty(m),
+        # the results
         betas,
         estimates,
     )

@@ -25,14 +25,14 @@ class Deviations:
         True performance of the model of each repetition, A(f_Z).
     estimates : ndarray of shape (R, E)
         Estimates by repetition and estimator; NaN if undefined.
-    asked : int
+    n_repetitions : int
         Total number of repetitions.
     """
 
     estimators: tuple[str, ...]
     truth: Floats
     estimates: Floats
-    asked: int
+    n_repetitions: int
 
     @property
     def conditional(self) -> Floats:
@@ -111,7 +111,7 @@ class DeviationSummary:
     Attributes
     ----------
     estimators : tuple of str
-    done, asked : int
+    done, n_repetitions : int
         Number of repetitions so far, and in total.
     truth, truth_sd : float
         Mean and standard deviation of the true performance of the models.
@@ -129,7 +129,7 @@ class DeviationSummary:
 
     estimators: tuple[str, ...]
     done: int
-    asked: int
+    n_repetitions: int
     truth: float
     truth_sd: float
     bias: Floats
@@ -148,13 +148,14 @@ class DeviationSummary:
         -----
         O(RE) for R repetitions and E estimators.
         """
+        # Estimates minus the performance of the same model.
         deviations = state.conditional
         sd = state.conditional_sd
         edges = bin_edges(deviations, sd)
         return cls(
             estimators=state.estimators,
             done=state.truth.size,
-            asked=state.asked,
+            n_repetitions=state.n_repetitions,
             truth=float(state.truth.mean()),
             truth_sd=float(state.truth.std()),
             bias=state.bias,
@@ -184,7 +185,9 @@ class DeviationSummary:
 
 
 def bin_edges(values: Floats, sd: Floats) -> Floats:
-    """Return edges of bins that contain all values and 0; their width is 1, 2 or 5 times a power of ten.
+    """Return edges of bins that contain all values and 0.
+
+    The width of the bins is 1, 2 or 5 times a power of ten.
 
     Parameters
     ----------
@@ -213,8 +216,9 @@ def bin_edges(values: Floats, sd: Floats) -> Floats:
 def binned_shares(values: Floats, edges: Floats) -> Floats:
     """Return the share of each column's values in each bin, shape (E, B).
 
-    ``values`` has the shape (R, E) for R repetitions and E estimators, and ``edges`` (B
-    + 1,). Lower edges belong to their bin; NaN is ignored.
+    ``values`` has the shape (R, E) for R repetitions and E estimators, and
+    ``edges`` (B + 1,). Lower edges belong to their bin, and the last edge to
+    the last bin; NaN is ignored.
     """
     shares = np.zeros((values.shape[1], edges.size - 1))
 
@@ -232,7 +236,7 @@ def binned_shares(values: Floats, edges: Floats) -> Floats:
 def _round_width(width: float) -> float:
     """Return the greatest of 1, 2 and 5 times a power of ten that is at most a width.
 
-    For a width that is not positive, as if nothing varies, return the usual width.
+    If nothing varies, the width is 0; then return the usual width.
     """
     if not width > 0:
         return _USUAL_WIDTH
@@ -259,20 +263,20 @@ class VariedDeviations:
     ----------
     quantity : str
         Argument of the simulation.
-    asked : tuple of float
+    all_values : tuple of float
         All values of the argument.
     summaries : tuple of DeviationSummary
         Summaries for the first of these values; the last summary may still grow.
     """
 
     quantity: str
-    asked: tuple[float, ...]
+    all_values: tuple[float, ...]
     summaries: tuple[DeviationSummary, ...]
 
     @property
     def values(self) -> tuple[float, ...]:
         """Values with a summary."""
-        return self.asked[: len(self.summaries)]
+        return self.all_values[: len(self.summaries)]
 
     @property
     def bias(self) -> Floats:

@@ -31,7 +31,7 @@ class Learner(Protocol):
     """A learner that may make choices, such as features, from training documents."""
 
     def learn(self, data: QueryData) -> Scorer:
-        """Train on documents, including all choices."""
+        """Train on documents, including all choices; return a function that scores."""
 
     def fixed(self, data: QueryData) -> Learner:
         """Return the learner with the choices made from these documents fixed.
@@ -60,13 +60,19 @@ class SelectedRankRLS:
     columns: tuple[int, ...] | None = None
 
     def learn(self, data: QueryData) -> Scorer:
-        """Select features, unless given, and train a linear model on them."""
+        """Select features, unless they are given, and train a linear model on them.
+
+        Return a function from features (m, n) to scores (m,).
+        """
         columns = self.selected(data)
         weights = data.statistics.weights(columns, self.regularization)
         return lambda X: X @ weights
 
     def selected(self, data: QueryData) -> tuple[int, ...]:
-        """Return the columns of the learner, or if it has none, those selected from these documents."""
+        """Return the columns of the learner.
+
+        If it has none, they are selected from these documents.
+        """
         if self.columns is not None:
             return self.columns
         if self.n_features is None:
@@ -129,7 +135,9 @@ def folds_of_documents(
     count: int = 5,
     averaged: bool = True,
 ) -> Estimating:
-    """Score each document with the model trained without its fold, a random share of the documents.
+    """Score each document with the model trained without its fold.
+
+    A fold is a random share of the documents.
 
     Documents of the same query are then in training and test, of which section
     5.5 of the thesis warns. If ``averaged``, only scores of the same model are
@@ -150,11 +158,11 @@ def folds_of_documents(
         ptr = np.concatenate(([0], np.cumsum(sizes[sizes > 0]))).astype(np.int64)
         rest = QueryData(data.X[~is_held_out], data.y[~is_held_out], ptr)
         if data.has_statistics:
-            # If the statistics of all documents fit into memory, these do, too.
-            # The learner uses them.
+            # Read only to compute and store the statistics, which the learner
+            # uses. If those of all documents fit into memory, these do, too.
             _ = rest.statistics
         scores[is_held_out] = learner.learn(rest)(data.X[is_held_out])
-        yield
+        yield  # the caller can stop after each model
     return HeldOutScores(scores, fold if averaged else None)
 
 
@@ -176,7 +184,9 @@ _REFITTING: Mapping[str, Estimator] = {
 
 
 def estimators(fixed: str) -> dict[str, Estimator]:
-    """Return the estimators by name, each followed by its variant with choices made only once.
+    """Return the estimators by name.
+
+    Each is followed by its variant with choices made only once.
 
     Parameters
     ----------
@@ -218,6 +228,8 @@ def of_queries(data: QueryData, chosen: Bools) -> QueryData:
     query, and takes those of all queries if they are already computed.
     """
     part = data.taken(np.flatnonzero(chosen))
+
+    # Stored with the part, where its property `statistics` finds them.
     if data.has_statistics:
         gram = data.statistics.gram[chosen]
         part.shared.of(MadeStatistics).whole = QueryStatistics(
@@ -272,7 +284,10 @@ class BasisRankRLS:
         return cls(kernel_of(method), count, method.checked("regularization"))
 
     def learn(self, data: QueryData) -> Scorer:
-        """Draw basis vectors, unless given, and train a model that is a sum of their kernel functions.
+        """Train a model that is a sum of kernel functions of basis vectors.
+
+        The basis vectors are drawn from the documents, unless the learner has
+        its own.
 
         Return a function from features (m, n) to scores (m,).
 
@@ -293,6 +308,8 @@ class BasisRankRLS:
             solve_lower(factor, self.kernel.matrix(vectors, data.X)).T
         )
         mapped = QueryData(features, data.y, data.ptr)
+
+        # the linear model with all of these features
         weights = mapped.statistics.weights(
             tuple(range(chosen.size)), self.regularization
         )
@@ -310,7 +327,9 @@ class BasisRankRLS:
         return replace(self, vectors=self._basis(data))
 
     def _basis(self, data: QueryData) -> Floats:
-        """Return the basis vectors of the learner, or if it has none, some of these documents.
+        """Return the basis vectors of the learner.
+
+        If it has none, they are some of these documents.
 
         They have the shape (r, n).
         """

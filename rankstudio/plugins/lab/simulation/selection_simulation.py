@@ -174,6 +174,8 @@ def _checked_selection(
         if n_features is None
         else between("n_features", n_features, 1, n_available)
     )
+
+    # The greedy method checks λ.
     return SelectedRankRLS(
         size, GreedyRankRLS(regularization=regularization).checked("regularization")
     )
@@ -195,7 +197,7 @@ def _all_documents(dataset: FoldedDataset | RankingDataset) -> RankingDataset:
 class _Evaluators:
     """Evaluators of the same documents by measure and convention, kept with the documents."""
 
-    found: dict[tuple[str, str], Evaluator] = field(default_factory=dict)
+    by_measure: dict[tuple[str, str], Evaluator] = field(default_factory=dict)
 
 
 def _measured_scores(
@@ -215,8 +217,9 @@ def _measured_scores(
     y = data.y
     ptr = data.ptr
     if fold is None:
-        # The same documents are measured for each estimator: one evaluator is enough.
-        evaluators = data.shared.of(_Evaluators).found
+        # The same documents are measured for each estimator: one evaluator is
+        # enough, which is stored with the data.
+        evaluators = data.shared.of(_Evaluators).by_measure
         key = (measure, convention)
         if key not in evaluators:
             evaluators[key] = Evaluator(

@@ -51,25 +51,25 @@ class SimulationProgress:
 
     Attributes
     ----------
-    found : DeviationSummary
+    summary : DeviationSummary
         Deviations with the simulation's own values.
     varied : VariedDeviations or None
         Deviations of the varied quantity; None before it is varied.
     """
 
-    found: DeviationSummary
+    summary: DeviationSummary
     varied: VariedDeviations | None = None
 
     @property
     def done(self) -> int:
         """Number of repetitions, over all values."""
         summaries = self.varied.summaries if self.varied else ()
-        return self.found.done + sum(summary.done for summary in summaries)
+        return self.summary.done + sum(summary.done for summary in summaries)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the results as plain values for JSON, with those of the varied quantity if any."""
         varied = self.varied
-        plain = self.found.as_dict()
+        plain = self.summary.as_dict()
         if varied is None:
             return plain
         values = zip(varied.values, varied.summaries, strict=True)
@@ -103,7 +103,7 @@ class Simulation:
     each: int = 0
 
     @property
-    def asked(self) -> int:
+    def n_repetitions(self) -> int:
         """Total number of repetitions, over all values."""
         return int(self.parameters["repetitions"]) + self.each * len(self.values)
 
@@ -126,8 +126,8 @@ class Simulation:
         Running it again gives the same results.
         """
         summaries = progress.varied.summaries if progress.varied is not None else ()
-        n_complete = sum(summary.done == summary.asked for summary in summaries)
-        parameters = {**self.parameters, "repetitions": progress.found.done}
+        n_complete = sum(summary.done == summary.n_repetitions for summary in summaries)
+        parameters = {**self.parameters, "repetitions": progress.summary.done}
         if not n_complete:
             return Simulation(self.kind, parameters)
         return Simulation(
@@ -177,6 +177,8 @@ class Simulation:
             )
         if dataset is None:
             return
+
+        # The data limit the numbers of features and of queries.
         parts = (
             [dataset]
             if isinstance(dataset, RankingDataset)
@@ -278,9 +280,9 @@ def simulation_as_command(
     words += parameter_words([p for p in PARAMETERS[kind] if p.name in values], values)
     words += ["--convention", values["convention"]] if "convention" in values else []
     if simulation.quantity:
-        listed = VARIED[kind][simulation.quantity]
+        parameter = VARIED[kind][simulation.quantity]  # has the values
         words += ["--vary", option_of(kind, simulation.quantity)]
-        words += option_words(listed.option, listed.written(simulation.values))
+        words += option_words(parameter.option, parameter.written(simulation.values))
         words += option_words(EACH[kind].option, str(simulation.each))
     return shell_command(words)
 
@@ -289,6 +291,7 @@ def _data_words(plan: Plan, test: bool) -> Iterator[str]:
     """Yield the words of a command that open the data of a plan."""
     yield "--sample" if plan.data == SAMPLE else plan.data
     yield from field_words(plan, ("missing", "normalize", "protocol"))
+
     # The usual protocol, the folds of the files, needs no seed.
     if plan.protocol != Plan(plan.data).protocol:
         yield from ("--protocol-seed", str(plan.seed))
@@ -316,6 +319,7 @@ def simulation_as_python(
     computed_with : Mapping of str to str
         Versions that give the same bits, if known.
     """
+    # The imports; data are only opened for a simulation on data.
     names = "Simulation" if test else "Simulation, without_test"
     imports = ["import json", ""]
     imports += ["from rankstudio.engine import Plan"] if plan is not None else []
@@ -325,6 +329,8 @@ def simulation_as_python(
         if plan is not None
         else []
     )
+
+    # The simulation, with its parameters and the varied quantity.
     lines = ["simulation = Simulation(", f"    {simulation.kind!r},", "    {"]
     lines += [
         f"        {name!r}: {value!r}," for name, value in simulation.counting.items()
@@ -338,6 +344,8 @@ def simulation_as_python(
         }
         lines += [f"    {name}={value!r}," for name, value in varied.items()]
     lines += [")"]
+
+    # The plan, of which only the fields on data count, and the data.
     if plan is not None:
         opened = "open_data(plan)"
         lines += [

@@ -77,10 +77,13 @@ class SimulationTab(Controller):
         variation: VariationPanel,
         parent: QObject | None = None,
     ) -> None:
+        """Connect the buttons of the form with the simulation."""
         super().__init__(parent)
         self.form = form
         self.deviations = deviations
         self.variation = variation
+
+        # The simulation that was started last, and its results so far.
         self.request: SimulationRequest | None = None
         self.progress: SimulationProgress | None = None
         self.simulation = BackgroundSimulation(
@@ -98,9 +101,9 @@ class SimulationTab(Controller):
         )
 
     @property
-    def found(self) -> DeviationSummary | None:
+    def summary(self) -> DeviationSummary | None:
         """The deviations so far."""
-        return self.progress.found if self.progress is not None else None
+        return self.progress.summary if self.progress is not None else None
 
     @property
     def varied(self) -> VariedDeviations | None:
@@ -114,6 +117,8 @@ class SimulationTab(Controller):
         if not self.form.commit():
             return
         simulation = Simulation(self.form.kind, self.form.values(), *self.form.varied())
+
+        # The simulation with its data; None if data are needed and not open.
         request = self.requested(simulation)
         if request is None:
             return
@@ -140,7 +145,10 @@ class SimulationTab(Controller):
         raise NotImplementedError
 
     def show_found(self) -> None:
-        """Show the results so far: the distributions, and the effect of the varied quantity."""
+        """Show the results so far: progress, distributions, and the effect of the varied quantity.
+
+        Before the first result, the panels are empty.
+        """
         request = self.request
         progress = self.progress
         state = self.simulation.state
@@ -149,17 +157,17 @@ class SimulationTab(Controller):
         deviations_caption = ""
         varied_caption = ""
         if request is not None and progress is not None:
-            share = progress.done / request.simulation.asked
+            share = progress.done / request.simulation.n_repetitions
             progress_text = (
                 "" if state is SimulationState.DONE else _progress_text(progress)
             )
             deviations_caption, self.deviations.plot.caption = self.caption(
-                request, progress.found
+                request, progress.summary
             )
             self.variation.set_figure_caption(variation_caption(request))
             varied_caption = _varied_caption(progress.varied)
         self.form.show_state(state, share, progress_text)
-        self.deviations.show_summary(self.found, deviations_caption)
+        self.deviations.show_summary(self.summary, deviations_caption)
         self.variation.show_values(self.varied, varied_caption)
 
     @Slot()
@@ -181,12 +189,12 @@ class SimulationTab(Controller):
 
 def _progress_text(progress: SimulationProgress) -> str:
     """Return the text on the present repetition, and on the present value of the varied quantity if any."""
-    summary = progress.found
+    summary = progress.summary
     varied = progress.varied
     if varied is None:
         return tr("{done:,} of {asked:,} repetitions").format(
             done=summary.done,
-            asked=summary.asked,
+            asked=summary.n_repetitions,
         )
     last = varied.summaries[-1]
     quantity = varied.quantity
@@ -194,7 +202,7 @@ def _progress_text(progress: SimulationProgress) -> str:
         quantity=SHORT[quantity],
         value=value_text(quantity, varied.values[-1]),
         done=last.done,
-        asked=last.asked,
+        asked=last.n_repetitions,
     )
 
 
@@ -204,7 +212,7 @@ def _varied_caption(varied: VariedDeviations | None) -> str:
         return ""
     return tr("{n} of {of} values of {quantity}, bands of 2 standard errors").format(
         n=len(varied.values),
-        of=len(varied.asked),
+        of=len(varied.all_values),
         quantity=QUANTITIES[varied.quantity],
     )
 
@@ -221,6 +229,7 @@ class AucTab(SimulationTab):
     def __init__(
         self, theme: Theme, worker: Worker, parent: QObject | None = None
     ) -> None:
+        """Make the form and the two panels of results."""
         form = LabForm(
             theme, "lab-auc-form", tr("Simulation"), tr("two normal classes"), "auc"
         )
@@ -263,6 +272,7 @@ class SelectionTab(SimulationTab):
         worker: Worker,
         parent: QObject | None = None,
     ) -> None:
+        """Make the form and the two panels of results."""
         form = LabForm(
             theme,
             "lab-selection-form",
@@ -279,7 +289,7 @@ class SelectionTab(SimulationTab):
                 "Press Start to draw training queries from the open data, learn a ranking from "
                 "them, and compare each estimate with the measure on all other queries."
             ),
-            paired=True,
+            paired=True,  # with a kernel, each estimator has a variant
         )
         variation = VariationPanel(theme, "lab-selection", SELECTION, paired=True)
         self._session = session
@@ -293,7 +303,10 @@ class SelectionTab(SimulationTab):
         )
 
     def requested(self, simulation: Simulation) -> SimulationRequest | None:
-        """Return the request for a simulation on the open data; None without documents."""
+        """Return the request for a simulation on the open data; None without data.
+
+        If the data are without their documents, the user gets a message.
+        """
         dataset = self._session.dataset
         session = self._session
         if dataset is None:
@@ -317,8 +330,8 @@ class SelectionTab(SimulationTab):
     ) -> tuple[str, str]:
         """Return the caption above the distributions, and the caption of their figure.
 
-        Also set the estimators' texts of both panels for the learner, and the
-        measure on the axis.
+        This method also sets the estimators' texts of both panels for the
+        learner, and the measure on the axis.
         """
         parameters = request.simulation.parameters
         dataset = request.dataset
@@ -372,12 +385,15 @@ class LabController(Controller):
     def __init__(
         self, theme: Theme, models: Models, parent: QObject | None = None
     ) -> None:
+        """Make both tabs, and the list of their plots for exports."""
         super().__init__(parent)
         session = models.session
         worker = models.task_worker
         self.auc = AucTab(theme, worker, self)
         self.selection = SelectionTab(theme, session, worker, self)
         self.panels = self.auc.form, self.selection.form
+
+        # The page has one tab for each simulation.
         auc_content = _lay_out("lab-auc", self.auc)
         selection_content = _lay_out("lab-selection", self.selection)
         self.content = column(
@@ -391,6 +407,8 @@ class LabController(Controller):
         self.tabs.chosen.connect(self.update)
         for tab in (self.auc, self.selection):
             tab.failed.connect(self.failed)
+
+        # The entries of the plots in the list of exports.
         auc = self.auc
         selection = self.selection
         for plot, key, label in (

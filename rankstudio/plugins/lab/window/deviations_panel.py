@@ -181,6 +181,10 @@ class DeviationsPanel(Panel):
         *,
         paired: bool = False,
     ) -> None:
+        """Lay out the plot beside the table, and the sentence below.
+
+        ``texts`` are by estimator.
+        """
         super().__init__(
             theme,
             tr("Deviations"),
@@ -188,6 +192,9 @@ class DeviationsPanel(Panel):
             name=name,
             keeps_title=True,
         )
+
+        # Texts for the user by the name of the estimator; and whether every
+        # second estimator is a variant of the one before.
         self.texts = texts
         self._paired = paired
         self.plot = named(
@@ -211,8 +218,10 @@ class DeviationsPanel(Panel):
         )
         self.sentence.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.sentence.setContentsMargins(12, 4, 12, 8)
-        room = fill(QVBoxLayout(), (self.plot, 1), margins=(12, 8, 8, 4))
-        layout = fill(QHBoxLayout(), (room, 1), self.table, spacing=0)
+
+        # The plot and the table beside each other, and the sentence below.
+        plot_box = fill(QVBoxLayout(), (self.plot, 1), margins=(12, 8, 8, 4))
+        layout = fill(QHBoxLayout(), (plot_box, 1), self.table, spacing=0)
         fill(self.body, (layout, 1), self.sentence, spacing=0)
         theme.restyled.connect(self._fit)
         self._fit()
@@ -224,7 +233,10 @@ class DeviationsPanel(Panel):
 
     @Slot()
     def _fit(self) -> None:
-        """Fit the table to the width of its visible columns, and the sentence to at least two lines."""
+        """Fit the table to the width of its visible columns, and the sentence to at least two lines.
+
+        In a narrow panel, some columns are hidden.
+        """
         is_narrow = self.width() < scaled(_SPARE_WIDTH)
         visible = [
             column
@@ -237,6 +249,8 @@ class DeviationsPanel(Panel):
         self.table.setFixedWidth(
             scaled(name_width + sum(column.width for column in visible))
         )
+
+        # two lines, and 14 pixels for the margins
         self.sentence.setMinimumHeight(
             2 * self.sentence.fontMetrics().lineSpacing() + 14
         )
@@ -289,11 +303,14 @@ class DeviationsPlot(Plot):
     """
 
     def __init__(self, theme: Theme, x_label: str) -> None:
-        self.rows: tuple[DeviationRow, ...] = ()
-        self.edges: Floats = np.zeros(0)
-        self.said = ""
+        """Begin without rows; ``x_label`` is the label of the axis."""
+        self.rows: tuple[DeviationRow, ...] = ()  # one for each estimator
+        self.edges: Floats = np.zeros(0)  # of the bins of all histograms
+        self.description = ""  # for a screen reader
         self.caption = ""  # of the figure
         super().__init__(theme, Axes("", x_label, show_y=False))
+
+        # Layers with higher numbers are drawn above those with lower ones.
         self.add_layer(self._draw_ground, -1.0)
         self.add_layer(self._draw_rows, 0.0)
         self.add_layer(self._draw_names, 1.0, clipped=False)
@@ -318,7 +335,7 @@ class DeviationsPlot(Plot):
         """
         self.rows = tuple(rows)
         self.edges = edges
-        self.said = description
+        self.description = description
         self.mark_dirty()
 
     # Plot
@@ -329,7 +346,7 @@ class DeviationsPlot(Plot):
 
     def summary(self) -> str:
         """Return the description with mean and standard deviation of each row."""
-        return self.said
+        return self.description
 
     def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the range of nearly all deviations and zero, and a y range of one unit per row."""
@@ -350,12 +367,14 @@ class DeviationsPlot(Plot):
         if self.is_empty():
             return frame
         metrics = QFontMetricsF(font(SMALL))
-        wide = (
+
+        # The widest name with its marker, and the gaps on both sides.
+        needed_width = (
             max(map(metrics.horizontalAdvance, self._names(size.width())))
             + 2 * _MARKER
             + _GAP
         )
-        margin = round(min(wide + _GAP, _MAX_NAMES_SHARE * size.width()))
+        margin = round(min(needed_width + _GAP, _MAX_NAMES_SHARE * size.width()))
         return replace(
             frame, area=frame.area.adjusted(margin - frame.area.left(), 0, 0, 0)
         )
@@ -367,6 +386,8 @@ class DeviationsPlot(Plot):
         standard errors, and with standard deviations and numbers of
         repetitions, follow.
         """
+        # Four columns in every row. Rows of means and standard deviations have
+        # a word instead of a bin's lower edge, and then their two numbers.
         cells: list[list[CellValue]] = []
         for row in self.rows:
             bins = zip(self.edges[:-1], self.edges[1:], row.shares, strict=True)
@@ -422,6 +443,8 @@ class DeviationsPlot(Plot):
     def readout(self, number: int) -> list[Line]:
         """Return lines with the mean of a row, its standard error, and the standard deviation."""
         row = self.rows[number]
+
+        # color, dash and marker of the estimator
         look = palettes.category(self.theme.colors, self.rows[number].category)
         return [
             Line(row.label, signed(row.bias, 4), look.color, look.dash, bold=True),
@@ -438,9 +461,13 @@ class DeviationsPlot(Plot):
         """
         if right or self.is_empty():
             return False
+
+        # Without a row under the mouse, the first row is the next one.
         current = self.under_mouse if self.under_mouse is not None else -1
         number = max(0, min(len(self.rows) - 1, current + down))
         frame = self.frame()
+
+        # As if the mouse were in the middle of the row.
         middle = frame.area.top() + (number + 0.5) * self._row_height(frame)
         self.hover(QPointF(frame.area.center().x(), middle))
         return True
@@ -479,6 +506,8 @@ class DeviationsPlot(Plot):
                 QPointF(x, area.top()),
                 QPointF(x, area.bottom()),
             )
+
+        # in the middle of a pixel, so that the line is sharp
         zero = round(frame.x_px(0.0)) + 0.5
         painter.setPen(pen(colors.q("text"), 1.2))
         painter.drawLine(QPointF(zero, area.top()), QPointF(zero, area.bottom()))
@@ -498,6 +527,9 @@ class DeviationsPlot(Plot):
             if not row.count:
                 continue
             look = palettes.category(colors, row.category)
+
+            # The outline: from the foot of the row up by the share of each bin,
+            # so that the tallest bin fills `_BIN_SHARE` of the row.
             tallest = float(row.shares.max(initial=0.0)) or 1.0
             foot = frame.area.top() + (index + 1 - _FOOT_SHARE) * height
             share_height = _BIN_SHARE * height / tallest
@@ -509,6 +541,8 @@ class DeviationsPlot(Plot):
             outline = QPolygonF(
                 [QPointF(x, y) for x, y in zip(xs, ys.tolist(), strict=True)]
             )
+
+            # Variants are paler and dashed.
             area_color = palettes.category(colors, row.category).color
             area_color.setAlphaF(0.08 if row.variant else 0.26)
             painter.setPen(Qt.PenStyle.NoPen)
@@ -516,6 +550,9 @@ class DeviationsPlot(Plot):
             painter.drawPolygon(outline)
             painter.setPen(pen(look.color, 1.3, (3.0, 2.0) if row.variant else ()))
             painter.drawPolyline(outline)
+
+            # A line of one standard deviation on both sides, with the mean as a
+            # marker; lengths and widths are in pixels.
             mean = frame.x_px(row.bias)
             spread = frame.x_px(row.bias + row.sd) - frame.x_px(row.bias)
             painter.setPen(pen(look.color, 2.6))
@@ -545,7 +582,9 @@ class DeviationsPlot(Plot):
             return
         painter.setFont(font(SMALL))
         height = self._row_height(frame)
-        room = frame.area.left() - 3 * _MARKER - _GAP
+
+        # Pixels for a name: the margin at the left without marker and gap.
+        name_width = frame.area.left() - 3 * _MARKER - _GAP
         names = self._names(frame.outer.width())
         for index, row in enumerate(self.rows):
             look = palettes.category(colors, row.category)
@@ -555,9 +594,11 @@ class DeviationsPlot(Plot):
             draw_marker(painter, look.marker, QPointF(_MARKER + 1, middle), _MARKER)
             painter.setPen(colors.q("text"))
             text = painter.fontMetrics().elidedText(
-                names[index], Qt.TextElideMode.ElideRight, int(room)
+                names[index], Qt.TextElideMode.ElideRight, int(name_width)
             )
-            box = QRectF(3 * _MARKER + 1, middle - 10, room, 20)
+
+            # beside the marker, and high enough for a line of text
+            box = QRectF(3 * _MARKER + 1, middle - 10, name_width, 20)
             painter.drawText(
                 box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text
             )

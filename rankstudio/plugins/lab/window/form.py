@@ -88,13 +88,17 @@ class LabForm(Panel):
     def __init__(
         self, theme: Theme, name: str, title: str, caption: str, kind: str
     ) -> None:
+        """Make the fields and the buttons.
+
+        ``kind`` is that of the simulation, "auc" or "selection".
+        """
         super().__init__(theme, title, caption, padding=0, name=name)
         self.kind = kind
         self._fields: dict[str, Field] = {
             p.name: _field_of_kind(theme, p) for p in FIELDS[kind]
         }
 
-        # by quantity
+        # The field with the values of each quantity that can be varied.
         self._value_lists = {
             key: SingleField(theme, p) for key, p in VALUES[kind].items()
         }

@@ -78,6 +78,7 @@ def deviations_sentence(
             "No mean deviation is both larger than {least} and more than twice its standard error."
         ).format(least=_MIN_BIAS)
     else:
+        # `low` and `high` explain why the estimator may be too low or too high.
         text = estimator_texts[worst]
         bias = float(summary.bias[worst])
         if bias < 0:
@@ -233,6 +234,8 @@ def _data_text(request: SimulationRequest) -> str:
 def _kernel_text(settings: Mapping[str, Any]) -> str:
     """Return the name of the kernel, with its γ if it has one."""
     parameters = {p.name: p for p in FIELDS["selection"]}
+
+    # `counts`: whether γ has an effect with this kernel
     name = parameters["kernel"].name_of(settings["kernel"])
     return (
         f"{name}, γ = {power(settings['gamma'])}"

@@ -79,6 +79,10 @@ class VariationPanel(Panel):
         *,
         paired: bool = False,
     ) -> None:
+        """Lay out the plots side by side, and the sentence below.
+
+        ``texts`` are by estimator.
+        """
         super().__init__(
             theme,
             tr("Effect of a parameter"),
@@ -142,7 +146,7 @@ class VariationPanel(Panel):
             for index, label in enumerate(labels)
         ]
         self.bias.show_values(
-            QUANTITIES[varied.quantity], varied.asked, written, bias_curves
+            QUANTITIES[varied.quantity], varied.all_values, written, bias_curves
         )
 
         # standard deviations have no intervals
@@ -150,7 +154,7 @@ class VariationPanel(Panel):
             (label, sd[:, index], np.zeros(0)) for index, label in enumerate(labels)
         ]
         self.sd.show_values(
-            QUANTITIES[varied.quantity], varied.asked, written, sd_curves
+            QUANTITIES[varied.quantity], varied.all_values, written, sd_curves
         )
         self.sentence.setText(variation_sentence(varied, self.texts))
 
@@ -178,6 +182,7 @@ class ListedAxes(Axes):
     def y_ticks(self, y_range: tuple[float, float], height: float) -> Ticks:
         """Return positions and texts of ticks, closer than usual if a low plot would have fewer than two."""
         ticks = super().y_ticks(y_range, height)
+
         # A higher plot has more ticks: pretend that it is higher until there are two.
         for density in (1.5, 2.0, 3.0):
             if len(ticks) > 1:
@@ -219,16 +224,22 @@ class VariationPlot(OverlayPlot):
     def __init__(
         self, theme: Theme, title: str, *, zero: bool, paired: bool = False
     ) -> None:
+        """Begin without curves; ``title`` is that of the y axis."""
+        # Whether there is a line at zero; and whether every second estimator is
+        # a variant of the one before.
         self._zero = zero
         self._paired = paired
-        self._values: tuple[float, ...] = ()
 
-        # also those that are not simulated yet
+        # The values of the quantity with results; and all of them, also those
+        # that are not simulated yet.
+        self._values: tuple[float, ...] = ()
         self._all_values: tuple[float, ...] = ()
         self.quantity = ""
         self.caption = ""  # of the figure
         super().__init__(theme)
         self.set_axes(ListedAxes(title, ""))
+
+        # Layers with higher numbers are drawn above those with lower ones.
         self.add_layer(partial(_draw_points, self), 1.5)
         self.add_layer(self._draw_zero, -0.5)
 
@@ -256,6 +267,8 @@ class VariationPlot(OverlayPlot):
         chosen = self.chosen  # curve and point that the user has chosen, or None
         self._all_values = tuple(x_values)
         self.quantity = quantity
+
+        # Positions on the x axis, which may be logarithms; n values have results.
         all_x = [self._x(value) for value in self._all_values]
         n = len(curves[0][1]) if curves else 0
         self._values = self._all_values[:n]
@@ -271,7 +284,7 @@ class VariationPlot(OverlayPlot):
                     x=np.array(all_x[:n]),
                     y=ys,
                     notes=notes,
-                    difference=np.full(n, np.nan),
+                    difference=np.full(n, np.nan),  # curves are not compared
                     half=half if half.size else np.full(n, np.nan),
                     dash=((), _DASH)[number % 2] if self._paired else None,
                 )
@@ -304,11 +317,16 @@ class VariationPlot(OverlayPlot):
         y = y[np.isfinite(y)]
         low, high = padded(float(y.min()), float(y.max()))
 
-        # The axis of standard deviations begins at 0.
+        # The axis of standard deviations begins at 0. The x axis has a margin of
+        # 4 % on both sides.
         return padded(min(x), max(x), 0.04), (low if self._zero else 0.0, high)
 
     def numbers(self) -> Numbers:
-        """Return a row per point: estimator, value of the quantity, y, and half the width of its interval."""
+        """Return the titles of the columns of exported numbers, and a row per point of a curve.
+
+        A row has the estimator, the value of the quantity, y, and half the
+        width of its interval.
+        """
         rows: list[list[CellValue]] = [
             [curve.label, float(value), float(curve.y[i]), float(curve.half[i])]
             for curve in self.curves
@@ -332,6 +350,8 @@ class VariationPlot(OverlayPlot):
         for curve in self.curves:
             y = curve.y
             half = curve.half
+
+            # without intervals, the ends are empty
             ends = (
                 (floats(y - half), floats(y + half))
                 if np.isfinite(half).all()
@@ -368,7 +388,7 @@ class VariationPlot(OverlayPlot):
                 look.dash,
                 bold=True,
             ),
-            Line(curve.notes[i]),
+            Line(curve.notes[i]),  # the value of the quantity
         ]
         if np.isfinite(curve.half[i]):
             lines.append(
@@ -408,8 +428,8 @@ class VariationPlot(OverlayPlot):
     def _draw_zero(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw the line at zero, the bias of an estimate that is right on average."""
         if self._zero and not self.is_empty():
-            y = round(frame.y_px(0.0)) + 0.5
-            painter.setPen(pen(colors.q("text"), 1.2))
+            y = round(frame.y_px(0.0)) + 0.5  # the middle of a pixel, for a sharp line
+            painter.setPen(pen(colors.q("text"), 1.2))  # width in pixels
             painter.drawLine(
                 QPointF(frame.area.left(), y), QPointF(frame.area.right(), y)
             )

@@ -23,7 +23,7 @@ _LEAST_HEIGHT = 60
 
 
 class DiagramView(QWidget):
-    """Draws a diagram as wide as there is room.
+    """Draws the diagram of a ranking of methods, as wide as there is room.
 
     Parameters
     ----------
@@ -31,6 +31,7 @@ class DiagramView(QWidget):
     """
 
     def __init__(self, theme: Theme) -> None:
+        """Begin without a diagram, which `show_diagram` sets."""
         super().__init__()
         self._theme = theme
         self._diagram: RankDiagram | None = None
@@ -60,6 +61,8 @@ class DiagramView(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         metrics = QFontMetricsF(self.font())
+
+        # The size of the text in pixels: a line is 1.3 times as high.
         em = metrics.height() / 1.3
         layout = laid_out(
             self._diagram,
@@ -94,9 +97,12 @@ class DiagramView(QWidget):
         """
         max_width = min(text.max_width * em, self.width())
         written = metrics.elidedText(text.text, Qt.TextElideMode.ElideRight, max_width)
-        wide = metrics.horizontalAdvance(written) + 1.0
-        x = text.x * em - {"left": 0.0, "center": wide / 2, "right": wide}[text.align]
-        box = QRectF(x, text.y * em - metrics.height() / 2, wide, metrics.height())
+
+        # The box of the text, a pixel wider against rounding. Its left end
+        # depends on how the text is aligned.
+        width = metrics.horizontalAdvance(written) + 1.0
+        x = text.x * em - {"left": 0.0, "center": width / 2, "right": width}[text.align]
+        box = QRectF(x, text.y * em - metrics.height() / 2, width, metrics.height())
         painter.drawText(
             box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, written
         )

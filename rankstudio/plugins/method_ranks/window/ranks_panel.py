@@ -67,6 +67,7 @@ class RanksPanel(Panel):
     """
 
     def __init__(self, theme: Theme) -> None:
+        """Lay out the table beside the diagram, and the note above them."""
         super().__init__(theme, _TITLE, name="ranks-panel")
         about = tr(
             "Mean ranks of the methods that have comparable runs on every dataset."
@@ -167,11 +168,15 @@ class RanksController(Controller):
     def __init__(
         self, theme: Theme, models: Models, parent: QObject | None = None
     ) -> None:
+        """Make the panel, which is hidden, and update it when runs or measures change."""
         super().__init__(parent)
         self._models = models
         self._ranking: MethodRanking | None = None
         self.panel = RanksPanel(theme)
         self.panels = (self.panel,)
+
+        # Computes the ranking in the background while the panel is visible, and
+        # when it appears.
         self._ranking_demand = OnDemand(
             self,
             models.task_worker,
@@ -203,7 +208,10 @@ class RanksController(Controller):
 
     @Slot()
     def update(self) -> None:
-        """Show the panel if two methods have runs on several datasets, with their ranking."""
+        """Show the panel if two methods have runs on several datasets, and compute their ranking.
+
+        The ranking is only computed if the runs have changed.
+        """
         # names of the datasets with a finished run, by title of the method
         titles: dict[str, set[str]] = {}
         for record in self._models.runs.records:
@@ -234,7 +242,10 @@ class RanksController(Controller):
             )
 
     def _candidates(self) -> list[CandidateRun]:
-        """Return the runs as they are measured now, without sealed test parts."""
+        """Return the finished runs, measured by the session's measure, without sealed test parts.
+
+        Runs that are not measured yet are left out.
+        """
         candidates = []
         for record in self._models.runs.records:
             result = (

@@ -29,6 +29,7 @@ class ChanceRow(QWidget):
     """
 
     def __init__(self) -> None:
+        """Lay out the button beside the sentence; the row is hidden."""
         super().__init__()
         self.button = named(QPushButton(), "chance-button")
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -135,6 +136,8 @@ def chance_sentence(
     # The sentence on the result at this step.
     n = band.n_permutations
     p = float(band.p_values[position])
+
+    # permuted criteria that are at most the observed one
     count = band.as_good(position)
     verdict = tr("significant") if p <= ALPHA else tr("not significant")
     template = tr(

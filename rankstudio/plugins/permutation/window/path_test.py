@@ -45,6 +45,7 @@ class PathView(QWidget):
     """
 
     def __init__(self) -> None:
+        """Lay out the explanation above the row with the button."""
         super().__init__()
         self.about = named(WrappedLabel(), "evidence-chance-about", role="caption")
         self.about.setText(_TEST_HELP)
@@ -74,11 +75,14 @@ class PathTestController(CommandController):
     """
 
     def __init__(self, models: Models, window: QWidget) -> None:
+        """Make the tests and the two rows that show them; `join` connects these."""
         super().__init__(models, window)
         self._current = models.current
         self.tests = PermutationTests(
             models.session, models.current, models.task_worker, self
         )
+
+        # Button and result below the curves, and on the page *Evidence*.
         self.row = ChanceRow()
         self.path = PathView()
         self.tests.failed.connect(self.failed)
@@ -124,10 +128,13 @@ class PathTestController(CommandController):
         Redrawing the curves removes all bands. Controllers that redraw them are
         connected before this one, so that the band is drawn after the curves.
         """
+        # The row with the button is below the curves of the page "select".
         self._curves: CurvesPanel = pages.find("select").curves
         self._curves.add_asked(self.row, self.row.row, _MIN_WIDTH_BESIDE_BUTTON)
         for row in (self.row, self.path.chance):
             row.button.clicked.connect(self.toggle)
+
+        # On the page *Evidence*, the view of the path has such a row, too.
         evidence = pages.find("evidence")  # None if its plug-in is left out
         signals = [
             self.tests.changed,
@@ -150,6 +157,8 @@ class PathTestController(CommandController):
         """Show the band and the sentences of the shown path."""
         model = self._current.model
         band = self.tests.band
+
+        # One row is below the curves, the other one on the page *Evidence*.
         for row in (self.row, self.path.chance):
             row.setVisible(model is not None)
         if model is None:

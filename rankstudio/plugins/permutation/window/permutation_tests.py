@@ -65,9 +65,12 @@ class PermutationTests(QObject):
         worker: Worker,
         parent: QObject | None = None,
     ) -> None:
+        """Begin without tests; they stop when other data are opened."""
         super().__init__(parent)
         self._session = session
         self._current = current
+
+        # The result of each tested path; and the path whose test is under way.
         self._bands: dict[_PathKey, CriterionBand] = {}
         self._tested_key: _PathKey | None = None
         self._simulation = BackgroundSimulation(
@@ -100,6 +103,9 @@ class PermutationTests(QObject):
         if model is None:
             return ""
         method = model.plan.entry
+
+        # A library that is not installed, scores from a file, or a second
+        # model that is trained on the selected features.
         if method.lacking:
             return method.lacking
         if method.learns_nothing:

@@ -61,10 +61,12 @@ class PreferencesView(QWidget):
         """Build the view; it is hidden until a plan has preferences."""
         super().__init__()
         named(self, "preferences-view", tr("preferences between documents"))
+
         # The name of the file, with a button that removes it from the plan.
         self.title = RemovableNote(theme, "preferences-name", tr("Use labels again"))
         self._facts = KeyValue()
         self.rows: tuple[Fact, ...] = ()
+
         # The rule by which clicks become preferences: the pairs, and the weight
         # of a click.
         rules = (
@@ -86,6 +88,7 @@ class PreferencesView(QWidget):
                 "positions; “given” takes the inverse of the column propensity."
             )
         )
+
         # The row with the rule is a widget of its own, because files of
         # preferences have no rule.
         self.rule = QWidget()
@@ -109,7 +112,7 @@ class PreferencesView(QWidget):
         self.hide()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Emit `appeared`."""
+        """Emit `appeared`, upon which preferences are counted."""
         super().showEvent(event)
         self.appeared.emit()
 
@@ -179,6 +182,7 @@ def preference_facts(summary: PreferenceSummary) -> tuple[Fact, ...]:
             ),
         ),
     ]
+
     # The largest cycle is shown only if there is one.
     cycles = tr("largest {n}").format(n=summary.largest) if summary.n_cycles else ""
     meaning = tr(
@@ -208,6 +212,7 @@ class PreferencesController(CommandController):
     """
 
     def __init__(self, models: Models, window: QWidget) -> None:
+        """Begin without counts; `join` makes the view."""
         super().__init__(models, window)
         self._session = models.session
         self._worker = models.task_worker
@@ -228,6 +233,7 @@ class PreferencesController(CommandController):
     def join(self, pages: OtherPages) -> None:
         """Add the view to the panel of the Data page, and connect it."""
         self.view: PreferencesView = pages.find("data").panel.add_below(PreferencesView)
+
         # Preferences are counted in the background when the view appears.
         self._counted = OnDemand(
             parent=self,
@@ -238,6 +244,7 @@ class PreferencesController(CommandController):
             panel=self.view,
             on=(self.view.appeared,),
         )
+
         # Edits in the view, and changes of the session.
         self.view.title.button.clicked.connect(self.remove)
         self.view.pairs.activated.connect(self.use_rule)
@@ -251,7 +258,10 @@ class PreferencesController(CommandController):
 
     @Slot()
     def ask(self) -> None:
-        """Ask for a file of preferences."""
+        """Ask for a file of preferences, beside the data, and open it.
+
+        Nothing happens without data, or if the user cancels.
+        """
         dataset = self._session.dataset
         kinds = tr("Preferences (*.csv *.tsv *.csv.* *.tsv.*);;All files (*)")
         title = tr("Preferences: a table of qid, winner, loser")
@@ -277,9 +287,14 @@ class PreferencesController(CommandController):
             return
 
         def use(preferences: dict[str, str]) -> None:
-            """Put the entry for the file into the plan, and tell the user."""
+            """Put the entry for the file into the plan, and show a message.
+
+            Nothing happens if other data were opened meanwhile. Uses `session`,
+            `dataset`, `rule` and `path` of the method.
+            """
             if dataset is session.dataset:
                 session.change(tr("the preferences"), preferences=preferences)
+
                 # The message says how clicks are weighted, if the file has clicks.
                 text = tr("The next run learns from the preferences of {file}")
                 if (
@@ -298,6 +313,7 @@ class PreferencesController(CommandController):
                 self.said.emit(text.format(file=Path(path).name))
 
         def fail(reason: str) -> None:
+            """Report an error; the plan keeps its preferences."""
             self.failed.emit(reason)
             self._show()  # restores the rule of the plan in the view
 
@@ -337,7 +353,7 @@ class PreferencesController(CommandController):
 
     @Slot()
     def remove(self) -> None:
-        """Learn from labels again."""
+        """Remove the preferences from the plan, which then learns from labels again."""
         self._session.change(tr("removing the preferences"), preferences={})
 
     @Slot()
@@ -350,6 +366,7 @@ class PreferencesController(CommandController):
             self._dataset = session.dataset
             self._summaries = {}
             self._counted.forget()
+
         # The counts are of the shown fold, or of all folds.
         has_several = session.dataset is not None and len(session.dataset.folds) > 1
         part = ""
@@ -357,6 +374,7 @@ class PreferencesController(CommandController):
             part = tr("training part of fold {fold}").format(fold=session.fold)
         elif has_several:
             part = tr("all parts")
+
         # Show what is known, and count the rest in the background.
         self.view.show_summary(self._summaries.get(self._wanted))
         self.view.show_file(preferences if session.dataset is not None else {}, part)
@@ -388,12 +406,13 @@ class PreferencesController(CommandController):
         Its result is shown and cached. Return None without data.
         """
         session = self._session
-        target = self._wanted
+        target = self._wanted  # the file and the fold that are shown now
         dataset = self._session.dataset
         if dataset is None:
             return None
 
         def show(counts: Described) -> None:
+            """Keep the counts of `target`, and show them."""
             self._summaries[target] = counts
             self.view.show_summary(counts)
 
@@ -420,6 +439,7 @@ def _preference_entry(
 
 
 def _described(plan: Plan, dataset: FoldedDataset, fold: int | None) -> Described:
+    """Return the counts of a plan's preferences in a fold, and facts about clicks."""
     from rankstudio.plugins.preferences import plan_preferences  # noqa: PLC0415 - on the worker only
 
     return plan_preferences.describe_preferences(

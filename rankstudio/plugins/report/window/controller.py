@@ -61,6 +61,7 @@ class ReportController(PageController):
     def __init__(
         self, theme: Theme, models: Models, parent: QObject | None = None
     ) -> None:
+        """Make the panels, and connect them with the study, the runs and the worker."""
         super().__init__(parent)
 
         # The parts of the application's state from which the report is made.
@@ -141,7 +142,11 @@ class ReportController(PageController):
             self._show()
 
     def _key(self) -> Key:
-        """Return the state on which the report depends: with another one it is made again."""
+        """Return the state on which the report depends: with another one it is made again.
+
+        It has the seals, the study, a number that grows with each stored run,
+        and the state of each run.
+        """
         request = self.request()
         return (
             request.seal_marks,
@@ -159,13 +164,16 @@ class ReportController(PageController):
 
     @Slot()
     def _cover(self) -> None:
-        """Clear the report when seals change, so that no sealed number is visible meanwhile."""
+        """Clear the report when seals change, until a report with the new seals is made.
+
+        So no sealed number is visible meanwhile.
+        """
         if self._seal_marks != self._session.seal_marks:
             self._seal_marks = self._session.seal_marks
             self._report = None
             self._report_demand.forget()
             self.preview.clear()
-            self._turn.start()
+            self._turn.start()  # calls `update` after other slots
 
     @Slot()
     def ask_save(self) -> None:
@@ -198,6 +206,8 @@ class ReportController(PageController):
         except OutputError as error:
             self.failed.emit(str(error))
             return
+
+        # Written in the background; `tell` is called at the end.
         self._with_report(
             lambda report: WRITERS[path.suffix.lower()](report, path), tell
         )
@@ -268,6 +278,7 @@ class ReportController(PageController):
             id(run.result),
             id(run.dataset),
             run.label,
+            # whether the dataset has its documents
             run.recorded is None,
         )
 
@@ -286,7 +297,10 @@ class ReportController(PageController):
 
     @Slot()
     def _show(self) -> None:
-        """Show the report if its page is visible, and whether it leaves out sealed measures."""
+        """Show the report if its page is visible, and whether it leaves out sealed measures.
+
+        Otherwise it is shown when the page appears.
+        """
         report = self.report
         self._unseen = not self.preview.isVisible()
         if report is not None and not self._unseen:
@@ -352,6 +366,8 @@ class ReportController(PageController):
             )
             return
         self._has_unwritten_settings = False
+
+        # `note` queues the settings, and `write_notes` writes the queue.
         self._store.note(partial(study.set_report_settings, self._settings))
         self._worker.task(
             tr("Storing the text of the report"),

@@ -20,7 +20,8 @@ class ReportPage(ReportController):
         outline = column("report-outline", (self.words, 2, 290), (self.outline, 3, 450))
         return row("report", (outline, 0, 320), (self.preview, 1, 940))
 
-    def export_items(self) -> Iterator[ExportItem]:  # noqa: D102 - inherited
+    def export_items(self) -> Iterator[ExportItem]:
+        """Yield the report, as HTML and as PDF, for the dialog *Export*."""
         # An empty `unavailable` means that the report can be exported.
         description = tr(
             "Results, tests, features and figures of all finished runs: what the Report page shows."

@@ -69,6 +69,7 @@ class WordsPanel(Panel):
     written = Signal()
 
     def __init__(self, theme: Theme) -> None:
+        """Lay out the two fields, each below its title."""
         super().__init__(
             theme,
             tr("In your words"),
@@ -117,6 +118,7 @@ class OutlinePanel(Panel):
     arranged = Signal()
 
     def __init__(self, theme: Theme) -> None:
+        """Make the empty list of sections, and the buttons that move them."""
         super().__init__(
             theme,
             tr("Sections"),
@@ -141,6 +143,8 @@ class OutlinePanel(Panel):
             "chevron-down", tr("Move the section down (Alt+Down)")
         )
         self.usual = self.add_tool("reset", tr("All sections in their usual order"))
+
+        # `by` is bound to each function now; `_` is whether the button is checked.
         for button, by, keys in ((self.up, -1, "Alt+Up"), (self.down, 1, "Alt+Down")):
             button.clicked.connect(lambda _=False, by=by: self.move_section(by))
             shortcut = QShortcut(QKeySequence(keys), self.list)
@@ -215,11 +219,12 @@ class _Sheet(QTextBrowser):
     """A white page that shows a report with its figures; it loads no other resources."""
 
     def __init__(self) -> None:
+        """Begin with an empty page."""
         super().__init__()
         self._figures: dict[str, ReportFigure] = {}
         self._html = ""
-        self._waiting = ""
-        self._width = 0
+        self._waiting = ""  # text on an empty page
+        self._width = 0  # of the text that is drawn, in pixels
         self._redraw_timer = single_shot(_REDRAW_MILLISECONDS, self._draw, self)
         self.setOpenLinks(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -274,6 +279,8 @@ class _Sheet(QTextBrowser):
         figure = self._figures.get(name if isinstance(name, str) else name.toString())
         if kind != QTextDocument.ResourceType.ImageResource.value or figure is None:
             return QImage()
+
+        # At least 200 pixels, however narrow the page is.
         return picture(
             figure,
             min(_MAX_FIGURE_WIDTH, max(self._text_width(), 200.0)),
@@ -302,6 +309,7 @@ class _Sheet(QTextBrowser):
         scroll_position = self.verticalScrollBar().value()
         self._width = self._text_width()
         self.setLineWrapColumnOrWidth(self._width + 2 * _MARGIN)
+
         # removes the cached pictures, too; every report has the same names of pictures
         self.document().clear()
         self.setHtml(self._html)
@@ -321,6 +329,7 @@ class PreviewPanel(Panel):
     """
 
     def __init__(self, theme: Theme) -> None:
+        """Make the page, and the buttons above it."""
         super().__init__(
             theme,
             tr("Preview"),
@@ -330,11 +339,11 @@ class PreviewPanel(Panel):
         )
         self.sheet = named(_Sheet(), "report-preview", tr("Preview of the report"))
         self.body.addWidget(self.sheet)
-        read = tr("Write the report to a temporary file and open it in the browser")
+        tip = tr("Write the report to a temporary file and open it in the browser")
+
+        # Shown if the report leaves out sealed measures.
         self.covered = CoveredNumber()
-        self.read = named(
-            QPushButton(tr("Open in browser")), "report-browser", tip=read
-        )
+        self.read = named(QPushButton(tr("Open in browser")), "report-browser", tip=tip)
         self.save = named(
             QPushButton(tr("Save…")),
             "report-save",

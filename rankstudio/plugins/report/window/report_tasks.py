@@ -57,10 +57,10 @@ def rich_text(
         than in pixels.
     """
     figures = [
-        b
+        block
         for section in report.sections
-        for b in section.blocks
-        if isinstance(b, ReportFigure)
+        for block in section.blocks
+        if isinstance(block, ReportFigure)
     ]
     html = rendered(
         "rich_text.html",
@@ -69,9 +69,9 @@ def rich_text(
         family=family() or "sans-serif",
         name_of=lambda figure: figure_name(figures.index(figure)),
     )
-    return _LONG_WORD.sub(
-        lambda word: word[0] + BREAK, html
-    ) if breaks else html, figures
+    if breaks:
+        html = _LONG_WORD.sub(lambda word: word[0] + BREAK, html)
+    return html, figures
 
 
 def figure_name(number: int) -> str:
@@ -143,6 +143,8 @@ def save_pdf(report: Report, path: Path) -> Path:
     document.setDefaultFont(QFont(family()))
     for number, figure in enumerate(figures):
         name = figure_name(number)
+
+        # 2.5 pixels of the image for each unit of the document's width
         image = picture(figure, _PDF_WIDTH, 2.5)
         document.addResource(
             QTextDocument.ResourceType.ImageResource, QUrl(name), image

@@ -58,6 +58,7 @@ class RiskView(ContributedComparison):
     def __init__(self, theme: Theme) -> None:
         """Make the field of the risk aversion, the empty table, and the line for notes."""
         super().__init__(theme)
+
         # The measure in the table's titles, which are set with the first risks.
         self._measure = ""
         tip = tr(
@@ -70,6 +71,7 @@ class RiskView(ContributedComparison):
         self.alpha.setDecimals(1)
         self.alpha.setPrefix("α = ")
         self.alpha.setValue(ALPHA)
+
         # The risks are computed when a number is complete, not for each key.
         self.alpha.setKeyboardTracking(False)
         self.alpha.valueChanged.connect(self._on_alpha)
@@ -115,6 +117,8 @@ class RiskView(ContributedComparison):
         if risk.measure != self._measure:
             self._measure = risk.measure
             self.table.set_columns(_columns(risk.measure))
+
+            # columns that a narrow table hides
             self.table.set_spare(*_SPARE_COLUMNS)
         self.table.set_rows(risk.runs)
         self.note.setText(" ".join(risk_notes(risk)))
@@ -159,7 +163,7 @@ def _risk_column(
         title,
         "right",
         text,
-        value=_of_risk(key),
+        value=_of_risk(key),  # a function that reads the number of a row
         width=width,
         tooltip=tooltip,
         tone="muted" if is_muted else "text",

@@ -79,9 +79,12 @@ class CascadeView(ContributedView):
     def __init__(self, theme: Theme) -> None:
         """Lay out the sentence and the budget above the plot, and the table below it."""
         super().__init__(theme)
+
+        # The cascades that are shown; and the name and the number of their run.
         self._front: CascadeFront | None = None
         self._run = ""
         self._key = 0
+
         # The plot and the table show the same cascades.
         self.plot = named(
             ParetoPlot(theme, tr("validation measure"), PER_QUERY), "cascade-plot"
@@ -100,6 +103,7 @@ class CascadeView(ContributedView):
         self.sentence = named(
             PlainLabel(wraps=True), "cascade-sentence", role="caption"
         )
+
         # The budget, for which the view marks the best cascade.
         self.budget = named(
             spaced(QDoubleSpinBox()),
@@ -115,10 +119,12 @@ class CascadeView(ContributedView):
         self.budget.setSuffix(f" {tr('ms')}")
         self.budget.setSpecialValueText(tr("no budget"))
         self.budget.valueChanged.connect(self._choose)
+
         # A cascade that is clicked in the plot or in the table is described in
         # the sentence.
         self.plot.picked.connect(self._select_cascade)
         self.table.chosen.connect(self._select_row)
+
         # The sentence and the budget are above the plot, the table below it.
         top = fill(
             QHBoxLayout(),
@@ -176,7 +182,10 @@ class CascadeView(ContributedView):
         self.set_caption(run)
 
     def clear(self, reason: str) -> None:
-        """Show no cascades, but a sentence on the reason."""
+        """Show no cascades, and the reason as a sentence in the empty plot.
+
+        The budget is disabled.
+        """
         self._front = None
         self.plot.placeholder = reason
         self.plot.set_spots([])
@@ -187,13 +196,18 @@ class CascadeView(ContributedView):
 
     @Slot()
     def _choose(self) -> None:
-        """Mark the best cascade within the budget of milliseconds per query."""
+        """Show table and plot with the best cascade within the budget marked.
+
+        The budget is in milliseconds per query.
+        """
         if self._front is None:
             return
+
         # The table marks the best cascade within the budget; a budget of 0 is none.
         self.budget.setEnabled(True)
         budget = self.budget.value()
         cascades = self._front.cascades
+
         # The cascades are ordered by time, the fastest first.
         best = self._front.within(budget or _MAX_BUDGET)
         rows = [
@@ -201,6 +215,7 @@ class CascadeView(ContributedView):
             for i, cascade in enumerate(cascades)
         ]
         self.table.set_rows(rows)
+
         # The plot shows the front; its last cascade is the slowest one with the
         # best measure.
         last = len(cascades) - 1
@@ -219,6 +234,7 @@ class CascadeView(ContributedView):
             cost=cost,
         )
         self.plot.set_spots([self._spot(cascade) for cascade in cascades], marks)
+
         # Describe the marked cascade, or say that none is cheap enough.
         if best is not None:
             self._select_cascade(position)

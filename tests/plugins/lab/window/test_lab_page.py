@@ -27,7 +27,7 @@ def test_a_simulation_grows_and_ends(window: MainWindow, lab: AucTab) -> None:
     fill_in(lab.form, n_examples=20, repetitions=1000, each=100, values="10, 20")
     press(lab.form.start)
     seen: list[int] = []
-    lab.simulation.grew.connect(lambda done: seen.append(done.found.done))
+    lab.simulation.grew.connect(lambda done: seen.append(done.summary.done))
     wait_until(lambda: lab.form.status.text() == "done")
     assert seen[:4] == [250, 500, 750, 1000]
     *_, whole = simulate_auc(20, repetitions=1000)
@@ -50,18 +50,18 @@ def test_pause_holds_it_and_going_on_ends_with_the_same_numbers(
 ) -> None:
     fill_in(lab.form, n_examples=20, repetitions=1000, each=50, values="10, 20")
     lab.simulation.grew.connect(
-        lambda done: done.found.done == 500 and press(lab.form.pause)
+        lambda done: done.summary.done == 500 and press(lab.form.pause)
     )
     press(lab.form.start)
     wait_until(lambda: lab.simulation.state is SimulationState.PAUSED)
     settle(window)
     wait_until(lambda: lab.form.status.text().startswith("paused"))
-    assert lab.found is not None and lab.found.done == 500
+    assert lab.summary is not None and lab.summary.done == 500
     assert lab.form.pause.isEnabled() and not window.models.task_worker.jobs
     press(lab.form.pause)
     wait_until(lambda: lab.simulation.state is SimulationState.DONE)
     *_, whole = simulate_auc(20, repetitions=1000)
-    assert lab.found.bias.tolist() == whole.bias.tolist()
+    assert lab.summary.bias.tolist() == whole.bias.tolist()
 
 
 def test_stop_keeps_what_was_found_and_start_begins_again(
@@ -69,22 +69,22 @@ def test_stop_keeps_what_was_found_and_start_begins_again(
 ) -> None:
     fill_in(lab.form, repetitions=100_000)
     press(lab.form.start)
-    wait_until(lambda: lab.found is not None)
+    wait_until(lambda: lab.summary is not None)
     press(lab.form.stop)
     assert lab.simulation.state is SimulationState.STOPPED
-    assert lab.found is not None
-    done = lab.found.done
+    assert lab.summary is not None
+    done = lab.summary.done
     settle(window)
-    assert lab.found.done == done
+    assert lab.summary.done == done
     wait_until(lambda: lab.form.status.text().startswith("stopped"))
     window.commands["page_select"].trigger()
     window.commands["page_lab"].trigger()
     wait_until(lambda: bool(lab.deviations.table.rows()))
     fill_in(lab.form, repetitions=250, n_examples=10, each=10, values="10")
     press(lab.form.start)
-    assert lab.found is None
+    assert lab.summary is None
     wait_until(lambda: lab.simulation.state is SimulationState.DONE)
-    assert lab.found is not None and lab.found.asked == 250
+    assert lab.summary is not None and lab.summary.n_repetitions == 250
 
 
 def test_a_run_gets_its_turn_while_it_simulates(
@@ -143,8 +143,8 @@ def test_plots_and_table_are_exported_like_any(
     with path.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.reader(lines))
     assert rows[0][:2] == ["estimator", "mean ± sd"]
-    assert lab.found is not None
-    assert [float(row[1]) for row in rows[1:]] == lab.found.bias.tolist()
+    assert lab.summary is not None
+    assert [float(row[1]) for row in rows[1:]] == lab.summary.bias.tolist()
     for suffix in ("svg", "pdf", "png"):
         plot_writer(lab.variation.bias, tmp_path / f"bias.{suffix}")()
     plot_writer(lab.variation.sd, tmp_path / "sd.csv")()
@@ -195,7 +195,7 @@ def test_the_window_closes_while_it_simulates(window: MainWindow) -> None:
     lab = window.sections.contributed.controllers["lab"].auc
     fill_in(lab.form, repetitions=100_000)
     press(lab.form.start)
-    wait_until(lambda: lab.found is not None)
+    wait_until(lambda: lab.summary is not None)
 
 
 def test_whatever_is_shown_elsewhere_the_simulation_goes_on(

@@ -81,7 +81,7 @@ def test_my_data_draws_queries_of_what_is_open(
     *_, whole = simulate_selection(
         dataset, 6, 2, convention=window.session.convention, repetitions=3
     )
-    assert own.found is not None and own.found.bias.tolist() == whole.bias.tolist()
+    assert own.summary is not None and own.summary.bias.tolist() == whole.bias.tolist()
     wait_until(lambda: own.form.status.text() == "done")
     assert len(own.deviations.table.rows()) == len(whole.estimators)
     assert set(whole.estimators) <= set(SELECTION)
@@ -158,9 +158,9 @@ def test_my_data_learns_with_a_kernel(
     settings = {"kernel": "rbf", "gamma": 0.5, "convention": convention}
     *_, whole = simulate_selection(dataset, 6, per_query=2, repetitions=2, **settings)
     *_, three = simulate_selection(dataset, 6, per_query=3, repetitions=1, **settings)
-    assert own.found is not None and own.found.bias.tolist() == whole.bias.tolist()
+    assert own.summary is not None and own.summary.bias.tolist() == whole.bias.tolist()
     assert own.varied is not None and own.varied.bias[1].tolist() == three.bias.tolist()
-    assert own.found.estimators == tuple(BASIS)
+    assert own.summary.estimators == tuple(BASIS)
     labels = [row.label for row in own.deviations.table.rows()]
     assert labels[:2] == ["leave-query-out", "leave-query-out, basis vectors kept"]
     own.deviations.plot.flush()
@@ -174,7 +174,7 @@ def test_a_step_is_short_and_what_is_stopped_leaves_the_worker_free(
 ) -> None:
     fill_in(own.form, n_queries=6, n_features=2, repetitions=100_000)
     press(own.form.start)
-    wait_until(lambda: own.found is not None)
+    wait_until(lambda: own.summary is not None)
     press(own.form.stop)
     assert own.simulation.state is SimulationState.STOPPED
     answered: list[int] = []
@@ -257,7 +257,7 @@ def test_the_test_part_of_a_single_fold_stays_sealed(window: MainWindow) -> None
         bare, **values, convention=window.session.convention
     )
     *_, open_ = simulate_selection(alone, **values)
-    assert own.found is not None
-    assert own.found.bias.tolist() == expected.bias.tolist() != open_.bias.tolist()
+    assert own.summary is not None
+    assert own.summary.bias.tolist() == expected.bias.tolist() != open_.bias.tolist()
     # of several folds the test parts are everything
     assert without_test(dataset) is dataset
