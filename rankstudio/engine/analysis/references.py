@@ -111,7 +111,8 @@ def method_entries(method: Method) -> tuple[BibEntry, ...]:
         own_entries = parse_bibtex(description.bibtex)
         if own_entries:
             return own_entries
-    # Without BibTeX, an entry of the authors, the year and the title that are shown.
+    # Without BibTeX, an entry is made of the citation, authors and year, and of
+    # the title that users see. If the citation has another form, it is quoted.
     cited = _CITATION.fullmatch(description.citation)
     if cited is None:
         return (
@@ -122,6 +123,7 @@ def method_entries(method: Method) -> tuple[BibEntry, ...]:
                 howpublished=description.citation,
             ),
         )
+    # The key is, for example, "Pahikkala2010Efficient".
     first_author = re.split(r" and | & | et al|,", cited["authors"])[0]
     first_word = (description.title.split() or [method.key])[0]
     key = key_of(f"{first_author}{cited['year']}{first_word}").replace("-", "")
@@ -144,7 +146,8 @@ def _authors(text: str) -> str:
 def plugin_entries(loaded: LoadedPlugin) -> tuple[BibEntry, ...]:
     """Return the BibTeX entries of a plug-in.
 
-    A built-in one has RankStudio's, another one its own, or one made of its texts.
+    For a built-in plug-in it is the entry of RankStudio. Another one has its own
+    entries, or one that is made of its package, version and summary.
     """
     if loaded.built_in:
         return (program_entry(),)
@@ -176,6 +179,7 @@ def plan_references(plan: Plan) -> tuple[Reference, ...]:
         RankStudio, methods, dataset, measures, their convention, and the
         selection rule, each entry once.
     """
+    # BibTeX and the texts on uses are English in every language of the window.
     with in_english():
         return _merged(
             [
@@ -303,7 +307,8 @@ def _shipped_uses(keyword: str, use: str) -> list[_Use]:
 def _uses_of_package(origin: Origin | None, use: str) -> Iterator[_Use]:
     """Yield the BibTeX entries of the package that has the code of a method or measure.
 
-    None are yielded for RankStudio's own code, and for files.
+    Each comes with the text `use`, which says what it is used for. None are
+    yielded for RankStudio's own code, and for Python files.
     """
     if origin is None or origin.kind not in (OriginKind.PACKAGE, OriginKind.IMPORT):
         return
@@ -322,10 +327,10 @@ def _uses_of_package(origin: Origin | None, use: str) -> Iterator[_Use]:
 
 
 def _merged(uses: Iterable[_Use]) -> tuple[Reference, ...]:
-    """Return each BibTeX entry once, in the order of first use, with unique keys.
+    """Return each BibTeX entry once, with all its uses, in the order of first use.
 
-    All its uses are joined. A different entry with a key that exists already
-    gets a number after the key.
+    `uses` has pairs of an entry and a text on its use. The keys become unique:
+    another entry with the same key gets a number after it.
     """
     uses_by_entry: dict[BibEntry, list[str]] = {}
     for bib_entry, use in uses:

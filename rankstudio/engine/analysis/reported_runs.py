@@ -145,7 +145,7 @@ class ReportSource:
     @cached_property
     def groups(self) -> tuple[ReportedGroup, ...]:
         """Runs of the report in groups of comparable ones, dataset by dataset."""
-        # Groups of a dataset are counted, so that their titles can tell them apart.
+        # The groups of each dataset are numbered: this number is in their titles.
         by_number = {run.number: run for run in self.runs}
         groups = comparable_groups({run.number: run.result for run in self.runs})
         positions: dict[str, int] = {}
@@ -272,9 +272,10 @@ def best_of(runs: Sequence[ReportedRun], name: str) -> ReportedRun:
 def tests_of(
     runs: Sequence[ReportedRun], reference: ReportedRun, name: str
 ) -> list[ComparedRun]:
-    """Return the paired tests of runs against one of them, by a measure.
+    """Return a row for each run with its paired test against the reference, by a measure.
 
-    They are corrected together. Runs that cannot be paired are listed with the reason.
+    The p values are corrected for the number of tests. Runs that cannot be
+    paired have the reason instead of a test.
     """
     by_number: dict[int, RunResult] = {run.number: run.result for run in runs}
     against = reference.result

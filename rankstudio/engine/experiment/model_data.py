@@ -58,7 +58,10 @@ def trial_parts(
         if location is None
         else _open_location(model, location)
     )
+    # The fold of the model, or all folds; and the part: "test" if there is one.
     folds, name = _folds_and_part(dataset, model.origin.get("fold"))
+    # The description names what the data could be confused with: the fold if
+    # there are several, and the part if there are other ones.
     of_fold = (
         f" of fold {folds[0].number}"
         if len(dataset.folds) > 1 and len(folds) == 1
@@ -88,15 +91,18 @@ def _folds_and_part(
 
 
 def _open_data_of_plan(model: Model) -> FoldedDataset:
-    """Open the data that the model's plan names, with its folds.
+    """Open the data that the plan in a model's file names, divided into its folds.
 
-    Nothing is scaled: the model and its exported file scale the values themselves.
+    Nothing is scaled: the model scales the values itself.
+
+    PlanError is raised if the file has no plan, or the data are missing.
     """
     if not model.plan:
         raise PlanError(
             "The model does not record its data. Give --data with a file or folder."
         )
     plan = plan_from_dict(model.plan)
+    # The sample comes with the program: its name is no path.
     if plan.data != SAMPLE and not is_there(Path(plan.data)):
         raise PlanError(
             f"{plan.data}: the data of the model were not found. Give --data with a file or folder."

@@ -58,9 +58,10 @@ def chosen_values(result: RunResult, fold: FoldResult) -> dict[str, Any]:
 
 
 def results_as_dict(result: RunResult) -> dict[str, Any]:
-    """Return the results as plain values for JSON.
+    """Return the results of a run as plain values for JSON.
 
-    Equal runs give equal values, without times or dates.
+    Equal runs give equal values: times and dates are not among them. A measure
+    is a dict of name to value.
     """
     # NaN is not valid JSON, so it becomes None.
     return {
@@ -80,6 +81,7 @@ def results_as_dict(result: RunResult) -> dict[str, Any]:
                 ].tolist(),
                 "validation": _nan_as_none(fold.validation),
                 "test": _nan_as_none(fold.test),
+                # Only some methods measure by queries left out of training.
                 **(
                     {"left_out": _left_out_measures(result, fold)}
                     if result.plan.leaves_out
@@ -101,9 +103,13 @@ def results_as_dict(result: RunResult) -> dict[str, Any]:
 
 
 def _left_out_measures(result: RunResult, fold: FoldResult) -> dict[str, Any]:
-    """Return the measures of a fold on left-out queries: of the chosen model, and along all paths."""
+    """Return the measures of a fold on queries that were left out of training, for JSON.
+
+    "chosen" has those of the chosen model, and "paths" those of every model of
+    each path.
+    """
     return {
-        # Names are plain here: "MAP", not "leave-query-out MAP".
+        # `plain` shortens names: "MAP", not "leave-query-out MAP".
         "chosen": _nan_as_none(plain(fold.left_out)),
         "paths": [
             {
@@ -193,8 +199,8 @@ def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
         path = next(p for p in fold.paths if p.unit == fold.chosen.unit)
         last = path.steps[-1]
         model = fold.chosen.step
-        # Only the steps of a growing set have a criterion for the feature that
-        # they add.
+        # The criterion beside a feature is that of the first step that uses it.
+        # Where steps are not features, it is that of the last step.
         steps = path.steps if path.step_kind is StepKind.FEATURES else ()
         # The first step that uses each column.
         first_step: dict[int, Step] = {}
@@ -217,6 +223,7 @@ def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
                     result.feature_names[column],
                     int(is_selected),
                     float(weights[column]) if is_selected else "",
+                    # The divisor is the number of documents for a sum over them.
                     step.criterion / path.divisor,
                     *((groups.get(feature, ""),) if groups else ()),
                 )
@@ -252,7 +259,8 @@ def write_results(result: RunResult, folder: str | Path) -> list[Path]:
     save_csv(folder / "metrics.csv", *metrics_table(result))
     save_csv(folder / "selection_path.csv", *features_table(result))
     existing_plan = _readable_plan(folder / "plan.toml")
-    # An existing plan that agrees is kept: it may have comments of its author.
+    # An existing plan with the same settings is kept: it may have comments of
+    # its author.
     if existing_plan is None or not existing_plan.agrees(result.plan):
         save_plan(result.plan, folder / "plan.toml")
     return [
@@ -288,9 +296,10 @@ def chosen_model(result: RunResult, fold: FoldResult) -> Model:
 
 
 def plan_of_results(folder: Path) -> Plan | None:
-    """Return the plan of the results in a folder, or a plan to run there.
+    """Return the plan of the results in a folder, otherwise a plan to run there.
 
-    The result is None without either.
+    The result is None without either, or if the file cannot be read or is no
+    plan.
     """
     results = folder / "results.json"
     if not results.exists():

@@ -20,7 +20,8 @@ def versions(entries: Iterable[CodeSource] = ()) -> dict[str, str]:
     ----------
     entries : iterable of CodeSource
         Methods, measures and data format of a run: the packages that they come
-        from are added. A file is part of its method's key.
+        from are added. A Python file is not: the key of its method has its
+        checksum.
     """
     package_versions = dict(_read_versions())
     for entry in entries:

@@ -70,7 +70,7 @@ class Comparison:
     divisions: Mapping[str, str] = field(default_factory=dict)
 
     def plans(self, data: str) -> tuple[Plan, ...]:
-        """Return the plans for one dataset, a file, a folder or the name of the sample.
+        """Return the plans of all runs for `data`: a file, a folder or the name of the sample.
 
         Raises
         ------
@@ -94,14 +94,17 @@ class Comparison:
         key: str,
         ranker: str,
     ) -> Plan:
-        """Return the plan of one combination of a run.
+        """Return the plan of one combination of the values of a run.
 
-        `label` is the column of a judge's labels, `protocol` divides the data
-        into folds, and `key` and `ranker` are keys of methods; each may be "".
+        A run is a table of the comparison's file, in which some fields have
+        several values. `label` is the column of a judge's labels, `protocol`
+        divides the data into folds, and `key` and `ranker` are the keys of the
+        method and the final ranker; each but `key` may be "".
         """
         # Parameters of the run win over those of all runs with this method.
         parameters = {**self.parameters.get(key, {}), **run.get("parameters", {})}
         values = {
+            # Settings that all runs share, such as the measures.
             **self.protocol,
             "data": data,
             "method": key,
@@ -221,7 +224,10 @@ def _check_kinds(values: Mapping[str, Any]) -> None:
 
 
 def _checked_runs(values: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """Return the runs: tables, each with a method and known fields; refuse others."""
+    """Return the runs of a comparison: tables, each with a method and known fields.
+
+    PlanError is raised for anything else.
+    """
     runs: list[Mapping[str, Any]] = values.get("runs", [])
     if (
         not _is_list_of_tables(runs)
@@ -268,7 +274,7 @@ def _is_text_or_texts(value: Any) -> bool:
 
 
 def check_measured(plan: Plan, dataset: FoldedDataset) -> None:
-    """Reject data without a part to compare runs on.
+    """Raise an error for data without a part on which runs can be compared.
 
     Raises
     ------
@@ -293,13 +299,15 @@ def check_measured(plan: Plan, dataset: FoldedDataset) -> None:
 def folder_name(plan: Plan) -> str:
     """Return a short name for a run's folder, such as "gas-ranksvm-train-20".
 
-    It differs for different parameters; values of grids are left out.
+    It differs for different parameters; values of grids, of which the run
+    selects one, are left out.
     """
     parameter_texts = [
         "+".join(map(str, p.values(plan.parameters[p.name])))
         for p in plan.entry.parameters
         if p not in plan.entry.grids and plan.parameters[p.name] != p.default
     ]
+    # Percentage of the training queries that is used.
     share = parse_protocol(plan.protocol).train
     names = [
         plan.method,
@@ -315,11 +323,11 @@ def folder_name(plan: Plan) -> str:
 def tests_of(
     comparison: Comparison, results: Sequence[RunResult]
 ) -> tuple[RunComparison, ...]:
-    """Test the runs of each group of comparable runs against the reference of the comparison.
+    """Test the runs of each group of comparable runs against a reference run.
 
-    By default, and in groups without the reference, the best run of the group
-    takes its place. Runs count from 1 on each dataset. A single run of a group,
-    and runs without estimates, have no tests.
+    This is the run that the comparison names. If it names none, or the group
+    does not have it, it is the best run of the group. Runs count from 1 on each
+    dataset. A single run of a group, and runs without estimates, have no tests.
     """
     comparisons: list[RunComparison] = []
     for runs in grouped(results, lambda result: result.data_name).values():
@@ -340,7 +348,10 @@ def tests_of(
 def comparison_table(
     results: Sequence[RunResult],
 ) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Return header and rows with all digits: one row per run, measure and published number."""
+    """Return the header and the rows of the table of a comparison, for a file.
+
+    There is a row for each run, measure and published number, with all digits.
+    """
     header = [
         "data",
         "method",
@@ -376,8 +387,8 @@ def comparison_table(
         for name in plan.measures:
             ours = result.average.get(name, nan)
             single = result.baseline.get(name, nan)
-            # One row per published number; without one, a row with empty cells
-            # in their place.
+            # One row per published number. Without any, None makes one row with
+            # empty cells in their place.
             for p in published.get(name, ()) or (None,):
                 printed = (
                     (p.value, ours - p.value, f"{p.label}: {p.source}")

@@ -106,7 +106,11 @@ class ComparisonKey:
 
 
 def comparison_key(run: RunResult) -> ComparisonKey:
-    """Return the properties that a run shares with every run that is comparable with it."""
+    """Return the properties of a run that must be equal in two runs to compare them.
+
+    They are its data, label, convention of the measures, folds, and the part on
+    which it is measured.
+    """
     plan = run.plan
     return ComparisonKey(
         data_name=run.data_name,
@@ -125,10 +129,11 @@ def comparison_key(run: RunResult) -> ComparisonKey:
 def _is_hand_chosen(plan: Plan, folds: Iterable[int], part: Part) -> bool:
     """Return whether features were chosen by hand from a model that had seen measured queries.
 
-    It certainly had not seen the test queries of its own fold, so a run on this
-    fold alone, measured on the test part, counts as not chosen by hand.
+    The plan records the fold of this model. The model certainly had not seen the
+    test queries of this fold, so a run on the fold alone, measured on the test
+    part, counts as not chosen by hand.
 
-    `folds` are those that the run measures, on a part of the data.
+    `folds` and `part` are those on which the run is measured.
     """
     hand_choices = plan.extension(HandChoices)
     if hand_choices is None:
@@ -205,7 +210,8 @@ def why_unranked(run: RunResult) -> str:
             return text.format(reason=reason)
         case Part.NONE:
             return tr("no validation part, and the test part is sealed or missing")
-        # The rest is measured on queries that chose no model, unless a user chose.
+            # All other runs are measured on queries that chose no model; but a user
+            # may have chosen features by them.
         case _ if comparison_key(run).is_hand_chosen:
             return tr(
                 "its features were chosen by hand from a run that saw these queries"
@@ -230,9 +236,10 @@ changes the digest."""
 def _difference_text(
     difference: Difference, key: ComparisonKey, other: ComparisonKey
 ) -> str:
-    """Return how two keys differ, as part of a sentence: "on MQ2007, not on MQ2008".
+    """Return how the keys of two runs differ, as part of a sentence: "on MQ2007, not on MQ2008".
 
-    A key has the properties that comparable runs share.
+    A key has the properties that comparable runs share, and `difference` says
+    which of them differs.
     """
     # Data may differ although their name is the same.
     match difference:
@@ -356,7 +363,7 @@ are not cross-fitted.
 def comparable_groups(
     runs: Mapping[Name, RunResult],
 ) -> tuple[ComparableGroup[Name], ...]:
-    """Return the runs in groups whose runs are comparable with each other, and with no other run.
+    """Divide runs into groups of runs that are comparable with each other, and with no other run.
 
     Groups follow each other by dataset, in order of first occurrence. On a
     dataset, groups with estimates come first, then groups with more queries.
@@ -376,7 +383,10 @@ def comparable_groups(
     datasets = list(dict.fromkeys(run.data_name for run in runs.values()))
 
     def rank(kind: _Kind) -> tuple[int, bool, int]:
-        """Return the key by which groups are sorted, from their common properties."""
+        """Return the key by which groups are sorted, from their common properties.
+
+        Uses `datasets` of the function around it.
+        """
         key, complete, sizes, _ = kind
         is_ranked = complete and key.part.is_estimate and not key.is_hand_chosen
         # Ascending order: ranked groups (False) first, then more queries.

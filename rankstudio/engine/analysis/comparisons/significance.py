@@ -67,7 +67,7 @@ def repeats(run: RunResult, other: RunResult) -> bool:
 
 
 def _compared_fields(plan: Plan) -> list[Any]:
-    """Return the values of the plan's fields in which repeated runs agree."""
+    """Return the values of the plan's fields in which a run and its repetition must agree."""
     # Parameters without effect get their defaults, so that they do not differ.
     effective_plan = counting_plan(plan)
     return [
@@ -166,12 +166,13 @@ def distinct_family(
     list of CorrectedTest
         One per comparison; identical runs need no correction.
     """
-    # In reversed order, so that the first comparison of a pair overwrites its
-    # repetitions.
+    # Position of the first comparison of each pair of different runs: in
+    # reversed order, so that it overwrites those of its repetitions.
     numbered_pairs = reversed(list(enumerate(pairs)))
     index_of_pair = {
         (run, other): index for index, (run, other) in numbered_pairs if run != other
     }
+    # `family` corrects p values for the number of tests.
     tests = family([comparisons[index] for index in index_of_pair.values()])
     # The tests are in the order of the pairs.
     corrected = dict(zip(index_of_pair, tests, strict=True))
@@ -359,7 +360,7 @@ def compared_runs(
     comparisons : Mapping of int to PairedComparison
         Finished comparisons, by run number.
     """
-    # Runs with a reason cannot be paired with the reference.
+    # Runs with a reason other than "" cannot be paired with the reference.
     against = runs[reference]
     skip_reasons = {key: why_unpaired(run, against, name) for key, run in runs.items()}
     paired = [key for key in runs if key != reference and not skip_reasons[key]]
@@ -380,6 +381,7 @@ def compared_runs(
     for key in paired:
         run = runs[key]
         test = comparisons.get(key)
+        # Corrected p values of three tests; None while the correction is missing.
         p_holm, p_t_holm, p_wilcoxon_holm = _p_values(corrected.get(key))
         row = ComparedRun(
             key=key,
@@ -433,6 +435,7 @@ def _corrected_tests(
     Runs that repeat another one count once. `comparisons` has the test of each
     run by its number.
     """
+    # For each run, the position of the first run that it repeats, or its own.
     first_of_reference, *firsts = first_equals(
         [runs[key] for key in (reference, *other_keys)]
     )
@@ -542,7 +545,11 @@ def compare_runs(
 def _compared_with_reference(
     group: ComparableGroup[int], name: str, against: int | str | None, seed: int
 ) -> RunComparison:
-    """Test the runs of a group against its reference, as one family."""
+    """Test the runs of a group against its reference run by a measure.
+
+    The p values are corrected for the number of tests. `against` names the
+    reference, and `seed` is that of the randomisation and the bootstrap.
+    """
     runs = list(group.runs.values())
     reference = (
         None if group.unranked else reference_position(group.runs, name, against)
@@ -571,9 +578,10 @@ def _compared_with_reference(
 def pin_effects(
     runs: Sequence[RunResult], name: str, seed: int = 0
 ) -> tuple[PinEffect, ...]:
-    """Compare every run with pinned or banned features with the same run without these pins.
+    """Compare every run with pinned or banned features with a run that differs in these only.
 
-    Without such a run, an earlier run with other pins takes its place.
+    This is the same run without pins; if there is none, the first earlier run
+    with other pins.
 
     Parameters
     ----------
@@ -656,9 +664,11 @@ def check_reference(runs: Mapping[int, RunResult], against: int | str | None) ->
 def reference_position(
     runs: Mapping[int, RunResult], name: str, against: int | str | None
 ) -> int | None:
-    """Return the position of the reference run: the requested one, or that with the best average.
+    """Return the position of the reference run among comparable runs.
 
-    None for a single run, or if no run is the best of comparable runs.
+    It is the run that `against` names by its number or its method; without this
+    run, the one with the best average of the measure. None for a single run, or
+    if no run is the best.
     """
     if len(runs) == 1:
         return None

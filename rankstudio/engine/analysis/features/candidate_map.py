@@ -63,7 +63,7 @@ class CandidateGroups:
         )
 
     @cached_property
-    def standing(self) -> Ints:
+    def representative_columns(self) -> Ints:
         """Representative column of each column's candidate, shape (n,)."""
         return self.columns.representatives[self.columns.of_column]
 
@@ -84,9 +84,9 @@ class CandidateGroups:
     def correlations(self, features: Floats) -> Floats:
         """Return correlations, shape (n, n), in which a group is one feature.
 
-        `features` has those of the features. The correlation of two candidates
-        is that of their most similar features; it is at their representative
-        columns.
+        `features`, shape (n, n), has the correlations of the features. That of
+        two groups is the one of their most similar features. It stands in the
+        row and column of the first feature of each group.
         """
         if self.columns.trivial:
             return features
@@ -111,11 +111,15 @@ class CandidateGroups:
         """Return a step in which a group is one feature, its representative column."""
         candidates = step.candidates
         if candidates.size:
-            # `standing` has the representative column of each column.
+            # Only the representative of each group keeps its score.
             candidates = np.where(
-                self.standing == np.arange(candidates.size), candidates, np.nan
+                self.representative_columns == np.arange(candidates.size),
+                candidates,
+                np.nan,
             )
-        selected = dict.fromkeys(self.standing[list(step.selected)].tolist())
+        selected = dict.fromkeys(
+            self.representative_columns[list(step.selected)].tolist()
+        )
         return replace(step, selected=tuple(selected), candidates=candidates)
 
 
@@ -193,8 +197,8 @@ class CandidateMap:
             path, then the features with the largest shares. Features that are
             candidates at none of the steps are left out.
         """
-        # `places` are the positions on the path of the map's steps. A growing
-        # path shows successive steps up to the wanted one.
+        # `places` has the position on the path of each step of the map. A
+        # growing path shows successive steps up to the wanted one.
         n = len(self.places)
         count = max(1, min(n, most_steps))
         nearest = (
@@ -334,7 +338,8 @@ def candidate_map(
 
     # Scores by step and column; NaN where a column was no candidate.
     places = _shown_steps(path, max(_MIN_STEPS, _MAX_SCORES // path.steps[0].coef.size))
-    # The divisor makes a sum over documents a value per document.
+    # Shape (steps, n). The divisor makes a sum over documents a value per
+    # document.
     scores = np.array([score.of(path.steps[index], path.divisor) for index in places])
     is_candidate = np.isfinite(scores)
     if not is_candidate.any():
@@ -506,16 +511,16 @@ def _margin_to_rival(
     )
 
 
-def _shown_steps(path: PathResult, max_places: int) -> list[int]:
-    """Return the positions on a path of the steps in a map, at most `max_places`.
+def _shown_steps(path: PathResult, max_steps: int) -> list[int]:
+    """Return the positions on a path of the steps in a map, at most `max_steps`.
 
     These are the first steps, or evenly spaced iterations and rounds.
     """
     n = len(path.steps)
-    if path.step_kind is StepKind.FEATURES or n <= max_places:
-        return list(range(min(n, max_places)))
+    if path.step_kind is StepKind.FEATURES or n <= max_steps:
+        return list(range(min(n, max_steps)))
     chosen: list[int] = np.unique(
-        np.rint(np.linspace(0, n - 1, max_places)).astype(np.int64)
+        np.rint(np.linspace(0, n - 1, max_steps)).astype(np.int64)
     ).tolist()
     return chosen
 

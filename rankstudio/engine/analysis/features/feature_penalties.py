@@ -24,7 +24,7 @@ def feature_penalties(
     columns: Sequence[int],
     selected: Sequence[int],
 ) -> FeaturePenalties:
-    """Return the importance of some features and their similarity to others.
+    """Return the importance of some features and their similarity to others, as a method weighs them.
 
     Parameters
     ----------
@@ -42,7 +42,8 @@ def feature_penalties(
 
     Notes
     -----
-    Correlations take O(mn²) once for some training data, Kendall's τ O(m log |q|) for a pair.
+    For m documents, n features and |q| documents of a query: correlations take
+    O(mn²) once for the training data, Kendall's τ O(m log |q|) for a pair.
     """
     method = estimator(plan, plan.entry, parameters, ids)
     column_array = np.asarray(columns, dtype=np.int64)

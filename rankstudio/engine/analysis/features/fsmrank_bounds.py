@@ -121,7 +121,8 @@ def fsmrank_bounds(
             )
         )
 
-    # Terms of the bounds; the Lipschitz constant occurs in both.
+    # Terms of the bounds, see the Notes: L0, R, and the second summand of
+    # Theorem 3. `bend` is the greatest second derivative b.
     lipschitz = (2.0 * pair_loss(loss).bend + 2.0 * lambda1) * n
     complexity = 2.0 * C * np.sqrt(2.0 * n / p)
     complexity += (1.0 + lambda1 / 2.0) * C**2 * np.sqrt(2.0 * np.log(4.0 * n) / p)

@@ -104,10 +104,10 @@ def stability_table(
     rows = []
     warnings = []
     for number, name, result in runs:
-        # Only one of the two corrected indices applies to a run; the other has a dash.
         run_stability = stability_of_run(result)
         s = run_stability.indices
-        # The first index, Jaccard, always applies.
+        # The first index, Jaccard, always applies. Of the two others, which are
+        # corrected for chance, one applies to the run; the other has a dash.
         corrected = [
             f"{s.consistency:.3f}" if s.index == index else "–" for index in INDICES[1:]
         ]
@@ -160,9 +160,11 @@ def _selected_columns(
 def _chosen_features(
     folds: Sequence[FoldResult], names: Mapping[int, str]
 ) -> tuple[ChosenFeature, ...]:
-    """Return the features that any fold selected, with their ranks by fold.
+    """Return the features that any fold selected, each with its rank in each of these folds.
 
-    The most frequent come first, then those with the smaller sum of ranks.
+    Ranks count from 1 in the order of selection. Features of the most folds come
+    first, then those with the smaller sum of ranks. `names` has the name of each
+    feature by its id.
     """
     ranks: dict[int, dict[int, int]] = {}
     for fold in folds:

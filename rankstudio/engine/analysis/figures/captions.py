@@ -42,7 +42,8 @@ def grid_text(plan: Plan) -> str:
 def chosen_text(run: RunResult) -> str:
     """Return a text on the selected model: "λ = 2⁻², k = 7".
 
-    For several folds, it has the numbers of features. It is "" if nothing was selected.
+    For several folds it has only the numbers of features, k. It is "" for a
+    method that learns nothing, so that nothing was selected.
     """
     if run.plan.entry.learns_nothing:
         return ""
@@ -151,7 +152,11 @@ def versions_text(versions: Mapping[str, str]) -> str:
 
 
 def runs_text(runs: Sequence[tuple[int, RunResult]], measure: str) -> str:
-    """Describe several numbered runs in sentences, with common settings stated once."""
+    """Describe several numbered runs in sentences for a caption.
+
+    The data and the versions are those of the first run; settings that several
+    runs have are named once. `measure` is the measure shown, "" for none.
+    """
     _, first = runs[0]
     measures = [measure] if measure else []
     rules = dict.fromkeys(rules_text(run.plan.convention, measures) for _, run in runs)

@@ -66,7 +66,7 @@ def _title(run: RunResult, subject: str) -> str:
 def _size_caption(run: RunResult, y_title: str, last_sentence: str = "") -> str:
     """Return the caption of a figure with sizes of models on the x axis.
 
-    It names the run and the title of the y axis.
+    It names the run and the title of the y axis, and ends with `last_sentence`.
     """
     n = len(run.folds)
     steps = step_axis(run.plan.step_kind).title
@@ -97,7 +97,8 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
         Means over the folds; None if paths have a single step, or there is no
         validation part.
     """
-    # A curve for each combination, over the folds.
+    # The paths of each combination on all folds: every fold has a path for each
+    # combination, in the same order.
     by_combination = list(zip(*(fold.paths for fold in run.folds), strict=True))
     if not _has_curves(by_combination, name):
         return None
@@ -109,7 +110,8 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
         for paths, order in zip(by_combination, orders, strict=True)
     ]
 
-    # Mean of the best single features, as a level to compare with.
+    # Mean of the best single features, as a level to compare with. The criterion
+    # has none (NaN).
     baselines = (
         [fold.baseline.validation.get(name, nan) for fold in run.folds]
         if name
@@ -174,10 +176,11 @@ def _curve(label: str, x: Iterable[float], values: Floats, order: float) -> Seri
 
 
 def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
-    """Return a map of a validation measure by combination of parameters, and size.
+    """Return a map of a validation measure: a row per combination of parameters, a column per size.
 
-    The result is None for a single combination.
+    The result is None for a single combination, or without values.
     """
+    # The same values as curves, one per combination.
     figure = path_figure(run, name)
     if figure is None or len(figure.series) < 2:
         return None
@@ -192,7 +195,8 @@ def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
     if not finite.size:
         return None
     axes = run.plan.axes
-    # its label is the title of the rows, so each row needs the value only
+    # With one parameter its label is the title of the rows, so each row needs
+    # the value only: "1" of "λ = 1".
     has_one_axis = len(axes) == 1
     names = [
         curve.label.partition(" = ")[2] if has_one_axis else curve.label
@@ -247,7 +251,11 @@ def named_feature(feature: ChosenFeature) -> str:
 def fold_features_figure(
     run: RunResult, stability: SelectionStability, max_features: int = _MAX_FEATURES
 ) -> MapFigure:
-    """Return a map of the features that each fold selected, with their positions."""
+    """Return a map of the features that each fold selected, with their positions.
+
+    It has a row per feature and a column per fold. `stability` has the features
+    of the run in the order of the rows; at most `max_features` are shown.
+    """
     # Only the first features are shown; the caption counts the others.
     features = stability.features[:max_features]
     n_more = len(stability.features) - len(features)
@@ -285,20 +293,22 @@ def fold_features_figure(
 
 
 def stability_figure(run: RunResult, stability: SelectionStability) -> MapFigure | None:
-    """Return a map of the similarity of the selections of each pair of folds.
+    """Return a map of the similarity of the selected features of each pair of folds.
 
-    The result is None for a single fold.
+    `stability` has the features of the run and the indices over all folds. The
+    result is None for a single fold.
     """
     n = len(stability.folds)
     if n < 2:
         return None
 
-    # Similarity of each pair of folds.
+    # The features of each fold, and the similarity of each pair of folds.
     sets = [
         {f.feature for f in stability.features if fold in f.ranks}
         for fold in stability.folds
     ]
-    # The Jaccard similarity is the number of common features divided by that of all.
+    # The Jaccard similarity is the number of the common features of two folds,
+    # divided by the number of the features of either.
     pairs = tuple(tuple(_jaccard(a, b) for b in sets) for a in sets)
 
     # The caption has the indices over all folds.
@@ -359,7 +369,8 @@ def candidates_figure(
     column = whole_map.numbers.index(number)
     scores = whole_map.scores[:, column]
 
-    # The best candidates first; NaN marks what was not a candidate.
+    # The best candidates first; NaN marks what was not a candidate. `gains` are
+    # scores with the sign by which larger is better.
     gains = score.gains(scores)
     order = [
         int(i) for i in np.argsort(-gains, kind="stable") if np.isfinite(scores[i])
@@ -418,7 +429,7 @@ def candidate_steps_figure(run: RunResult, fold: FoldResult) -> MapFigure | None
     if whole_map is None or len(whole_map.numbers) < 2:
         return None
 
-    # The part of the map that fits the figure.
+    # The part of the map that fits the figure; `taken` marks the selected cells.
     view = whole_map.view(_MAX_FEATURES, _MAX_STEPS)
     marked = [(int(row), int(column)) for row, column in np.argwhere(view.taken)]
     caption = tr(

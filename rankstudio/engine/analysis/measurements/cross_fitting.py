@@ -26,7 +26,7 @@ def cross_fitted(
     convention: str | None = None,
     engine: Remeasurement | None = None,
 ) -> RunResult:
-    """Return a run with cross-fitted measures: of each validation query, without its choice.
+    """Return a run with cross-fitted measures: those of each validation query without its choice.
 
     The validation queries of a fold are divided into 5 groups. For each group
     the plan's rule chooses a model by the other four, and its measure in the
@@ -43,7 +43,8 @@ def cross_fitted(
     dataset : FoldedDataset or RankingDataset
         Data of the run, with documents.
     measure : str, optional
-        A further measure. The run's own selection measure still chooses.
+        A further measure to compute. The run's own selection measure still
+        chooses the models.
     convention : str, optional
         Key of another convention for all measures.
     engine : Remeasurement, optional

@@ -47,7 +47,8 @@ class Measurement:
             else (*plan.measures, self.measure)
         )
         criterion = plan.left_out_by(self.measure) if plan.leaves_out else self.measure
-        # Without `chooses`, the measure is only computed besides.
+        # Without `chooses`, the measure does not select the model; it is only
+        # computed in addition.
         chosen_by = criterion if self.chooses else plan.select_by
         if (names, chosen_by, self.convention) == (
             plan.measures,

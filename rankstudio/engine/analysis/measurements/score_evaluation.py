@@ -64,7 +64,7 @@ def evaluate_file(
     DataError
         If a file cannot be read, or the model cannot score the data.
     """
-    # Scores of the model or of the file.
+    # Scores of the model, which says how its data are read, or of the file.
     if model:
         scores, data, notes = score_file(ranked_by, data_path, columns, labels=True)
     else:

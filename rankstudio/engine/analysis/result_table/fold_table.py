@@ -107,9 +107,9 @@ class MeasureSummary:
 
 
 def fold_rows(folds: Sequence[FoldResult]) -> list[FoldRow]:
-    """Return a row per fold: its model and measures; then their mean and deviation.
+    """Return a row per fold with its model and measures, then a row of means and one of deviations.
 
-    A single fold has neither.
+    A single fold has no such rows.
     """
     rows = [
         FoldRow(
@@ -130,9 +130,9 @@ def fold_rows(folds: Sequence[FoldResult]) -> list[FoldRow]:
 
 
 def measure_rows(runs: Mapping[int, RunResult], name: str) -> list[MeasureRow]:
-    """Return a row per fold with a measure of several runs; then mean and deviation.
+    """Return a row per fold with a measure of several runs, then a row of means and one of deviations.
 
-    The runs have the same folds; a single fold has neither mean nor deviation.
+    The runs have the same folds; a single fold has no such rows.
 
     Parameters
     ----------
@@ -170,7 +170,12 @@ def measure_rows(runs: Mapping[int, RunResult], name: str) -> list[MeasureRow]:
 
 
 def measure_summary(plan: Plan, folds: Sequence[FoldResult]) -> MeasureSummary:
-    """Return the measures of the finished folds, averaged: means, deviations and sizes."""
+    """Return the means and deviations of the plan's measures over the finished folds.
+
+    Also return the means of the differences from the best single feature, and
+    the numbers of features. Only measures that all folds have are included.
+    """
+    # The best part of the data that all folds have measures on.
     part = part_of(folds)
     rows = [(fold.measured(part), _single_feature_measures(fold)) for fold in folds]
     names = [
@@ -179,7 +184,7 @@ def measure_summary(plan: Plan, folds: Sequence[FoldResult]) -> MeasureSummary:
         if folds and all(name in measures for measures, _ in rows)
     ]
     values = {name: defined(measures[name] for measures, _ in rows) for name in names}
-    # By how much the model is better than the best single feature.
+    # The model minus the best single feature, in each fold.
     over = {
         name: defined(measures[name] - single[name] for measures, single in rows)
         for name in names
@@ -228,11 +233,11 @@ def _single_feature_measures(fold: FoldResult) -> Measures:
 def _summary_row(label: str, rows: Sequence[FoldRow], statistic: Statistic) -> FoldRow:
     """Return the row with a statistic, mean or deviation, over the rows of folds."""
 
-    # Only measures that all folds have are summarized.
     def summary(part: str) -> dict[str, float]:
         """Return the statistic of each measure in one attribute of the rows, such as "test".
 
-        Uses `rows` and `statistic` of the function around it.
+        Only measures that all rows have are included. Uses `rows` and
+        `statistic` of the function around it.
         """
         measures: list[Measures] = [getattr(row, part) for row in rows]
         names = [
@@ -315,12 +320,13 @@ class PathAverage:
 
 
 def average_paths(paths: Sequence[PathResult]) -> PathAverage:
-    """Average the paths of one combination of parameters over folds.
+    """Return the means of measures and criterion over folds, step by step, for one combination.
 
     Parameters
     ----------
     paths : sequence of PathResult
-        At least one path; the shortest one decides how many steps are averaged.
+        The path of each fold, at least one; the shortest one decides how many
+        steps are averaged.
     """
     length = min(len(path.steps) for path in paths)
     names = [

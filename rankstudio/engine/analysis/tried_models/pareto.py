@@ -132,7 +132,7 @@ def pareto_front_of(
         None if no run has a model with a validation measure, or by cost if no
         run has costs.
     """
-    # Tried models with their size or cost.
+    # Tried models with the positions of their runs, and their sizes or costs.
     better = measure(name).higher_is_better
     costs = costs_of(runs) if by == "cost" else None
     if costs is None and by == "cost":
@@ -174,13 +174,16 @@ def _levels_and_suggestion(
     half_widths: Floats | None,
     better: bool,
 ) -> tuple[tuple[float, ...], int]:
-    """Return how bad a mean may be at each model of the front, and the suggested model's position.
+    """Return a level for each model of the front, and the position of the suggested model.
 
-    With the data of all runs, ``half_widths`` of intervals, the levels come
-    from paired differences to the best model. Without them (None), the level is
-    one standard error from the best mean. ``better`` is whether larger means
-    are better; ``optimal`` has the positions of the models on the front, of
-    which the last has the best mean.
+    A model is good enough if its mean is at least as good as its level. The
+    suggested model is the smallest good one.
+
+    ``optimal`` has the positions of the models on the front, by size; the last
+    one has the best mean. ``half_widths`` has for each of them half the interval
+    of the paired difference to the best model: this is how much worse it may be.
+    Without them (None), it is one standard error of the best mean. ``better``
+    says whether larger means are better.
     """
     means = [model.mean for model in models]
     best = optimal[-1]
@@ -199,7 +202,10 @@ def _levels_and_suggestion(
 def _best_models_of_sizes(
     runs: Sequence[RunResult], name: str
 ) -> list[tuple[int, TriedModel, float]]:
-    """Return the best model of every size of each run, with the run's position and the size."""
+    """Return the best model of every size of each run, by the measure `name`.
+
+    The items are the position of the run, the model, and its size.
+    """
     return [
         (number, model, model.size)
         for number, run in enumerate(runs)
@@ -211,9 +217,10 @@ def _best_models_of_sizes(
 def _optimal_models_by_cost(
     runs: Sequence[RunResult], name: str, costs: RunCosts, better: bool
 ) -> list[tuple[int, TriedModel, float]]:
-    """Return the models of each run that no other of its models beats.
+    """Return the models of each run for which no other of its models is both cheaper and better.
 
-    Each has the position of its run and its cost.
+    The items are the position of the run, the model, and its cost. `better`
+    says whether larger values of the measure `name` are better.
 
     Models of one size differ in cost, so the best models of every size are not enough.
     """
@@ -243,7 +250,8 @@ def _optimal_models_by_cost(
 def _first_within(means: Sequence[float], levels: Sequence[float], better: bool) -> int:
     """Return the position of the first mean that is at least as good as its level.
 
-    The last mean always is.
+    There is one, because the last mean is always good enough. `better` says
+    whether larger means are better.
     """
     pairs = zip(means, levels, strict=True)
     return next(
@@ -288,9 +296,11 @@ def _paired_half_widths(
     numbers = {number for number, _ in front}
     if not all(can_measure(runs[number], data[number], name) for number in numbers):
         return None
-    # Values of each fold, by the position of the model on the front.
+    # For each model, by its position on the front: the measure in each query,
+    # shape (Q,), for each fold.
     values_by_model: dict[int, list[Floats]] = {}
     for number in numbers:
+        # A model has a step for each fold.
         steps = [model.steps for run, model in front if run == number]
         fold_values = values_by_query(
             runs[number], data[number], list(zip(*steps, strict=True)), name

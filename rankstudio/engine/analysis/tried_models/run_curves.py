@@ -84,13 +84,14 @@ class RunCurve:
 def learning_curves(plans: Sequence[Plan]) -> list[list[int]]:
     """Return groups of plans that differ only in the share of the training queries.
 
-    A group has positions of plans, in the order of this share. A plan without a
-    partner is a group of its own.
+    A group has the positions of plans in `plans`, in the order of this share. A
+    plan without a partner is a group of its own.
     """
-    shares = [parse_protocol(plan.protocol) for plan in plans]
+    protocols = [parse_protocol(plan.protocol) for plan in plans]
+    # With all training queries, the plans of a group are equal.
     whole_plans = [
-        plan.changed(protocol=str(replace(share, train=100)))
-        for plan, share in zip(plans, shares, strict=True)
+        plan.changed(protocol=str(replace(protocol, train=100)))
+        for plan, protocol in zip(plans, protocols, strict=True)
     ]
     groups: list[list[int]] = []
     for position, plan in enumerate(whole_plans):
@@ -100,7 +101,8 @@ def learning_curves(plans: Sequence[Plan]) -> list[list[int]]:
         else:
             group.append(position)
     return [
-        sorted(group, key=lambda position: shares[position].train) for group in groups
+        sorted(group, key=lambda position: protocols[position].train)
+        for group in groups
     ]
 
 
@@ -227,11 +229,12 @@ _Tried = tuple[Floats, list[TriedModel]]
 def _best_curve(
     run: RunResult, name: str, by: By, costs: RunCosts | None
 ) -> _Tried | None:
-    """Return the models of the combination with the best mean, with their x-values.
+    """Return the points of a run's curve: x-values, shape (K,), and K models.
 
-    x is the size, the cost, the share of the training queries or the run time,
-    ascending. On axes with a single point per run, only the best model is
-    returned. None if no mean is defined.
+    The models are those of the combination that has the model with the best mean
+    of the measure `name`, one of each size. x is their size or cost, ascending.
+    If it is the share of the training queries or the run time (`by`), a run has
+    one point, its best model. None if no mean is defined.
     """
     sign = 1.0 if measure(name).higher_is_better else -1.0
     paths = [path for path in tried_models(run, name) if np.isfinite(path.means).any()]
@@ -257,9 +260,11 @@ def _best_curve(
 
 
 def _with_constant_rankings(by: By, tried: list[_Tried | None]) -> list[_Tried | None]:
-    """Repeat the model of a ranking without features at every x-value of the other runs.
+    """Return the points of curves, with a level line for a ranking that was not learned.
 
-    Its curve is then a level line.
+    Such a ranking, for example the user's own, has one model without features:
+    it is repeated at every x-value of the other runs. `tried` has the x-values
+    and the models of each run, or None.
     """
     x_of_learned = [
         x for x, models in filter(None, tried) if models[0].steps[0].learned
@@ -294,12 +299,13 @@ def _query_values(
     name: str,
     part: Part,
 ) -> list[Floats] | None:
-    """Return a measure of K models in each query, shape (K, Q), by fold.
+    """Return a measure of K models of a run in each query of a part: for each fold, shape (K, Q).
 
     The result is None if the measure cannot be computed.
     """
     if not can_measure(run, data, name, part):
         return None
+    # A model has a step for each fold; this makes a list of K steps per fold.
     return values_by_query(
         run,
         data,
@@ -325,11 +331,11 @@ def _run_curve(
     half: Floats | None = None,
     mean: Floats | None = None,
 ) -> RunCurve:
-    """Return the curve of a run's models over x, shape (K,) for each of its arrays.
+    """Return the curve of K models of a run over x; its arrays have the shape (K,).
 
-    `difference` and `half` are the differences to another run's models and half
-    their intervals. Without a mean, it is the curve of the models on the
-    validation part.
+    `mean` has the means to draw, by default those on the validation part.
+    `difference` and `half` have the differences to the models of another run,
+    and half their intervals; `unpaired` says why there are none.
     """
     all_nan = np.full(x.size, np.nan)
     sizes = np.array(

@@ -129,10 +129,9 @@ class SmallestSet:
 
 
 def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | None:
-    """Return the smallest set of features of a path that is not significantly worse.
+    """Return the smallest set of features of a path that is not significantly worse than its best set.
 
-    It is compared with the best set of the path, and comes with this and the
-    chosen set.
+    The result also has the best set and the chosen set, at `position`.
 
     Parameters
     ----------
@@ -150,7 +149,7 @@ def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | N
         validate on, with fewer than `LEAST_PAIRS` of them, or if the method's
         criterion selects.
     """
-    # the path was measured by a measure that does not select
+    # The path lacks the measure that selects: it was measured by another one.
     if plan.select_by not in path.validation:
         return None
     smallest = smallest_position(plan, path)
@@ -158,7 +157,7 @@ def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | N
     if smallest is None or best is None:
         return None
 
-    # Of equal sizes the best set is the smallest, too.
+    # If the best set is as small, it is taken as the smallest one, too.
     if path.sizes[smallest] == path.sizes[best]:
         smallest = best
     values = path.validation[plan.select_by]
@@ -197,9 +196,9 @@ def has_choice_of_size(plan: Plan, path: PathResult) -> bool:
 def smallest_set_beside(
     plan: Plan, fold: FoldResult, selected: Sequence[int]
 ) -> SmallestSet | None:
-    """Return the smallest good set of the path on which a finished fold has a selection.
+    """Return the smallest good set of the path of a finished fold that has a certain selection.
 
-    It is the smallest set that is not significantly worse than the best one.
+    A set is good if it is not significantly worse than the best one of the path.
 
     Parameters
     ----------

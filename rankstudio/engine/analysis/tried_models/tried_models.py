@@ -165,8 +165,9 @@ def best_of_sizes(paths: Sequence[TriedPath], name: str) -> list[TriedModel]:
     means = np.concatenate([path.means for path in paths])
     finite = np.flatnonzero(np.isfinite(means))
     gains = means[finite] if measure(name).higher_is_better else -means[finite]
-    # By size, then from the best to the worst, then in the given order: the
-    # first of each size is its best.
+    # `lexsort` sorts by its last key first: by size, then from the best to the
+    # worst, then in the order of the candidates. The first of each size is its
+    # best.
     order = finite[np.lexsort((finite, -gains, sizes[finite]))]
     _, first_of_size = np.unique(sizes[order], return_index=True)
     return [
@@ -180,8 +181,9 @@ def _models_of_all_folds(
 ) -> TriedPath:
     """Return the models of a combination of parameters that all folds have.
 
-    Their values are those of the validation measure `name`; without it there
-    are no models.
+    `combination` is its position in the plan, and `paths` has its path on each
+    fold. The values of the models are those of the validation measure `name`;
+    without it there are no models.
     """
     if any(name not in path.validation for path in paths):
         empty = np.empty((0, len(paths)))
@@ -191,7 +193,9 @@ def _models_of_all_folds(
             positions=empty.astype(np.int64),
             values=empty,
         )
-    # only the last one is a model; folds may differ in number
+    # Row k of `positions`, shape (K, folds), has the step of model k on the path
+    # of each fold. Of iterations, only the last one is a model, and its number
+    # may differ from fold to fold.
     if paths[0].step_kind is StepKind.ITERATIONS:
         positions = np.array([[len(path.steps) - 1 for path in paths]])
     else:
@@ -266,8 +270,8 @@ def values_by_query(
     for dataset, steps in parts_and_steps:
         assert dataset is not None  # `can_measure` is true
         by_fold.append(_values_by_query_of_steps(dataset, steps, convention, name))
-    # An interval over the queries of some folds would be mistaken for one over
-    # all queries.
+    # Shape (K,): whether model k is stored in every fold. With some folds only,
+    # an interval over their queries would be mistaken for one over all queries.
     is_stored = np.all(
         [
             [_can_score(step, fold_part) for step in steps]

@@ -109,11 +109,12 @@ class InMemory:
         return self._latest
 
     def follow(self, unit: Unit, event: Step | WorkProgress) -> None:
-        """Receive progress of a unit from a worker.
+        """Receive a finished step of a unit, or progress within one, from a worker.
 
         Raise Cancelled if the run was given up.
 
-        The progress replaces the latest one, which the caller shows.
+        The progress replaces the latest one of all workers, which `latest` returns
+        to the thread that shows it.
         """
         if self._given_up:
             raise Cancelled("The run")
@@ -182,7 +183,7 @@ class FoldFiles:
         FileAccessError
             If a part is not on this machine, or is damaged.
         """
-        # An empty name: the fold has no such part.
+        # The names of the files of the three parts; "" if the fold has no such part.
         train, vali, test = (
             shared_parts.open_kept(self.path_of(name)) if name else None
             for name in self.parts[number]
@@ -225,9 +226,11 @@ class WholeFile(FoldFiles):
 def write_folds(folds: Sequence[Fold]) -> FoldFiles:
     """Write the parts of folds to disk for other processes of this machine.
 
-    A part is the training, validation or test data of a fold.
+    A part is the training, validation or test data of a fold. Parts that are
+    made from one dataset are not written, only this dataset.
 
-    The result lets a process open the folds by their numbers.
+    The result is small: it is sent to a process, which opens the folds with it
+    by their numbers.
 
     Raises
     ------
@@ -235,8 +238,8 @@ def write_folds(folds: Sequence[Fold]) -> FoldFiles:
         If the parts cannot be written.
     """
     first = folds[0].train if folds else None
-    # Parts that are rows of one dataset are not written: each process reads the
-    # file of the whole, and cuts them out.
+    # Parts that are rows of one dataset: only the whole is written, and each
+    # process cuts the parts out of it by the division into folds.
     if isinstance(first, PartOfWhole):
         name = shared_parts.keep([first.whole])[0]
         return WholeFile(
@@ -245,7 +248,7 @@ def write_folds(folds: Sequence[Fold]) -> FoldFiles:
             whole=name,
             division=first.division,
         )
-    # A part that several folds share is written once.
+    # A part that several folds share is one object, and is written once.
     parts_by_id: dict[int, RankingDataset] = {
         id(part): part for fold in folds for part in fold.parts.values()
     }

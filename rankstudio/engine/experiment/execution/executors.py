@@ -92,10 +92,10 @@ class _Processes(_Counted, ProcessPoolExecutor):
     _shards: ShardExecutor | None = None
 
     def give(self, folds: Sequence[Fold]) -> FoldSource:
-        """Write the folds for the processes, and return what makes them readable in a worker.
+        """Write the folds to files, and return an object that opens them in a worker.
 
-        If they cannot be written, threads replace the processes and use the
-        folds in memory.
+        If they cannot be written, threads replace the processes from now on,
+        with a warning, and use the folds in memory.
         """
         if self._threads is None:
             try:
@@ -124,6 +124,7 @@ class _Processes(_Counted, ProcessPoolExecutor):
             # Half of the memory is for the shards' states; the rest is for the
             # data and results.
             workers = ProcessWorkers(start, self.count, lambda: budget() / 2)
+            # It sends the shards to these processes.
             self._shards = Elsewhere(workers)
         return self._shards
 
@@ -174,8 +175,8 @@ def on_processes(count: int | None = None, gently: bool = False) -> Iterator[Exe
     -----
     They are spawned: a forked copy would have the locks of this process's threads, but not the threads.
     """
-    # Loading a kernel determines the folder of compiled kernels, once: the
-    # processes inherit the setting.
+    # Loading a kernel, compiled code, sets the folder of all compiled code, once:
+    # the processes inherit the setting.
     from rankstudio.engine.data.formats import _line_kernel  # noqa: F401, PLC0415 - to load it is all
 
     count = _checked_count(count)
@@ -331,7 +332,7 @@ def _ignoring_ctrl_c() -> Iterator[None]:
 
 
 def _checked_count(count: int | None) -> int:
-    """Return the number of workers, by default that of the available threads.
+    """Return a valid number of workers as it is, and for None that of the available threads.
 
     ParameterError is raised if the number is invalid.
     """

@@ -74,7 +74,7 @@ def data_word(plan: Plan) -> str:
 
 
 def plan_words(plan: Plan) -> list[str]:
-    """Return the terminal options of a plan, without its data and default values.
+    """Return the terminal options of a plan, without its data and most default values.
 
     The words are those of ``rankstudio run``: ["--method", "gas", "--seed",
     "3"].
@@ -110,7 +110,9 @@ def plan_words(plan: Plan) -> list[str]:
     # The terminal would take these two settings from the data, so they are
     # always written.
     words += [] if given_ranking else ["--select-by", plan.select_by, *convention_words]
-    # A given ranking is the only model, so no rule selects one.
+    # The other fields, if they differ from their defaults: those of all fields,
+    # `WORDS`, that are not written above or below. A given ranking is the only
+    # model, so no rule selects one.
     written_names = {*_WRITTEN_FIELDS, "rule"} if given_ranking else _WRITTEN_FIELDS
     words += field_words(plan, [name for name in WORDS if name not in written_names])
     hand_choices = plan.extension(HandChoices)
@@ -151,7 +153,10 @@ def parameter_words(
 
 
 def field_words(plan: Plan, names: Iterable[str]) -> Iterator[str]:
-    """Yield the options of plan fields that differ from their defaults: "--seed", "3"."""
+    """Yield the terminal options of those of the named plan fields that differ from their defaults.
+
+    For example "--seed", "3".
+    """
     default_plan = Plan(plan.data)
     for name in names:
         value = getattr(plan, name)
@@ -161,7 +166,7 @@ def field_words(plan: Plan, names: Iterable[str]) -> Iterator[str]:
 
 
 def column_words(plan: Plan) -> Iterator[str]:
-    """Yield the options for the columns of the data."""
+    """Yield the terminal options for the columns of the data: "--qid", "query"."""
     for name, setting in plan.columns.items():
         # A setting that is on needs no value, such as the one for data without queries.
         if setting is True:
@@ -178,9 +183,9 @@ def column_words(plan: Plan) -> Iterator[str]:
 
 
 def group_words(plan: Plan) -> Iterator[str]:
-    """Yield the options for feature groups, costs and preferences.
+    """Yield the terminal options for feature groups, costs and preferences.
 
-    The extensions of a plan hold them, and a plan without them yields nothing.
+    A plan has them as extensions. One without them yields nothing.
     """
     if feature_groups_of(plan):
         yield from option_words("--groups", format_groups(feature_groups_of(plan)))
@@ -245,6 +250,7 @@ def as_notebook(
 
     Its format is version 4.5, and its text is always the same.
     """
+    # The sentence on the versions; "" if they are unknown.
     description = origin(computed_with) or "A run of RankStudio."
     return notebook(
         (
@@ -273,13 +279,17 @@ def notebook(*cells: tuple[str, str]) -> str:
 
 
 def _notebook_cell(number: int, kind: str, text: str) -> dict[str, Any]:
-    """Return a cell of a notebook as its file has it; the number makes its id."""
+    """Return a cell as the JSON of a notebook has it.
+
+    `kind` is "markdown" or "code"; the id of the cell is made from its number.
+    """
     shared = {
         "cell_type": kind,
         "id": f"cell-{number}",
         "metadata": {},
         "source": text.splitlines(keepends=True),
     }
+    # The format requires these two fields of a cell with code.
     return shared | ({"execution_count": None, "outputs": []} if kind == "code" else {})
 
 
@@ -315,10 +325,11 @@ def origin(computed_with: Mapping[str, str]) -> str:
 
 
 def plan_code(plan: Plan, names: Collection[str] = ()) -> str:
-    """Return the lines of Python that make a plan.
+    """Return Python code that makes a plan, several lines as one text.
 
-    Without `names`, all settings are written; otherwise the data and those of
-    `names` that differ from the defaults.
+    Without `names`, all settings are written. Otherwise these are the data and
+    the settings in `names` that differ from their defaults, so `names` should
+    have "data".
     """
     defaults = plan_as_dict(Plan(plan.data))
     arguments = []

@@ -67,10 +67,11 @@ def differences(
 
 
 def parameter_texts(plan: Plan) -> dict[str, str]:
-    """Return label and value of each parameter in effect, as texts for users.
+    """Return the value of each parameter in effect as a text for users, by its label.
 
     Labels of the final ranker's parameters begin with its name. Groups,
-    preferences and the rule are included if the plan has them.
+    preferences, and a rule other than "best", are included if the plan has
+    them.
     """
     ranker = plan.ranker_entry
     # With a final ranker, the parameters of the method's own ranking
@@ -85,6 +86,7 @@ def parameter_texts(plan: Plan) -> dict[str, str]:
             (f"{ranker.label} {tr(p.label)}", p, plan.ranker_parameters[p.name])
             for p in ranker.parameters
         ]
+    # `said` returns a value as text.
     values = {label: p.said(value) for label, p, value in labelled_parameters}
     values |= (
         {tr("groups"): groups_in_words(feature_groups_of(plan))}
@@ -96,12 +98,12 @@ def parameter_texts(plan: Plan) -> dict[str, str]:
 
 
 def _preference_source(plan: Plan) -> dict[str, str]:
-    """Return the file name of a plan's preferences or clicks by its label.
+    """Return the file name of a plan's preferences or clicks, as a dict with its label as key.
 
-    The result is {} if the plan learns from labels.
+    The result is {} if the plan learns from labels of documents.
 
-    For clicks, the text names the documents that make pairs with a clicked one,
-    and η, the exponent of the weights of positions.
+    For clicks, the text also names the documents that make pairs with a clicked
+    one, and η, the exponent of the weights of positions.
     """
     preferences = preferences_of(plan)
     if not preferences:
@@ -118,7 +120,10 @@ def _preference_source(plan: Plan) -> dict[str, str]:
 
 
 def changed_parameters(plan: Plan) -> dict[str, str]:
-    """Return label and value of each parameter in effect that differs from its default."""
+    """Return the value of each parameter that differs from its default, as text, by its label.
+
+    Parameters without effect are left out.
+    """
     default_texts = parameter_texts(Plan(plan.data, plan.method, ranker=plan.ranker))
     return {
         label: text
@@ -128,14 +133,15 @@ def changed_parameters(plan: Plan) -> dict[str, str]:
 
 
 def distinctions(plans: Mapping[int, Plan]) -> dict[int, str]:
-    """Return the parameters in which plans of the same method differ: "λ 1, 2 · features k 5".
+    """Return a text for each plan that distinguishes it from the others: "λ 1, 2 · features k 5".
 
-    Parameters with equal values are left out, as are rule, chooser and
-    convention if the plans agree on them.
+    The text has the parameters in which plans of the same method differ. It also
+    has the rule, the measure that chooses the model, and the convention of the
+    measures, if the plans differ in these.
 
     Plans and texts have the same keys, such as numbers of runs.
     """
-    # Rules and conventions are named only if the plans have several.
+    # The values of the parameters as texts, by label, for each plan.
     values = {key: parameter_texts(plan) for key, plan in plans.items()}
     several_rules = len({plan.rule for plan in plans.values()}) > 1
     several_conventions = len({plan.convention for plan in plans.values()}) > 1
@@ -171,10 +177,10 @@ def pins_of(plan: Plan) -> tuple[Any, ...]:
 
 
 def only_pins_differ(plan: Plan, reference: Plan) -> bool:
-    """Return whether plans differ only in pinned or banned features."""
+    """Return whether two plans differ in pinned or banned features, and in nothing else."""
     if plan.method != reference.method or not set(PINS) & set(plan.parameters):
         return False
-    # With the pins of the reference, such a plan has no other difference.
+    # With the pins of the reference, such a plan has no difference.
     reference_pins = {
         name: reference.parameters[name] for name in PINS if name in plan.parameters
     }
@@ -213,7 +219,7 @@ def _parameter_text(parameter: Parameter, value: Any, other: Any, names: Names) 
         or parameter.several(other)
     ):
         return f"{tr(parameter.label)} {parameter.said(value)}"
-    added = _missing_from(other, value)
+    added = _missing_from(other, value)  # in `value`, not in `other`
     removed = _missing_from(value, other)
     label = tr(parameter.label)
     parts = [f"{label} {_feature_names(added, names)}"] if added else []
@@ -232,6 +238,7 @@ def _parameter_text(parameter: Parameter, value: Any, other: Any, names: Names) 
 def _missing_from(
     features: Iterable[int], all_of_them: Iterable[int]
 ) -> tuple[int, ...]:
+    """Return the features of the second set that the first one lacks, in order."""
     return tuple(i for i in all_of_them if i not in features)
 
 

@@ -80,9 +80,10 @@ def fold_origin(protocol: str, seed: int) -> str:
 
 
 def parse_hand_choices(text: str) -> tuple[HandChoice, ...]:
-    """Return the folds in a text, in order: "given: 1", or "5-fold, seed 0: 1, 2; given: 3".
+    """Parse a text with folds on which features were chosen by hand; return them in order.
 
-    Each part between semicolons is a protocol with the numbers of its folds.
+    For example "given: 1", or "5-fold, seed 0: 1, 2; given: 3". Each part
+    between semicolons is a protocol with the numbers of its folds.
 
     Raises
     ------
@@ -108,7 +109,10 @@ def hand_choices_text(choices: tuple[HandChoice, ...]) -> str:
 
 
 def _parsed_choices(part: str, text: str) -> list[HandChoice]:
-    """Return the choices in one part, such as "5-fold, seed 0: 1, 2", of a text that errors quote."""
+    """Return the choices in one part of a text, such as "5-fold, seed 0: 1, 2".
+
+    `text` is the whole text, which the message of a PlanError quotes.
+    """
     origin, colon, folds = part.rpartition(":")
     numbers = [number.strip() for number in folds.split(",")]
     if not colon or not all(_FOLD_NUMBER.fullmatch(number) for number in numbers):
@@ -116,6 +120,7 @@ def _parsed_choices(part: str, text: str) -> list[HandChoice]:
     match = _PROTOCOL_WITH_SEED.fullmatch(origin.strip())
     try:
         name = match["protocol"] if match else origin
+        # Protocol and seed in canonical form; the seed only for random folds.
         canonical_origin = fold_origin(name, int(match["seed"]) if match else 0)
     except PlanError:
         raise _invalid_text_error(text) from None

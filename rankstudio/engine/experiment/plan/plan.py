@@ -252,26 +252,30 @@ class Plan:
         unknown = [word for word in words if word not in KINDS]
         if unknown:
             raise TypeError(f"Plan() got an unexpected keyword argument {unknown[0]!r}")
-        keep = partial(object.__setattr__, self)  # although the plan is frozen
-        keep("data", data)
-        keep("method", method)
-        keep("parameters", parameters)
-        keep("measures", measures)
-        keep("convention", convention)
-        keep("folds", folds)
-        keep("seed", seed)
-        keep("protocol", protocol)
-        keep("reading", DataReading(missing, normalize, columns))
-        keep("final_ranker", FinalRanker(ranker, ranker_parameters))
-        keep("model_choice", ModelChoice(select_by, rule))
-        keep("extensions", extensions)
-        # Only now all fields are there, so that the extensions in words can be checked.
+        # A plan is frozen, so its fields are set past its own __setattr__.
+        set_field = partial(object.__setattr__, self)
+        set_field("data", data)
+        set_field("method", method)
+        set_field("parameters", parameters)
+        set_field("measures", measures)
+        set_field("convention", convention)
+        set_field("folds", folds)
+        set_field("seed", seed)
+        set_field("protocol", protocol)
+        set_field("reading", DataReading(missing, normalize, columns))
+        set_field("final_ranker", FinalRanker(ranker, ranker_parameters))
+        set_field("model_choice", ModelChoice(select_by, rule))
+        set_field("extensions", extensions)
+        # Only now all fields are there, so that their values can be checked.
         self._settle(words)
 
     def _settle(self, words: Mapping[str, Any]) -> None:
-        """Check all values and bring them into canonical form; ``words`` are plain values of extensions."""
+        """Check the values of all fields, and bring them into canonical form.
+
+        ``words`` has values of extensions, such as ``costs``, which are added.
+        """
         # A plan is frozen, so its fields are set past its own __setattr__.
-        keep = partial(object.__setattr__, self)
+        set_field = partial(object.__setattr__, self)
 
         # An object with a fit method becomes its key and its parameters.
         if not isinstance(self.method, str) and hasattr(self.method, "fit"):
@@ -279,28 +283,32 @@ class Plan:
 
             # Parameters of the plan win over those that the object has.
             instance = instance_of(self.method)
-            keep("method", instance.entry.key)
-            keep("parameters", {**instance.parameters, **self.parameters})
+            set_field("method", instance.entry.key)
+            set_field("parameters", {**instance.parameters, **self.parameters})
 
         # The method and the final ranker, with their parameters.
         _check_kinds(self)
-        keep("method", self.entry.key)
-        keep("parameters", FrozenMapping(self.entry.validate(self.parameters)))
+        set_field("method", self.entry.key)
+        set_field("parameters", FrozenMapping(self.entry.validate(self.parameters)))
         ranker = _check_ranker(self)
         values = ranker.validate(self.ranker_parameters) if ranker else {}
-        keep("final_ranker", FinalRanker(self.ranker, FrozenMapping(values)))
+        set_field("final_ranker", FinalRanker(self.ranker, FrozenMapping(values)))
 
         # Lists without repetitions.
-        keep("measures", tuple(dict.fromkeys(measure(m).name for m in self.measures)))
-        keep("folds", tuple(dict.fromkeys(self.folds)))
+        set_field(
+            "measures", tuple(dict.fromkeys(measure(m).name for m in self.measures))
+        )
+        set_field("folds", tuple(dict.fromkeys(self.folds)))
 
         # How the data are read.
         columns = DataColumns.of(self.columns).as_dict()
         frozen_columns = {
             name: tuple(v) if isinstance(v, list) else v for name, v in columns.items()
         }
-        keep("reading", replace(self.reading, columns=FrozenMapping(frozen_columns)))
-        keep("extensions", with_words(self.extensions, words, self.method))
+        set_field(
+            "reading", replace(self.reading, columns=FrozenMapping(frozen_columns))
+        )
+        set_field("extensions", with_words(self.extensions, words, self.method))
 
         # Choice of the model; the call of convention() only checks that the
         # name is known.
@@ -310,8 +318,8 @@ class Plan:
             if self.select_by == CRITERION
             else canonical_name(self.select_by)
         )
-        keep("protocol", str(parse_protocol(self.protocol)))
-        keep("model_choice", ModelChoice(select_by, str(parse_rule(self.rule))))
+        set_field("protocol", str(parse_protocol(self.protocol)))
+        set_field("model_choice", ModelChoice(select_by, str(parse_rule(self.rule))))
 
         # Words out of a fixed list, and the number of combinations.
         # `check_field` raises a PlanError if its last argument is False.
@@ -323,6 +331,7 @@ class Plan:
                 tr("one of {keys}").format(keys=", ".join(keys)),
                 value in keys,
             )
+        # An axis is a parameter with several values.
         n_combinations = prod(len(axis.values) for axis in self.axes)
         axis_labels = ", ".join(axis.label for axis in self.axes)
         expected = tr("at most {most} combinations of values").format(
@@ -478,7 +487,10 @@ class Plan:
 
     @property
     def _methods(self) -> str:
-        """Name of what ranks: "GAS, then RankSVM", or that of the files with scores or a model."""
+        """Name of the methods that rank: "GAS, then RankSVM".
+
+        For files with scores or a model it is the name of these.
+        """
         ranker = self.ranker_entry
         files = self.extension(GivenRanking)
         if files is not None:
@@ -505,7 +517,8 @@ class Plan:
 
         A candidate is a feature, or group of features, that a step might add.
 
-        With a final ranker, the steps contain the scores of the selector.
+        With a final ranker, the steps contain the scores of the selector, not
+        criteria of its models from which a score could be computed.
         """
         score = self.entry.candidate_score
         if score is not None:
@@ -565,7 +578,8 @@ class Plan:
         if of_ranker and self.ranker_entry is not None:
             entry = self.ranker_entry
             values = self.ranker_parameters
-        # A criterion that leaves nothing out has only one name.
+        # The names for pairs and documents. A criterion that leaves nothing out
+        # has only one name.
         pairs_name, documents_name = LEFT_OUT_CRITERIA.get(
             criterion, (criterion, criterion)
         )
@@ -783,7 +797,8 @@ def path_plan(plan: Plan) -> Plan:
     ranker = plan.ranker_entry
     method_defaults = {p.name: p.default for p in plan.entry.grids}
     ranker_defaults = {p.name: p.default for p in ranker.grids} if ranker else {}
-    # The measures are those of the paths, with the one that selected the model.
+    # `evaluated` are the measures along the paths, with the one that selected
+    # the model.
     return plan.changed(
         parameters={**plan.parameters, **method_defaults},
         ranker_parameters={**plan.ranker_parameters, **ranker_defaults},
@@ -825,10 +840,11 @@ def longest_path(plan: Plan, n_features: int) -> int:
         return max(limit or 1 for limit in limits)
     if not plan.entry.selects:
         return 1
-    # Groups are selected as a whole: after k steps there may be more than k features.
-    max_features = max(limit or n_features for limit in limits)
+    # Groups are selected as a whole: after k steps there may be more than k
+    # features. `greatest_size` counts their features, largest groups first.
+    max_steps = max(limit or n_features for limit in limits)
     return greatest_size(
-        n_features, feature_groups_of(plan) if plan.entry.groups else {}, max_features
+        n_features, feature_groups_of(plan) if plan.entry.groups else {}, max_steps
     )
 
 

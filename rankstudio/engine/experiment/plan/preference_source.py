@@ -78,7 +78,7 @@ def preferences_of(extended: Extended) -> Mapping[str, str]:
 
 
 def refusal_of_preferences(entry: Method) -> str:
-    """Return the message that a method does not support preferences."""
+    """Return the message that a method does not support preferences, with those that do."""
     labels_text = ", ".join(
         other.label for other in methods() if other.learns_preferences
     )
@@ -95,7 +95,8 @@ def preferences_in_words(
     `entries` are the methods that would learn from them.
     """
     if pair_source() is None:
-        # Only a plug-in can read the file, and it is not installed.
+        # Only a plug-in can read the file, and it is not installed. `lacking`
+        # is the sentence that says so.
         return AbsentPairSource().lacking
     unable_entry = next(
         (entry for entry in entries if not entry.learns_preferences), None

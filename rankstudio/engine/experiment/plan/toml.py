@@ -109,6 +109,7 @@ def plan_from_dict(values: Mapping[str, Any]) -> Plan:
     PlanError, ParameterError
         For an unknown field or a value out of range.
     """
+    # Fields of every plan, and words of extensions such as "costs".
     field_names = {*WORDS, *KINDS}
     # The table of packages only says what a plan needs here; the plan itself
     # has no such field.
@@ -146,9 +147,11 @@ def measure_keys(plan: Plan) -> list[str]:
 
 
 def _package_requirements(plan: Plan) -> dict[str, str]:
-    """Return the source of each method and measure of a plug-in, and of each measure of a file, by its key.
+    """Return where the methods and measures that are not RankStudio's own come from, by key.
 
-    The source is ``name==version`` of a package, or ``file.py:function@checksum``.
+    It is ``name==version`` for the package of a plug-in, and
+    ``file.py:function@checksum`` for a measure of a Python file. Methods of
+    Python files are left out: their keys name the file.
     """
     entries: tuple[Method | MeasureEntry, ...] = (*plan.entries, *plan.foreign_measures)
     files = {
@@ -181,7 +184,8 @@ def _refuse_absent(packages: Any) -> None:
     if not isinstance(packages, Mapping):
         raise PlanError(text.format(name=PACKAGES, value=shown(packages)))
     for key, requirement in packages.items():
-        # A requirement is a package with its version, or a file with its checksum.
+        # A requirement is a package with its version, name==version, or a file
+        # with its checksum, file.py:function@checksum.
         match = (
             _REQUIREMENT.fullmatch(requirement)
             if isinstance(requirement, str)
@@ -195,6 +199,7 @@ def _refuse_absent(packages: Any) -> None:
         # A measure of a file that was not loaded.
         if file is not None:
             if MEASURES.find(key) is None:
+                # The name of the file, and its checksum.
                 origin = Origin(OriginKind.FILE, file[1], file[3], present=False)
                 raise PlanError(
                     replace(_ABSENT_MEASURE, key=key, origin=origin).lacking
@@ -205,6 +210,7 @@ def _refuse_absent(packages: Any) -> None:
         # A method or measure of a package that is not installed. The version
         # may be another one: only an absent package is refused.
         if find_method(key) is None and MEASURES.find(key) is None:
+            # The name of the package, and its version.
             origin = Origin(OriginKind.PACKAGE, match[1], match[2], present=False)
             raise PlanError(f"{shown(key)} {origin.lacking}")
 
@@ -232,7 +238,7 @@ def save_plan(plan: Plan, path: str | Path) -> None:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Read the values of a plan, or of a comparison.
+    """Return the plain values in the TOML file of a plan, or of a comparison.
 
     Raises
     ------
@@ -309,6 +315,7 @@ def with_data_beside(plan: Plan, path: str | Path) -> Plan:
     folder = Path(path).parent
 
     def path_beside(name: str) -> str:
+        """Return the absolute path of a file in `folder`; without such a file, the name."""
         sibling = (folder / name).absolute()
         return str(sibling) if is_there(sibling) else name
 

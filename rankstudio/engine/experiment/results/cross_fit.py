@@ -48,9 +48,10 @@ _MAX_INTEGER = np.iinfo(np.int64).max
 def query_groups(n_queries: int) -> Ints:
     """Return the group of each of Q queries in each of R random divisions, shape (R, Q).
 
-    20 random divisions into 5 groups that depend on the number of queries only.
-    Fewer queries than groups are left out one by one, in a single division; a
-    single query has no other to choose by, so R is 0.
+    There are 20 divisions into 5 groups. They depend on the number of queries
+    only. With fewer queries than groups there is one division, in which each
+    query is a group. A single query has no other query to choose a model by, so
+    R is 0.
     """
     if n_queries < N_GROUPS:
         # Each query is a group of its own.
@@ -78,7 +79,10 @@ def query_subsets(n_queries: int) -> Bools:
 def choose_on_subsets(
     plan: Plan, path: PathResult, queries: Sequence[Floats]
 ) -> SubsetChoices | None:
-    """Choose a model of a path on each subset of the validation queries, by the plan's rule.
+    """Choose a model of a path on each of S subsets of the validation queries, by the plan's rule.
+
+    The subsets are those of `query_subsets`: in random divisions of the queries
+    into groups, all queries but one group.
 
     The choices are those of `select_model` for the means, standard errors and p
     values of the subset's queries, ties included.
@@ -97,12 +101,12 @@ def choose_on_subsets(
     Returns
     -------
     SubsetChoices or None
-        None if the measure is known for fewer than two queries.
+        The choice on each subset; None if there are fewer than two queries.
 
     Notes
     -----
     O(SKQ) by matrix products; only models that their rounding leaves in doubt
-    are measured exactly. Some blocks of 16 MB are in memory at a time besides
+    are measured exactly. A few blocks of 16 MB are in memory at a time besides
     the arguments.
     """
     n_subsets = len(query_subsets(sum(values.shape[1] for values in queries)))
@@ -185,7 +189,7 @@ def cross_fitted_values(
         Empty if the choices or the models are not available, or the only query
         chose the model.
     """
-    # Without a choice the chosen model is the same for all queries.
+    # If the queries chose nothing, the chosen model is that of all queries.
     max_features = parse_rule(plan.rule).most
     n_models = sum(selectable_positions(path, max_features).size for path in paths)
     if n_models == 1 or not is_chosen_on_validation(plan):
@@ -262,18 +266,18 @@ def chosen_models(
     # Choices that were made on other subsets cannot be used.
     groups = query_groups(n_queries)
     n_subsets = len(query_subsets(n_queries))
-    if not n_subsets or any(path.positions.size != n_subsets for path in choices):
+    if not n_subsets or any(choice.positions.size != n_subsets for choice in choices):
         return []
 
     # The best model of all paths on each subset; of equal ones that of the first path.
     paths = np.full(n_subsets, -1, dtype=np.int64)
     positions = np.full(n_subsets, -1, dtype=np.int64)
     gains = np.full(n_subsets, -np.inf)
-    for index, path in enumerate(choices):
-        is_better = (path.positions >= 0) & ((paths < 0) | (path.gains > gains))
+    for index, choice in enumerate(choices):
+        is_better = (choice.positions >= 0) & ((paths < 0) | (choice.gains > gains))
         paths[is_better] = index
-        positions[is_better] = path.positions[is_better]
-        gains[is_better] = path.gains[is_better]
+        positions[is_better] = choice.positions[is_better]
+        gains[is_better] = choice.gains[is_better]
     # On some subset the rule allows no model of any path.
     if (paths < 0).any():
         return []
@@ -316,7 +320,8 @@ def weighted_values(
         Measures of each of these models in each query. NaN does not count; a
         query without any value is NaN.
     """
-    # Sums over the models, weighted by shares; undefined values add nothing.
+    # Sums over the models of their values, weighted by their shares of the
+    # divisions, and of the shares in which a value is undefined, shape (Q,).
     totals: dict[str, Floats] = {}
     undefined_shares: dict[str, Floats] = {}
     for model, measures in zip(models, values, strict=True):
@@ -472,7 +477,8 @@ def _choose_models(
     Approximate values decide wherever their rounding leaves no doubt; the
     others are computed exactly.
     """
-    # Exact gains are computed only for models that may be the best.
+    # Shape (S, K), and a bound of their rounding. Exact gains are computed only
+    # for models that may be the best.
     rough_gains, margin = rows.approximate_gains(block.subsets)
     is_near_best = rough_gains >= rough_gains.max(axis=1, keepdims=True) - margin
     is_near = np.isfinite(rough_gains) & is_near_best
@@ -558,6 +564,7 @@ def _find_equal_models(
     ]
     n = sum(np.count_nonzero(~np.isnan(line), axis=1) for line in lines)
     is_tested: Bools = np.asarray(n >= LEAST_PAIRS)
+    # Models that a fast test shows to be equal, and those it cannot decide.
     is_equal, is_unclear = _rough_tests(rows, block, best)
     for numbers, models in _pairs_in_blocks(is_unclear & is_tested[:, None], block):
         # A pair is the number of a subset and a model. For each pair: the model
@@ -632,9 +639,11 @@ def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, B
 def _pairs_in_blocks(needed: Bools, block: _SubsetBlock) -> Iterator[tuple[Ints, Ints]]:
     """Yield pairs of a subset and a model as two arrays, in blocks that fit into memory.
 
-    `needed`, shape (S, K), says which pairs.
+    `needed`, shape (S, K), is True for the pairs to yield, of S subsets and K
+    models. The arrays have the numbers of the subsets and those of the models.
     """
     numbers, models = np.nonzero(needed)
+    # Number of queries of each subset, and so of values for a pair.
     n = sum(columns.shape[1] for columns in block.columns)
     block_size = max(1, _MAX_VALUES // max(1, n))
     for first in range(0, len(numbers), block_size):
@@ -646,8 +655,10 @@ def _standard_error(rows: _Rows, block: _SubsetBlock, number: int, model: int) -
     """Return the standard error of a model's measure on a subset of the queries.
 
     It is that of the mean over the queries of a validation part, or over inner
-    folds. `number` is the row of the subset in the block.
+    folds. `number` is the row of the subset in the block, and `model` that of
+    the model in `rows`.
     """
+    # The model's values in the subset's queries: an array for each part.
     values = [
         line[model, columns[number]]
         for line, columns in zip(rows.queries, block.columns, strict=True)

@@ -109,7 +109,7 @@ class MemoryEstimate:
 
     @property
     def sentence(self) -> str:
-        """How the run executes, and its memory; or the reason for its rejection."""
+        """How the run executes, and the memory it needs; or the reason why it cannot run."""
         if not self.runs:
             return self.refusal
         sizes = {
@@ -128,7 +128,8 @@ class MemoryEstimate:
     @property
     def way(self) -> str:
         """How the run executes: "3,016,900 documents read from disk, processed in blocks"."""
-        # Blocks are shards, which a method reads one after the other.
+        # Unless a method needs all documents at once, it reads them one shard after
+        # the other; users see "blocks".
         if self.need.reading is not Reading.WHOLE:
             text = (
                 tr("{m} documents read from disk, processed in blocks")
@@ -182,6 +183,7 @@ class MemoryEstimate:
                 "a memory limit of {size} (--memory, or Run, Workers in the window)"
             )
             suggestions.append(text.format(size=memory.size(_rounded_up(self.least))))
+        # A setting of the method with which it needs less, as text.
         if self.need.fits:
             suggestions.append(self.need.fits)
         suggestions.append(tr("fewer documents or features"))
@@ -287,7 +289,8 @@ def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstima
 
     `workers` are the processes or threads that use the memory of this machine.
     """
-    # A part of a whole is read from the whole.
+    # Training data may be some rows of one dataset, the whole, which all folds
+    # share. Then the whole is in memory.
     part_of = fold.train if isinstance(fold.train, PartOfWhole) else None
     train = fold.train if part_of is None else part_of.whole
     on_disk = in_file(train.X)
@@ -297,7 +300,8 @@ def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstima
     budget = min(free, memory.budget()) if on_disk or memory.is_asked() else free
 
     # Each inner fold has a copy of its documents, and so has a part of a whole,
-    # unless the copy is in a file. A condition counts as 0 or 1.
+    # unless the copy is in a file. `inner` is the number of inner folds; the
+    # condition counts as 0 or 1.
     n_copies = plan.inner + (part_of is not None and not part_of.from_disk)
     other_bytes = float(n_copies * train.X.nbytes)
     other_bytes += sum(
@@ -305,6 +309,7 @@ def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstima
     )
     limit = budget if memory.is_asked() else free
     largest = _largest_shard(train)
+    # Number of threads or processes that work on shards at the same time.
     count = workers.count if workers.share_shards else threads.available()
 
     # Estimate with half as many threads until the memory suffices.
@@ -321,8 +326,9 @@ def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstima
         # Bytes of sparse values, 0 for dense data.
         stored = float(train.X.nbytes) if isinstance(train.X, SparseRows) else 0.0
         label, need = _largest_need(plan, shape, train.feature_ids, stored)
+        # Unless the workers share the shards of one unit, units run beside each
+        # other, each with memory of its own.
         if need.reading is not Reading.SHARED:
-            # Units run beside each other, each with memory of its own.
             need = need.times(min(workers.count, len(plan.combinations)))
         estimate = MemoryEstimate(
             label=label,
@@ -382,14 +388,15 @@ def _method_need(method: LinearRanker, shape: DataShape, stored: float) -> Memor
         # The values by rows, by columns, and shifted columns; and weights and
         # candidates of each step.
         return MemoryNeed(3 * stored + 2 * NUMBER * shape.n * n_counted_steps)
-    # The method gets a dense copy of the documents, and adapts to no limit.
+    # The method gets a dense copy of the documents, whose bytes are
+    # `shape.documents`, and adapts to no limit.
     return method.memory_need(replace(shape, free=inf)).plus(shape.documents)
 
 
 def _largest_need(
     plan: Plan, shape: DataShape, ids: Ints, stored: float
 ) -> tuple[str, MemoryNeed]:
-    """Return the label and the memory need of what needs the most memory in a plan.
+    """Return the label and the memory need of the method that needs the most memory in a plan.
 
     It is the method or the final ranker, with any combination of parameters.
     `ids`, shape (n,), has the ids of the features, and `stored` is the number
@@ -423,8 +430,8 @@ def _largest_need(
         if shape.sharded and preferences_of(plan):
             needs.append((plan.title, whole_need(shape)))
 
-    # By size; of equal needs one that reads all data.
     def size(labelled_need: tuple[str, MemoryNeed]) -> tuple[float, bool]:
+        """Return the key for the largest need; of equal ones, one that reads all data."""
         _, need = labelled_need
         return need.least, need.reading is Reading.WHOLE
 
@@ -434,7 +441,11 @@ def _largest_need(
 def _ranker_need(
     ranker: LinearRanker, shape: DataShape, k: int, sparse: bool
 ) -> MemoryNeed:
-    """Return the memory of a ranker on k selected features, with the copy of their values."""
+    """Return the memory that a ranker needs on k selected features, with a copy of their values.
+
+    `shape` are the sizes of the data with all features. Sparse data and data of
+    several shards are copied.
+    """
     # A single dense shard is estimated with all its features.
     if not (shape.sharded or sparse):
         return ranker.memory_need(shape)

@@ -85,7 +85,7 @@ def select_model(
         text = tr("rule: no model has {rule}; the smallest one has {least} features.")
         raise PlanError(text.format(rule=rule, least=least))
 
-    # Rules that choose a smaller model look on the path of the best model.
+    # The other rules choose a smaller model on the path of the best model.
     gain, path, position = best
     chosen = Chosen(path.unit, path.steps[position])
     if not rule.needs_queries or plan.select_by == CRITERION or not np.isfinite(gain):
@@ -110,9 +110,10 @@ def select_model(
 def selectable_positions(path: PathResult, max_features: int | None = None) -> Ints:
     """Return the positions of the steps of a path that may be selected, ascending.
 
-    They are models of at most ``max_features`` features. Of an optimiser, only
-    the last step is one.
+    They are models of at most ``max_features`` features, by default of any
+    number. Of an optimiser, only the last step is a model.
     """
+    # `models` is the slice of the steps that are models.
     positions = np.arange(len(path.steps))[path.models]
     return (
         positions
@@ -135,9 +136,10 @@ def best_position(
 def smallest_position(plan: Plan, path: PathResult) -> int | None:
     """Return the position of a path's smallest model that is not significantly worse than its best one.
 
-    None if the path has no p values of the selection criterion, or no model has
-    a value of it.
+    Each model was tested against the best one. The result is None if the path
+    has no p values of the measure that selects, or no model has a value of it.
     """
+    # Shape (K,) for K steps.
     model_p_values = path.p_values.get(plan.select_by)
     best = None if model_p_values is None else best_position(plan, path)
     if model_p_values is None or best is None:
@@ -174,8 +176,8 @@ def p_values(
 
     Notes
     -----
-    The test is Student's paired t over the queries, two-sided, as in
-    `pareto_front_of`, so both pages show the same result for a model. It needs
+    The test is Student's paired t over the queries, two-sided. The page of the
+    Pareto front uses the same test, so both show the same result. It needs
     no random numbers, takes O(KQ) for all models together, and agrees closely
     with Fisher's randomisation test on such data (Smucker, Allan & Carterette
     2007). p is not corrected for the number of models: the best of many is
@@ -204,9 +206,10 @@ def _smallest_good_enough(plan: Plan, path: PathResult, enough: Bools) -> int:
 
 
 def _gains(plan: Plan, path: PathResult) -> Floats:
-    """Return the selection criterion of each step's model, larger being better, shape (K,).
+    """Return the value that selects a model, for each of K steps, larger being better, shape (K,).
 
-    Measures of errors and the method's own criterion change their sign; an
+    It is the validation measure or the method's own criterion that the plan
+    selects by. Measures of errors and the criterion change their sign; an
     undefined value is -inf.
     """
     if plan.select_by == CRITERION:

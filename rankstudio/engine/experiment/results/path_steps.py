@@ -190,7 +190,7 @@ class HeldSteps(PathSteps):
     def added(self, position: int) -> tuple[int, ...]:
         """Return the columns that a step adds to those of the previous step; all if it does not extend it."""
         rows = self.rows.get("selected")
-        # Rows of index tuples know what is added without making the tuples.
+        # This form of rows says what a step adds without making the tuples.
         return (
             rows.added(position)
             if isinstance(rows, IndexTuples)
@@ -201,7 +201,11 @@ class HeldSteps(PathSteps):
         return self._steps
 
     def _make_step(self, position: int) -> Step:
-        """Return a step with the attributes that are stored as rows of all steps."""
+        """Return the complete step at a position.
+
+        Some attributes, such as `coef`, are stored as rows, one for each step: they
+        are put into the step.
+        """
         attributes = {name: rows.row(position) for name, rows in self.rows.items()}
         return (
             replace(self._steps[position], **attributes)
@@ -236,8 +240,9 @@ def packed(steps: Sequence[Step], shared: Mapping[str, Rows] = _NO_ROWS) -> Held
     for name, rows_of in _ROWS_BY_NAME.items() if steps else ():
         if name not in rows_by_name:
             values = [getattr(step, name) for step in steps]
-            # The class of rows that suits the attribute.
+            # `rows_of` makes rows of the compact form for this attribute.
             rows = rows_of(values)
+            # Only if they take less memory than the values themselves.
             if rows.n_bytes < PlainRows(tuple(values)).n_bytes:
                 rows_by_name[name] = rows
     if not rows_by_name:
@@ -260,16 +265,17 @@ class StepsFile:
         """Prepare a temporary file in a folder."""
         self._folder = folder
         self._file: Any = None  # created with the first steps
-        self._end = 0
+        self._end = 0  # offset behind the last steps, in bytes
         self._lock = Lock()
         # offset of the steps that were read last, and the steps
         self._last_read: tuple[int, PathSteps | None] = (-1, None)
 
     def keep(self, steps: PathSteps) -> PathSteps:
-        """Return steps that are read on demand, with identical bits.
+        """Write steps to the file; return steps that are read from it on demand, with identical bits.
 
         Data for curves stay in memory, and so does everything if the disk is full.
         """
+        # These are in a file already.
         if isinstance(steps, FiledSteps):
             return steps
         content = pickle.dumps(steps, protocol=5)
@@ -284,6 +290,7 @@ class StepsFile:
         """Append content to the file, and return its offset."""
         if self._file is None:
             self._file = tempfile.TemporaryFile(dir=self._folder, buffering=0)  # noqa: SIM115 - as long as this is
+            # Close, and so delete, the file when this object is gone.
             finalize(self, self._file.close)
         self._file.seek(self._end)
         unwritten = memoryview(content)
@@ -296,7 +303,10 @@ class StepsFile:
         return offset
 
     def read(self, offset: int, size: int) -> PathSteps:
-        """Return the steps at an offset of the file, in bytes; the last ones read stay in memory."""
+        """Return the steps at an offset of the file; offset and size are in bytes.
+
+        They stay in memory until others are read.
+        """
         with self._lock:
             last_offset, steps = self._last_read
             if last_offset != offset or steps is None:

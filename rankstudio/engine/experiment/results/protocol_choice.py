@@ -100,8 +100,9 @@ def choose_by_protocol(plan: Plan, folds: Sequence[FoldResult]) -> ProtocolChoic
 def mean_path(paths: Sequence[PathResult]) -> PathResult:
     """Return one path with the means over the folds, from the paths of one combination.
 
-    Its steps have numbers, criteria and sizes, the largest of the folds, but no
-    models. A single path is returned as it is.
+    `paths` has the path of each fold. The steps of the result have numbers and
+    mean criteria, and the largest size of the folds, but no models. A single
+    path is returned as it is.
     """
     first = paths[0]
     if len(paths) == 1:
@@ -151,15 +152,16 @@ def last_within(lengths: Ints, max_length: int) -> int | None:
 
 
 def _shared_lengths(paths: Sequence[PathResult]) -> Ints:
-    """Return the lengths of any of the paths at which all of them have a model, ascending.
+    """Return the lengths of the steps of all paths at which every path has a model, ascending.
 
-    A length is a number of features or rounds. An optimiser has one model, with
+    A length is a number of features or rounds. Where a path has no step of a
+    length, its largest model below it counts. An optimiser has one model, with
     the length 1.
     """
     if paths[0].step_kind is StepKind.ITERATIONS:
         return np.array([1], dtype=np.int64)
     shortest = max(int(path.x_values.min()) for path in paths)
-    # Below its first model a path has none; above it, the largest one counts.
+    # Below its first model, a path has none.
     lengths: Ints = np.unique(np.concatenate([path.x_values for path in paths]))
     return lengths[lengths >= shortest]
 

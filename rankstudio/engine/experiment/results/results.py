@@ -126,9 +126,10 @@ class PathResult:
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row per step: number of features, column of the newest feature, criterion and measures.
+        """Return a table with a row per step, and its criterion and measures.
 
-        Columns are counted from 0; -1 means that the step has no feature.
+        "column" is the column of the newest feature in the data, counted from 0; -1
+        means that the step has no feature.
         """
         import pandas as pd  # noqa: PLC0415 - only here, and the window starts without it
 
@@ -155,6 +156,7 @@ class PathResult:
         measure that the path does not have.
         """
         default = next(iter(self.validation), "")
+        # A measure that the caller names must exist; "" is the criterion.
         measure_name = _checked_measure(
             [self], name or default, is_required=name is not None
         )
@@ -281,13 +283,12 @@ class FoldResult:
     def measured(self, part: Part) -> Mapping[str, float]:
         """Return the measures of a fold by name, on a part of the data.
 
-        Cross-fitted ones are the means over the validation queries, each
-        measured by a model that was chosen without it.
+        `part` is the test part, the validation queries "cross-fitted", or the
+        validation queries that chose the model. Cross-fitted measures are
+        means over the validation queries, each measured by a model that was
+        chosen without it.
 
         The result is empty if the measures are unknown.
-
-        `part` is the test part, the cross-fitted values, or the queries that
-        chose the model.
         """
         match part:
             case Part.TEST:
@@ -377,8 +378,8 @@ class RunResult:
     def unfitted(self) -> Unfitted | None:
         """Reason why the run has no cross-fitted values; None if it has them.
 
-        These are measures in each validation query, by models that were chosen
-        without it.
+        Cross-fitted values are measures in each validation query, by models
+        that were chosen without this query.
         """
         if all(fold.cross_fitted for fold in self.folds):
             return None
@@ -479,7 +480,12 @@ class RunResult:
         )
 
     def path_frame(self) -> pd.DataFrame:
-        """Return a row per step of every path, with its fold, values on the axes and newest feature."""
+        """Return a table with a row per step of every path.
+
+        The first columns are the fold and the values of the parameters with
+        several values. "feature" is the id of the step's newest feature, and
+        "name" its name.
+        """
         import pandas as pd  # noqa: PLC0415 - slow to import, and not needed by runs
 
         frames = []
@@ -583,7 +589,8 @@ class RunResult:
 
         It is 0 for a fold without measures by query.
         """
-        # The part is "test", or "cross-fitted" on the validation queries.
+        # The part is the test part, or the validation queries "cross-fitted":
+        # each is measured by a model that was chosen without it.
         is_cross_fitted = self.part is Part.CROSS_FITTED
         values = [
             fold.cross_fitted if is_cross_fitted else fold.per_query
@@ -596,7 +603,11 @@ class RunResult:
         )
 
     def has_per_query(self, name: str) -> bool:
-        """Return whether a measure is known in each query of the part on which the run is measured."""
+        """Return whether a measure is known in each query of the part on which the run is measured.
+
+        This is the test part, or the validation queries "cross-fitted": each
+        measured by a model that was chosen without it.
+        """
         is_cross_fitted = self.part is Part.CROSS_FITTED
         values = [
             fold.cross_fitted if is_cross_fitted else fold.per_query
@@ -606,9 +617,11 @@ class RunResult:
 
 
 def part_of(folds: Sequence[FoldResult]) -> Part:
-    """Return the best part of the data on which all folds are measured.
+    """Return the best part of the data on which all folds are measured; `NONE` without any.
 
-    The test part and cross-fitted values are estimates for new queries, and come first.
+    The best is the test part. Next are cross-fitted values, of validation
+    queries by models that were chosen without them, and last the values of the
+    queries that chose the model, which overestimate it.
     """
     values: dict[Part, list[Mapping[str, Any]]] = {
         Part.TEST: [fold.test for fold in folds],
@@ -680,7 +693,7 @@ def undecided_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]
         )
         return (Note(text),)
 
-    # Values by which models are chosen, of all paths of a fold.
+    # Values of the measure that chooses, of all models of a fold: shape (n,).
     fold_values = [
         np.concatenate(
             [path.validation.get(plan.select_by, _NO_VALUES) for path in fold.paths]
@@ -692,7 +705,8 @@ def undecided_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]
     ):
         return ()
 
-    # The measure may be 0 for a known reason.
+    # A measure may be 0 for all models because of the convention; the note says
+    # why, "" if it cannot be.
     cause = zero_measure_note(plan.convention, plan.chosen_by)
     if cause and all(values[0] == 0.0 for values in fold_values):
         return (Note(cause),)
@@ -756,6 +770,7 @@ def edge_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
             (axis.values[0], smallest),
             (axis.values[-1], largest),
         ):
+            # Number of folds that chose this end.
             n = sum(fold.chosen.unit.values[index] == end for fold in folds)
             text = of_one if len(folds) == 1 else of_several
             if n:
@@ -813,9 +828,10 @@ def _colors(n: int) -> list[Color]:
 
 
 def _mean_curve(paths: tuple[PathResult, ...], name: str) -> tuple[Ints, Floats]:
-    """Return the x positions of the steps that all paths have, and their mean values, shape (K,).
+    """Return a curve for several paths: the x of each of K steps, and the mean value, shape (K,).
 
-    Of iterations, only the last step of each path is used.
+    The x of a step is its number of features or rounds. The K steps are those
+    that all paths have; of iterations, only the last step of each path is used.
 
     `name` is a measure, or "" for the criterion. NaN where no path has a value.
     """
@@ -839,10 +855,10 @@ def _curve_values(path: PathResult, name: str) -> Floats:
 
 
 def _checked_measure(paths: list[PathResult], name: str, *, is_required: bool) -> str:
-    """Return the measure to draw: `name`, or another one that all paths have.
+    """Return the measure to draw: `name` if all paths have it, otherwise another one that they have.
 
-    It is "" for the criterion, if nothing was validated. ParameterError is
-    raised if `name` is required but missing.
+    It is "", for the method's own criterion, if they have none. ParameterError
+    is raised if the paths lack `name` and it is required.
     """
     name_sets = [set(path.validation) for path in paths]
     shared_names = sorted(set.intersection(*name_sets)) if name_sets else []

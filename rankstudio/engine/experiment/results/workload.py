@@ -58,13 +58,13 @@ def workload(
     n_documents, n_features : int
         Size of a training part of the data.
     """
-    # A pace is the duration of a run divided by the typical duration of its plan.
+    # The pace of a run is its duration divided by the typical one of its plan.
     paces = [
         (run.plan, _relative_seconds(run))
         for run in finished
         if run.folds and run.seconds > 0
     ]
-    # A run is guessed if no run on its data has finished.
+    # Numbers of units, and of plans without any finished run on the same data.
     n_units = 0
     seconds = 0.0
     n_guessed = 0
@@ -77,7 +77,8 @@ def workload(
             for other, pace in data_paces
             if (other.method, other.ranker) == (plan.method, plan.ranker)
         ]
-        # The pace of other methods is averaged with the size ratio.
+        # The pace of other methods is averaged with the ratio of the numbers of
+        # documents: the square root of the product is their geometric mean.
         size_ratio = n_documents / SAMPLE_DOCUMENTS
         usable_paces = method_paces or [
             sqrt(pace * size_ratio) for _, pace in data_paces
@@ -98,7 +99,8 @@ def typical_seconds(
 ) -> float:
     """Return the approximate seconds of a plan with one thread on data as large as the sample.
 
-    `n_features` may differ from that of the sample.
+    Only the number of features, `n_features`, may differ from that of the
+    sample.
     """
     # `seconds` of an entry has the time of a fold that all fits share, of a
     # fit, and of the path of a final ranker; each combination has a fit.
@@ -116,12 +118,13 @@ def typical_seconds(
             * method_seconds.fit
             * (relative_size if plan.entry.selects else 1.0)
         )
-    # The selector is trained once for all parameters of the ranker.
-    n_own = prod(len(axis.values) for axis in plan.axes if not axis.ranker)
+    # The selector is trained once for all parameters of the ranker: for each
+    # combination of its own parameters.
+    n_selector_fits = prod(len(axis.values) for axis in plan.axes if not axis.ranker)
+    selector_seconds = n_selector_fits * method_seconds.fit
     ranker_seconds = n_fits * ranker.seconds.path
     return n_folds * (
-        method_seconds.fold
-        + relative_size * (n_own * method_seconds.fit + ranker_seconds)
+        method_seconds.fold + relative_size * (selector_seconds + ranker_seconds)
     )
 
 

@@ -94,7 +94,7 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
     model : Step
         Step that must remain able to score if it is nonlinear.
     ids : sequence of int of length n
-        1-based id of each column.
+        1-based id of the feature in each column.
 
     Notes
     -----
@@ -116,13 +116,15 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
 def _path_header(
     path: PathResult, steps: Sequence[Step], model: Step, ids: Sequence[int]
 ) -> dict[str, Any]:
-    """Return all of a path except its arrays.
+    """Return all of a path except its arrays, as plain values for JSON.
 
-    Its keys are those of the stored format. A step is "beyond" its weights if
-    it is nonlinear: only `model` has a definition there. `ids`, of length n,
-    has the 1-based id of each column.
+    The keys are those of the stored format. "kinds" has the class of each step,
+    and "extras" the fields that only this class has. "beyond" has what defines a
+    nonlinear step besides its weights: it is empty for all steps but `model`.
+    `ids`, of length n, has the 1-based id of the feature in each column.
     """
-    # Keys that would repeat the measures or be empty are left out.
+    # Keys that would be empty are left out, and the measures with standard
+    # errors if they are all measures.
     is_partial = bool(path.standard_errors) and list(path.standard_errors) != list(
         path.validation
     )
@@ -152,8 +154,8 @@ def _path_header(
 def _path_arrays(path: PathResult, steps: Sequence[Step]) -> dict[str, NDArray[Any]]:
     """Return the arrays of a path, in the order in which they stand in the archive.
 
-    The last axis of arrays has one entry per step. Rows of different lengths
-    are joined to one array, with the lengths in a second one.
+    The last axis of an array has one entry per step. Rows of different lengths,
+    such as "weights", are joined to one array, with the lengths in a second one.
 
     "before" is the criterion before each step, "n" the number of features, and
     "used" has the columns with weights.
@@ -185,16 +187,17 @@ def _path_arrays(path: PathResult, steps: Sequence[Step]) -> dict[str, NDArray[A
 def unpack_path(
     content: bytes, unit: Unit, ids: Sequence[int], source: str = "a study"
 ) -> PathResult:
-    """Return the path from the bytes that `pack_path` made.
+    """Return the path of a unit from the bytes that `pack_path` made.
 
-    `ids`, of length n, has the 1-based id of each column. The source names the
-    study in later messages about its models.
+    `ids`, of length n, has the 1-based id of the feature in each column.
+    `source` names the study in later messages about its models.
 
     Raises
     ------
     StoreError
         If the bytes are damaged.
     """
+    # Where the models are stored, for messages; people count from 1.
     stored = f"{source}, fold {unit.fold} with combination {unit.position + 1}"
 
     # The archive has a header in JSON, and arrays.
@@ -222,7 +225,7 @@ def unpack_path(
             p_values=FrozenMapping(_p_values(header, arrays)),
             choices=_parsed_choices(header, arrays),
         )
-    # What damaged bytes may raise.
+    # These are the errors that damaged bytes may raise.
     except (
         *IMPOSSIBLE,
         zipfile.BadZipFile,
@@ -240,7 +243,8 @@ def fold_values(result: FoldResult) -> dict[str, Any]:
     baseline = result.baseline
     grade = result.greatest_grade
 
-    # Values that are empty or NaN are left out; fold_from_values has the same defaults.
+    # Values that are empty or NaN are left out; `fold_from_values` puts the same
+    # defaults in their place.
     return {
         "chosen": {
             "position": result.chosen.unit.position,
@@ -440,8 +444,9 @@ def _read_array(archive: Any, name: str) -> NDArray[Any]:
     )
     if is_invalid or values_offset + count * dtype.itemsize > len(content):
         return cast("NDArray[Any]", archive[name])
-    # In Fortran order the first axis varies fastest: read reversed, then
-    # transpose. The copy can be written, and lets the content be freed.
+    # In Fortran order the first axis varies fastest: read with the axes in
+    # reverse order, then transpose. The copy can be written to, and the content
+    # can be freed. "K" keeps the order of the axes in memory.
     flat: NDArray[Any] = np.frombuffer(content, dtype, count, values_offset)
     return (flat.reshape(shape[::-1]).T if is_fortran else flat.reshape(shape)).copy(
         "K"
@@ -468,11 +473,11 @@ def _values_by_measure(
 
 
 def _p_values(header: Mapping[str, Any], arrays: Arrays) -> dict[str, NDArray[Any]]:
-    """Return the p-values of a path, shape (K,) for K steps, by measure.
+    """Return the p-values of a stored path, shape (K,) for K steps, by measure.
 
-    They compare each model with the best one of the path.
-
-    The result is {} for a path that an earlier version stored.
+    They compare each model with the best one of the path. `header` and `arrays`
+    are the two parts of a stored path. The result is {} for a path that an
+    earlier version stored; ValueError is raised for damaged values.
     """
     if "p_values_of" not in header:
         return {}
@@ -500,7 +505,9 @@ def _choices_arrays(choices: SubsetChoices) -> dict[str, NDArray[Any]]:
 def _parsed_choices(header: Mapping[str, Any], arrays: Arrays) -> SubsetChoices | None:
     """Return the models that a path's rule chooses on subsets of the validation queries.
 
-    The result is None if validation queries did not choose, or in older studies.
+    `header` and `arrays` are the two parts of a stored path. The result is None
+    if validation queries did not choose, or in older studies; ValueError is
+    raised for damaged values.
     """
     if "choices_of" not in header:
         return None
@@ -644,10 +651,10 @@ def _joined_rows(
 
 
 def _split_rows(name: str, arrays: Arrays, dtype: str) -> list[NDArray[Any]]:
-    """Return views of the rows that were stored one after the other in one array.
+    """Return views of the rows that are stored one after the other in the array `name`.
 
-    Their lengths are in the array `name` with "_sizes". ValueError is raised if
-    they are wrong.
+    Their lengths are in another array, with "_sizes" behind the name. ValueError
+    is raised if the lengths or the type of the values are wrong.
     """
     flat = arrays[name]
     sizes = arrays[f"{name}_sizes"]

@@ -133,7 +133,7 @@ class StudyFile:
         )
         # To notice when another file takes the path of this one.
         self._file_identity = _identity(self.path)
-        self.written: datetime | None = None
+        self.written: datetime | None = None  # time of the last transaction
         self._closed = False
 
     def move_to(self, path: str | Path) -> None:
@@ -203,7 +203,8 @@ class StudyFile:
                 )
                 raise StoreError(text.format(path=self.path))
             with _all_or_nothing(self._db):
-                # An older study gets the columns that later versions added.
+                # A study of an earlier version first gets the columns that later
+                # versions added to its tables.
                 study_rows.add_columns(self._db)
                 yield self._db
             self.written = datetime.now()
@@ -220,7 +221,7 @@ class StudyFile:
             return self._db.execute(sql, values).fetchall()
 
     def records(self, table: str, clause: str = "", *values: Any) -> list[Row]:
-        """Return the rows of a table, including damaged ones.
+        """Return the rows of a table, including damaged ones, which are marked as such.
 
         `clause` is the end of the query, such as "WHERE run = ?", and `values`
         has the values of its question marks.
@@ -239,7 +240,8 @@ class StudyFile:
         return [study_rows.row_of(table, row) for row in rows]
 
     def close(self) -> None:
-        """Close the file. It may be called twice."""
+        """Close the file, and delete the note of its owner; do nothing if it is closed already."""
+        # SQLite raises a ProgrammingError for a closed database.
         with self._lock, in_words(self.path), suppress(sqlite3.ProgrammingError):
             # Called for its error only: if the file is closed already, the file
             # beside it that names the owner may be that of the next owner.
@@ -258,7 +260,12 @@ class StudyFile:
 
 
 def _open_owned(path: Path) -> sqlite3.Connection:
-    """Return a connection to a sound study that keeps other processes from opening the study."""
+    """Open a sound study, and return a connection to it.
+
+    Until the connection is closed, no other process can open the study.
+    StoreError is raised for a file that is damaged or no study, and
+    StudyInUseError if another process has it open.
+    """
     # A journal must be rolled back before the study can be checked, so a copy
     # is checked.
     has_journal = Path(f"{path}-journal").exists()
@@ -266,7 +273,7 @@ def _open_owned(path: Path) -> sqlite3.Connection:
         # Nothing is written before the file is known to be a study.
         _check_study_file(path, copy)
     if not _writable(path):
-        # SQLite would report a fault of the disk
+        # Without this check, SQLite would report a fault of the disk.
         raise StoreError(f"{path}: {tr(_FORBIDDEN)}.")
     with in_words(path):
         # Threads share the connection: a lock of the study lets one of them use
@@ -291,10 +298,13 @@ def _writable(path: Path) -> bool:
 
 
 def _memory_copy(path: Path, *, shared: bool) -> sqlite3.Connection:
-    """Return a copy in memory of a sound study; without its log if other processes may have it open.
+    """Return a connection to a copy in memory of a sound study.
+
+    A log beside the file has the latest results. It is read, too, unless the
+    study is `shared`: other processes may have it open.
 
     SQLite reads a log only in a folder in which it may write, so such a study
-    is first copied to a temporary one.
+    is first copied to a temporary folder.
     """
     needs_copy = _has_log(path) and not shared
     with _file_copy(path) if needs_copy else nullcontext() as copy:
@@ -311,7 +321,10 @@ def _memory_copy(path: Path, *, shared: bool) -> sqlite3.Connection:
 
 @contextmanager
 def _file_copy(path: Path) -> Iterator[Path]:
-    """Provide a copy of a study and its logs in a folder where SQLite may write, as it must to read a log."""
+    """Provide a temporary copy of a study and its logs, deleted at the end of the block.
+
+    SQLite may write in its folder, as it must to read a log.
+    """
     try:
         with tempfile.TemporaryDirectory(prefix="rankstudio-") as folder:
             copy = Path(folder) / "study"
@@ -337,13 +350,16 @@ def _has_log(path: Path) -> bool:
 
 
 def _take_ownership(db: sqlite3.Connection, path: Path) -> None:
-    """Lock a study for other processes until the connection is closed, and let it use a log."""
+    """Lock a study until the connection is closed: no other process can open it.
+
+    The study also gets a log, to which SQLite appends changes.
+    """
     db.execute("PRAGMA locking_mode = EXCLUSIVE")
     db.execute("PRAGMA journal_mode = WAL")
     db.execute(f"PRAGMA synchronous = {_SYNCHRONOUS}")
     db.execute("BEGIN EXCLUSIVE")  # takes the lock, which outlasts the transaction
     db.execute("COMMIT")
-    # an index of the log that readers shared; the only owner needs none
+    # "-shm" is an index of the log for several readers; the only owner needs none.
     with suppress(OSError):
         Path(f"{path}-shm").unlink(missing_ok=True)
 
@@ -419,12 +435,11 @@ def in_words(path: Path) -> Iterator[None]:
 def _check_study_file(
     path: Path, copy: Path | None = None, *, shared: bool = False
 ) -> None:
-    """Raise an error unless a file is a sound study of this version; write nothing near it.
+    """Raise a StoreError unless a file is a sound study of this version; write nothing near it.
 
     A sound study has the application id and the version of a study, no damage,
-    and a complete log.
-
-    The copy is inspected if there is one; of a shared study, the file without its log.
+    and a complete log. With `copy`, this copy of the file is inspected instead.
+    The log of a `shared` study, which other processes may have open, is ignored.
     """
     opened_path = copy or path
     if not opened_path.is_file():
@@ -490,10 +505,11 @@ def _owner_file(path: Path) -> Path:
 
 
 def _note_owner(path: Path) -> None:
-    """Write the number of this process to the file beside a study that names its owner.
+    """Write the number of this process to a file beside a study: the process that owns it.
 
-    Without it, another process that is refused only reads "another program". A
-    failure is ignored, because the file locks nothing.
+    The message for another process, which cannot open the study, names this
+    number. Without the file it only says "another program". A failure is
+    ignored, because the file locks nothing.
     """
     note = _owner_file(path)
     try:
@@ -537,8 +553,9 @@ def _all_or_nothing(db: sqlite3.Connection) -> Iterator[None]:
 def _is_foreign(db: sqlite3.Connection) -> bool:
     """Return whether a database is not a study.
 
-    It is not if it lacks a column of a study, has an added column with another
-    type, or has objects that act by themselves.
+    This is so if it lacks a column of a study, if a column that later versions
+    added has another type, or if it has objects that act by themselves, such as
+    triggers.
     """
     with closing(sqlite3.connect(":memory:")) as empty_study:
         _make_tables(empty_study)

@@ -185,7 +185,8 @@ class Study:
         The notes do not include damaged parts of a run: :meth:`runs` reports
         those with the run.
         """
-        # Records of the whole study, by kind.
+        # Records of the whole study, by kind. Each row has a digest: it is sound if
+        # this digest matches its cells.
         notes = (
             []
             if self._sound_records("study")
@@ -291,7 +292,8 @@ class Study:
                 run = None if anew else self._equal_run(plan, versions_text, checksum)
             if run is None:
                 run = next_id(db, "run")
-                # "same" also records the checksums of the user's own files.
+                # "same" has all settings by which equal plans are found, and the
+                # checksums of the user's own files.
                 values = {
                     "plan": as_json(plan_as_dict(plan)),
                     "same": same(plan),
@@ -406,11 +408,12 @@ class Study:
             db.execute("INSERT OR REPLACE INTO choice VALUES (?, ?, ?)", cells)
 
     def choice(self, run: RunKey) -> tuple[tuple[Any, ...] | None, int | None]:
-        """Return which model of a run the user chose: the values on the plan's axes, and a length.
+        """Return the model of a run that the user chose, as values of parameters and a length.
 
-        An axis is a parameter with several values. The values are None for the
-        path that validation chose. The length is a number of features or a
-        round, or None for the best. Both are None if missing or damaged.
+        The values are those of the parameters for which the plan has several,
+        or None for the path that validation chose. The length is a number of
+        features or a round, or None for the best. Both are None if the study
+        has no choice, or the record is damaged.
         """
         if self._has_table("choice"):
             for payload, digest in self._file.rows(
@@ -436,7 +439,10 @@ class Study:
         return tuple(_seal_mark(row, unsealed_keys) for row in rows)
 
     def _recorded_with_one_seal(self) -> tuple[str, ...]:
-        """Return the keys of the datasets recorded when one seal hid the test parts of all of them."""
+        """Return the keys of the datasets that an earlier version recorded.
+
+        In that version, one seal hid the test parts of all datasets.
+        """
         keys: list[str] = []
         for row in self._sound_records("dataset", "ORDER BY id"):
             with suppress(*IMPOSSIBLE):  # an unreadable record has no keys
@@ -447,7 +453,10 @@ class Study:
         return tuple(dict.fromkeys(keys))
 
     def note_seal(self, mark: SealMark) -> None:
-        """Store that the test parts of some or all datasets were sealed (hidden) or unsealed."""
+        """Store that the test parts of some or all datasets were sealed (hidden) or unsealed.
+
+        `mark` has the keys of the datasets, or None for all, and the time.
+        """
         datasets = None if mark.datasets is None else as_json(list(mark.datasets))
         values = {
             "sealed": int(mark.sealed),
@@ -506,7 +515,7 @@ class Study:
             db.execute("INSERT OR REPLACE INTO evidence VALUES (?, ?, ?, ?, ?)", cells)
 
     def evidence(self, run: RunKey, fold: int, key: str) -> bytes | None:
-        """Return the stored bytes that explain a selection of a run on a fold, by their key.
+        """Return the evidence with a key: stored bytes that explain a selection of a run on a fold.
 
         The result is None if the evidence is missing or damaged, or if the
         study is closed.
@@ -600,6 +609,7 @@ class Study:
         Damaged units are not included.
         """
         combinations = run.plan.combinations
+        # Keeps the steps of each path in memory, or in a file if there are many.
         keep = path_keeper(run.plan)
         units = {}
         sound_units, _ = self._sound_parts(run)
@@ -632,8 +642,8 @@ class Study:
         if not self._summary(row).damage:
             return
         with self._file.transaction() as db:
-            # The plan and the data of the run tell which units and folds it
-            # should have.
+            # Rows of the run, marked as damaged also if its plan does not have
+            # such a unit or fold.
             units, folds = self._parts(*self._read_run(row))
             for table, parts in (("unit", units), ("fold", folds)):
                 for part in parts:
@@ -697,7 +707,7 @@ class Study:
             position of the combination, if :meth:`finished_units` has already
             read them.
         """
-        # A fold is finished if it is stored and all its units are.
+        # A fold is finished if it is stored, and all its units are stored.
         units = self.finished_units(run) if units is None else units
         n_combinations = len(run.plan.combinations)
         unit_counts = Counter(fold for fold, _ in units)
@@ -803,7 +813,10 @@ class Study:
         return _sound_rows(self._file.records(table, clause, *values))
 
     def _listed_records(self) -> list[Row]:
-        """Return the records of all runs that are not removed, damaged ones too, the oldest first."""
+        """Return the records of all runs that the user has not removed, the oldest first.
+
+        Damaged records are among them.
+        """
         removed_ids = {row["run"] for row in self._sound_records("removed")}
         return [
             row
@@ -822,11 +835,13 @@ class Study:
         return rows[0]
 
     def _data(self, run: Row) -> RecordedData:
-        """Return the description of the data of a run, with their feature set, if any.
+        """Return the description of the data of a run.
 
-        StoreError is raised if it is missing or damaged.
+        It includes a search engine's names for the features, if the study has
+        them. StoreError is raised if the description is missing or damaged.
         """
         try:
+            # Without exactly one row this raises a ValueError, which is caught.
             (row,) = self._sound_records("dataset", "WHERE id = ?", run["dataset"])
             recorded_data = _parsed_data(row)
             return replace(
@@ -867,11 +882,11 @@ class Study:
     ) -> None:
         """Raise ChangedDataError if files at a location changed since a run read the same columns.
 
-        `sources` are the files as they are now.
+        `sources` are the files as they are now, with their checksums.
         """
-        # The same file with other columns, or the labels of another judge, has
-        # another checksum. A damaged record, for which `_columns_of` returns
-        # None, may have had the same columns.
+        # Only runs with the same columns count: with other columns, or the labels
+        # of another judge, the same file has another checksum. A damaged record,
+        # for which `_columns_of` returns None, may have had the same columns.
         same_columns = None, plan_as_dict(plan).get("columns", {})
         used_datasets = {
             row["dataset"]
@@ -893,8 +908,11 @@ class Study:
     def _read_run(self, row: Row) -> tuple[Row, Plan, RecordedData]:
         """Return the record of a run with its plan and its data.
 
-        StoreError is raised if the plan or the data cannot be read.
+        Methods and measures of the run that this installation lacks are added
+        to the known ones, so that they have names. StoreError is raised if the
+        record is damaged, or the plan or the data cannot be read.
         """
+        # The record again: an error if it is damaged.
         run = self._run(row.id)
         data = self._data(row)
 
@@ -936,6 +954,7 @@ class Study:
         for payload, digest in self._file.rows(
             "SELECT payload, digest FROM method WHERE run = ?", run.id
         ):
+            # A damaged description, or one that is too long, is ignored.
             if (
                 digest == payload_digest(run.id, payload)
                 and len(payload) <= _MAX_METHOD_LENGTH
@@ -955,6 +974,7 @@ class Study:
         for payload, digest in self._file.rows(
             "SELECT payload, digest FROM measure WHERE run = ?", run.id
         ):
+            # A damaged description, or one that is too long, is ignored.
             if (
                 digest == payload_digest(run.id, payload)
                 and len(payload) <= _MAX_METHOD_LENGTH
@@ -969,7 +989,8 @@ class Study:
     ) -> tuple[list[Row], list[Row]]:
         """Return the rows of the units and of the folds of a run, with damaged ones marked.
 
-        Units and folds that the plan of the run does not have count as damaged.
+        `row` is the record of the run. Units and folds that its plan does not
+        have count as damaged.
         """
         numbers = plan.folds or data.folds
         n_combinations = _n_combinations(plan)
@@ -1019,11 +1040,12 @@ class Study:
         ]
 
     def _summary(self, row: Row) -> RunSummary:
-        """Return a run as a list shows it: plan, data, times, and how much of it is finished.
+        """Return what a list shows of a run: plan, data, times, and how much of it is finished.
 
-        StoreError is raised if its plan or its data cannot be read.
+        `row` is the record of the run. StoreError is raised if its plan or its
+        data cannot be read.
         """
-        # Numbers of parts that the run should have, and that are undamaged.
+        # Numbers of parts that the run should have, and of those without damage.
         run, plan, data = self._read_run(row)
         units, folds = self._parts(row, plan, data)
         n_folds = len(plan.folds or data.folds)
@@ -1092,8 +1114,9 @@ def write_data(
     ]
     number = rows[0].id if rows else next_id(db, "dataset")
 
-    # A sound record without a first file stays so: the one seal of an earlier
-    # version applies to it.
+    # The checksum of the first file names the dataset in seals. A sound record
+    # of an earlier version lacks it, and stays so: the one seal of that version
+    # applies to it.
     first_file = (
         rows[0]["first_file"] if rows and rows[0].sound else dataset.origin.checksum
     )
@@ -1126,6 +1149,7 @@ def _write_methods(db: sqlite3.Connection, run: int, plan: Plan) -> None:
     descriptions = [
         description_of(entry)
         for entry in plan.entries
+        # An ability is a plug-in that comes with RankStudio.
         if entry.origin is not None and entry.origin.kind is not OriginKind.ABILITY
     ]
     if descriptions:
@@ -1196,7 +1220,10 @@ def _digest_of_earlier_version(plan: Plan, data: RecordedData) -> str:
 
 
 def same(plan: Plan) -> str:
-    """Return the values that equal plans share, as JSON: all except the location of the data."""
+    """Return a text that is the same for equal plans: their values as JSON.
+
+    The location of the data is left out, because the same data may be elsewhere.
+    """
     values = plan_as_dict(plan)
     del values["data"]
     # A file of the user counts by its content, because its name may stay the same.
@@ -1290,7 +1317,9 @@ def _parsed_data(row: Row) -> RecordedData:
 
 
 def _seal_mark(row: Row, unsealed_keys: tuple[str, ...]) -> SealMark:
-    """Return a mark of the seal; a damaged mark seals all datasets, because it may have sealed any of them.
+    """Return the mark in a row: test parts of some datasets were sealed (hidden) or unsealed.
+
+    A damaged mark seals all datasets, because it may have sealed any of them.
 
     Parameters
     ----------

@@ -250,7 +250,8 @@ def dataset_keys(data: SealedData) -> tuple[str, ...]:
         return dataset_keys(data.recorded)
     if isinstance(data, RecordedData):
         location = data.place
-        # "" stands for data made in memory, which have no file.
+        # None: an earlier version did not record it. "": the data were made in
+        # memory, and have no file.
         if data.first_file is not None:
             contents = [data.first_file or data.checksum]
         else:
@@ -273,8 +274,9 @@ def marks_of(
 ) -> tuple[SealMark, ...]:
     """Return the marks of seals that concern a dataset, in order.
 
-    A mark seals or unseals some datasets, or all of them. Without data, return
-    the marks that concern all datasets.
+    A mark says that the test parts of some datasets, or of all, were sealed
+    (hidden) or unsealed. Without data, return the marks that concern all
+    datasets.
     """
     keys = dataset_keys(data) if data is not None else ()
     return tuple(
@@ -306,6 +308,7 @@ def n_looks(marks: Sequence[SealMark], data: SealedData | None) -> int:
 def seal_text(marks: Sequence[SealMark], data: SealedData) -> str:
     """Return the state of a test part for a report: "test part sealed", "test part shown twice".
 
+    A sealed test part is hidden. `marks` are the records of seals of the study.
     The result is "" if the dataset was never sealed.
     """
     looks = n_looks(marks, data)

@@ -131,9 +131,13 @@ def added_columns() -> frozenset[tuple[str, str]]:
 
 
 def row_of(table: str, record: Iterable[Any]) -> Row:
-    """Return a record that the query of `select` gives as a row."""
-    # The digest of a result also covers where it comes from, the plan, the
-    # versions and the data of its run, as a cell without a name.
+    """Return the row of a table from the cells that the query of :func:`select` gives.
+
+    The row is sound if each cell has the type of its column, and the stored
+    digest is that of the cells.
+    """
+    # The digest of a result also covers its origin: the plan, the versions and
+    # the data of its run, as a cell without a name. NULL in other tables.
     rowid, digest, origin, *cells = record
     values = dict(zip(COLUMNS[table], cells, strict=True))
     has_types = all(
@@ -143,7 +147,11 @@ def row_of(table: str, record: Iterable[Any]) -> Row:
 
 
 def write(db: sqlite3.Connection, table: str, **values: Any) -> None:
-    """Write a row with its digest, replacing one with the same key; `values` are by column."""
+    """Write a row with its digest; replace a row with the same key.
+
+    The names of `values` are those of the columns.
+    """
+    # Only results have an origin.
     origin = None
     if table in _RESULT_TABLES:
         (origin,) = db.execute(
@@ -172,9 +180,9 @@ def as_text(raw: bytes) -> str:
 
 
 def _digest(values: Mapping[str, Any]) -> str:
-    """Return the digest of the cells of a row.
+    """Return the digest of the cells of a row, which are given by the names of their columns.
 
-    Empty cells are left out: a new column changes no digest.
+    Empty cells, None, are left out: so a new column changes no digest.
     """
     digest = blake2b(digest_size=16)
     for name in sorted(name for name, value in values.items() if value is not None):
@@ -293,7 +301,7 @@ def sequence(values: Any, kind: type[Value]) -> tuple[Value, ...]:
 
 
 def numbers(values: Any) -> tuple[int, ...]:
-    """Return a list of distinct numbers from 1 up; ValueError otherwise."""
+    """Return values of JSON as a tuple; raise a ValueError unless they are distinct numbers from 1 up."""
     parsed_numbers = sequence(values, int)
     are_distinct = len(set(parsed_numbers)) == len(parsed_numbers)
     if not are_distinct or any(

@@ -94,7 +94,7 @@ def given_folds(
 def plan_of_given(
     method: str, plan: Plan, name: str, location: Path, dataset: FoldedDataset
 ) -> tuple[Plan, tuple[int, ...]]:
-    """Return the plan of a run of the user's scores or models, and the folds without a file.
+    """Return the plan of a run that measures the user's own scores or models, and folds without a file.
 
     Parameters
     ----------
@@ -119,7 +119,8 @@ def plan_of_given(
     files = _find_given_files(method, location, dataset)
     if method == GIVEN_MODEL.key:
         _check_preprocessing(files.of_folds.values(), plan, dataset)
-    # The plan names its folds only if it has to: without files for some, or as before.
+    # The plan names its folds only if it named them before, or if some folds
+    # have no file.
     folds = tuple(n for n in files.of_folds if not plan.folds or n in plan.folds)
     given_plan = plan.changed(
         method=method,
@@ -139,7 +140,13 @@ def plan_of_given(
 def _find_given_files(
     method: str, location: Path, dataset: FoldedDataset
 ) -> GivenFiles[Any]:
-    """Return the scores or models in files for the folds of a dataset, by fold number."""
+    """Read the user's files with scores or models for the folds of a dataset.
+
+    `location` is a file, or a folder with a file for each fold. The result has
+    scores or models by fold number, the checksums of the files, and the folds
+    without a file. DatasetError is raised if models have nothing to be measured
+    on.
+    """
     if method != GIVEN_MODEL.key:
         return find_scores(location, dataset)
     if not any(fold.test or fold.vali for fold in dataset.folds):
@@ -180,7 +187,7 @@ def _given_steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], s
     numbers = plan.folds or [fold.number for fold in dataset.folds]
     _check_given_files(files, given_files.checksums, numbers, given_files.of_folds)
 
-    # Scores become a step without a model.
+    # The scores or the model of each fold. Scores become a step without weights.
     by_fold = {number: given_files.of_folds[number] for number in numbers}
     if not has_models:
         folds = {fold.number: fold for fold in dataset.folds}
@@ -188,8 +195,8 @@ def _given_steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], s
             n: _step_of_scores(plan, folds[n], scores) for n, scores in by_fold.items()
         }, ""
 
-    # Models are checked against the data; what does not prevent their use
-    # becomes a note.
+    # Models are checked against the data. Other names of features, and queries
+    # on which a model was trained, do not prevent its use: they become a note.
     _check_preprocessing(by_fold.values(), plan, dataset)
     train = dataset.folds[0].train
     notes = dict.fromkeys(
@@ -206,7 +213,12 @@ def _check_given_files(
     numbers: Sequence[int],
     available: Collection[int],
 ) -> None:
-    """Refuse files that have changed since they were added to the plan, and folds without a file."""
+    """Raise an error for a file that has changed since it was added to the plan, or a fold without one.
+
+    `scores` has the checksums at that time, and `checksums` the present ones, by
+    file name. `numbers` are the folds to run, and `available` those with a file.
+    """
+    # Empty for a plan that a user wrote without checksums.
     files = scores.files
     for file, checksum in checksums.items():
         if files and files.get(file) != checksum:
@@ -229,10 +241,10 @@ def _scores_by_order(fold: Fold) -> Iterator[tuple[str, Floats]]:
 
 
 def _step_of_scores(plan: Plan, fold: Fold, scores: Mapping[str, Floats]) -> Step:
-    """Return a user's scores as the only step, or model, of a path.
+    """Return a user's scores as the only step of a path, where models have one step or more.
 
-    `scores` has the scores of the documents, shape (m,), by the name of their
-    part: "test".
+    `scores` has the scores of the documents of each part of the fold, shape
+    (m,), by the name of the part, such as "test".
     """
     parts = [(fold.parts[name].X, values) for name, values in scores.items()]
     files = plan.extension(GivenRanking)
@@ -246,7 +258,11 @@ def _step_of_scores(plan: Plan, fold: Fold, scores: Mapping[str, Floats]) -> Ste
 def _check_preprocessing(
     models: Iterable[Model], plan: Plan, dataset: FoldedDataset
 ) -> None:
-    """Refuse models that were learned from values with other preprocessing than the data."""
+    """Raise a DatasetError for a model that was trained on values with other preprocessing.
+
+    Preprocessing is how values are scaled, and missing values filled. It must be
+    that of the plan, by which the data were opened.
+    """
     text = tr(
         "{file}: preprocessing differs: the model was trained with {field} = {found}, {data} "
         "was opened with {expected}. Reopen the data with the same setting."
@@ -338,7 +354,8 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
     -----
     Queries are identified by their id and their documents.
     """
-    # Count the queries of each measured part that the fold's model was trained on.
+    # For each fold: the number of queries of its measured part that the model
+    # was trained on, and the number of all its queries.
     trained_queries: dict[tuple[int, object], _Queries] = {}
     counts: dict[int, tuple[int, int]] = {}
     is_unclear = False
@@ -370,7 +387,7 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
             n = n_shared(part, trained_queries[key])
         counts[fold.number] = n, part.n_queries
 
-    # Without a count, tell at least that the folds may be others.
+    # Without a count, at least say that the model's folds were others.
     files = plan.extension(GivenRanking)
     name = files.name if files is not None else ""
     sentence = seen_sentence(name, counts)
@@ -417,7 +434,11 @@ def _has_same_data(model: Model, plan: Plan, dataset: FoldedDataset) -> bool:
 
 
 def _has_same_folds(model: Model, dataset: FoldedDataset) -> bool:
-    """Return whether a model was trained on a fold of the same division of the queries."""
+    """Return whether a model was trained on one of the folds that a dataset has.
+
+    Then the dataset was divided by the same protocol and seed as the data of the
+    model, and has a fold with the number of the model's fold.
+    """
     try:
         # The file of the model has the plan of its run, which says how folds were made.
         protocol = parse_protocol(str(model.plan.get("protocol", GIVEN)))
@@ -431,17 +452,19 @@ def _has_same_folds(model: Model, dataset: FoldedDataset) -> bool:
 
 
 def _trained_queries(number: object, dataset: FoldedDataset) -> _Queries:
-    """Return the documents of the queries on which models of a fold are trained or chosen.
+    """Return the documents of the training and validation queries of a fold.
 
-    They are arrays of shape (documents, features) by query id.
+    A model of the fold was trained or chosen on these queries. The result has
+    arrays of shape (documents, features) by query id; several queries may have
+    the same id. `number` is that of the fold.
     """
     fold = next(fold for fold in dataset.folds if fold.number == number)
     queries: _Queries = {}
     for part in (fold.train, fold.vali):
         if part is None:
             continue
-        # A part without one query shares the documents of the whole; no query is number
-        # -1.
+        # A part from which one query is left out has the documents of the whole,
+        # and the number of this query. Otherwise -1: no query has this number.
         full_part, left_out = (
             (part.whole, part.query) if isinstance(part, LeftOut) else (part, -1)
         )
@@ -462,7 +485,8 @@ def queries_of(data: RankingDataset) -> _Queries:
 def n_shared(part: RankingDataset, queries: _Queries) -> int:
     """Return how many queries of a part are also in `queries`, with the same id and documents.
 
-    `queries` has arrays of shape (documents, features) by query id.
+    `queries` has the documents of each query, shape (documents, features), in a
+    list by query id.
     """
     return sum(
         any(

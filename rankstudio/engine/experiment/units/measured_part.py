@@ -70,10 +70,10 @@ class MeasuredPart(ScoredPart):
     def measure_all(
         self, steps: Sequence[Step], stored_measure: str = ""
     ) -> MeasuredSteps:
-        """Return the mean measures of a path's K models, shape (K,) each.
+        """Return the mean measures of a path's K models on the part, shape (K,) each.
 
-        The values of `stored_measure` in each query, shape (K, Q), are returned
-        as well; None without such a measure.
+        The values of `stored_measure` in each of Q queries, shape (K, Q), are
+        returned as well; None for a measure that is not computed.
         """
         mean_tables = []
         query_values = []
@@ -138,7 +138,11 @@ class MeasuredPart(ScoredPart):
         return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
 
     def _tables(self, steps: Sequence[Step]) -> Iterator[dict[str, Floats]]:
-        """Yield each measure in each query, shape (k, Q), for one block of k steps after the other."""
+        """Yield each measure in each query, shape (k, Q), for blocks of k steps, in order.
+
+        All steps must be those of one path, from its beginning: additive models
+        continue from the scores of the step before.
+        """
         if all(step.linear for step in steps):
             # Limit the memory for weights and scores, and that for measures in queries.
             largest_dimension = max(self._data.n_documents, self._data.n_features)
@@ -151,6 +155,7 @@ class MeasuredPart(ScoredPart):
                 )
                 yield self._evaluator.per_query_many(self.linear_scores(coefs))
             return
+        # Nonlinear models are scored one by one.
         scores: Floats | None = None
         for step in steps:
             scores = self.scores(step, scores)
@@ -185,11 +190,16 @@ class LeftOutQueries:
     """
 
     def __init__(self, plan: Plan, part: RankingDataset, train: TrainingData) -> None:
-        """Prepare empty lists of measures; `begin` adds those of a unit."""
+        """Start without measures; :meth:`begin` adds an empty list for a unit.
+
+        `part` is the training part of the fold, and `train` the same in the form
+        that methods take.
+        """
         self._plan = plan
         self._part = part
         self._train = train
-        # for each step, by the position of the unit
+        # By the position of a unit's combination, and for each of its steps:
+        # standard errors by measure, and the selection measure in each query.
         self._errors: dict[int, list[dict[str, float]]] = {}
         self._queries: dict[int, list[Floats]] = {}
 
@@ -201,12 +211,12 @@ class LeftOutQueries:
     def measure(
         self, unit: Unit, ranker: LinearRanker, step: Step
     ) -> Waiting[dict[str, float]]:
-        """Return the measures of a step's model on left-out queries, by name, with progress.
+        """Yield progress, and return the measures of a step's model on left-out queries, by name.
 
         `ranker` is trained anew on the features of the step, without each query
         or pair. The standard errors of the measures, and the values of the
-        selection measure in each query, are stored for `standard_errors` and
-        `queries`.
+        selection measure in each query, are also stored: the methods
+        `standard_errors` and `queries` return them.
         """
         measure_queries = (
             self._pair_measures if self._plan.pairs_out else self._per_query
@@ -233,12 +243,13 @@ class LeftOutQueries:
     def _pair_measures(
         self, ranker: LinearRanker, columns: Sequence[int]
     ) -> Waiting[dict[str, Floats]]:
-        """Return the measures of the only query, shape (1,) each.
+        """Yield progress, and return the measures of the only query, shape (1,) each.
 
         Each pair of documents is ranked by a model trained on these columns
         without the pair.
         """
         plan = self._plan
+        # All documents; the label names the method if they do not fit into memory.
         query_data = self._train.whole(
             (self._plan.ranker_entry or self._plan.entry).label
         )
@@ -260,7 +271,10 @@ class LeftOutQueries:
     def _per_query(
         self, ranker: LinearRanker, columns: Sequence[int]
     ) -> Waiting[dict[str, Floats]]:
-        """Return each measure in each query, shape (Q,), by a model trained without the query."""
+        """Yield progress, and return each measure in each query, shape (Q,).
+
+        Each query is ranked by a model trained on these columns without it.
+        """
         train = self._train
         plan = self._plan
         # Several shards are scored one by one if the method supports this;
@@ -274,6 +288,7 @@ class LeftOutQueries:
             names = tuple(dict.fromkeys(measure(name).name for name in plan.evaluated))
             table = yield from measured_left_out(train, scorer, plan.convention, names)
             return dict(zip(names, table, strict=True))
+        # All documents; the label names the method if they do not fit into memory.
         query_data = train.whole((plan.ranker_entry or plan.entry).label)
         scores = np.zeros(len(query_data.y))
         # A model without features scores every document 0.

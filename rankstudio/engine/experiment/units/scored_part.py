@@ -49,7 +49,9 @@ class ScoredPart:
         ``previous_scores``, of the same shape, are those of the previous step,
         to which an additive model only adds a term.
         """
-        if not step.learned:  # given scores are found by the content of the whole part
+        # Scores of the user, not of a model: the step has them for each part, and
+        # finds the part by its content.
+        if not step.learned:
             return step.scores(self._data.X.T)
 
         # Sparse values, or dense values that fit into memory. `_columns` is a

@@ -94,7 +94,7 @@ class SinglePath:
 
 
 def training_fold(plan: Plan, dataset: FoldedDataset) -> Fold:
-    """Return the first fold that a plan names, or the first of the dataset.
+    """Return the first fold that a plan names; the first of the dataset if it names none.
 
     Raises
     ------
