@@ -103,8 +103,9 @@ class DatasetFiles:
     def _reduced_set(self) -> FeatureSet | None:
         """The search engine's feature set, reduced to the kept features.
 
-        It is None if features are not renumbered, or the data have no feature
-        set with all of them.
+        A feature set has the definitions of the features in the engine. It is
+        None if features are not renumbered, or the data have no feature set with
+        all of them.
         """
         feature_set = self.dataset.extension(FeatureSet)
         kept_ids = (
@@ -119,13 +120,13 @@ class DatasetFiles:
         return feature_set.reduced(feature_set.ids[i] for i in kept_ids)
 
     def _set_path(self, feature_set: FeatureSet) -> Path:
-        """Return the path of a search engine's feature set, next to the table of features."""
+        """Return the output path of a search engine's feature set, beside the table of features."""
         name = (
             f"features{feature_set.suffix}"
             if feature_set.engine == "vespa"
             else "featureset.json"
         )
-        # Only this part of the table's name changes.
+        # The name of the table may have the name of the data before this part.
         return self.feature_table.with_name(
             self.feature_table.name.replace(FEATURE_TABLE, name)
         )
@@ -150,7 +151,9 @@ class DatasetFiles:
         return _with_ids_in_order(reduced_part) if self.renumber else reduced_part
 
     def save(self, *, comments: bool = True) -> Iterator[WrittenPart]:
-        """Write the parts one after the other, each file completely or not at all.
+        """Write the parts one after the other; yield each part with the files that were written.
+
+        A file is written completely or not at all.
 
         Raises
         ------

@@ -128,7 +128,10 @@ class Model:
 
     @property
     def needed(self) -> frozenset[int]:
-        """Ids of the features that the model may use."""
+        """Ids of the features that the model may use, by its weights or otherwise.
+
+        `beyond` has what a nonlinear model has besides its weights.
+        """
         threshold_ids = (
             threshold["id"] for threshold in self.beyond.get("thresholds", ())
         )
@@ -180,7 +183,8 @@ class Model:
         missing_ids = sorted({f.id for f in self.features} - set(column_of))
         if missing_ids:
             raise _absent_feature_error(missing_ids[0], self.source)
-        # nonlinear models use few of many features
+        # Nonlinear models use few of many features: only their columns are made
+        # dense.
         if isinstance(X, SparseRows) and "kind" in self.beyond:
             ids = sorted(self.needed)
             X = X[:, [column_of[i] for i in ids]]
@@ -189,6 +193,7 @@ class Model:
         # Each kind of model scores in its own way; a linear model has no kind.
         match self.beyond.get("kind", "linear"):
             case "linear":
+                # Shape (1, n): `linear_scores` takes several models.
                 by_id = {f.id: f.weight for f in self.features}
                 coef = np.array([[by_id.get(i, 0.0) for i in ids]])
                 columns = (
@@ -206,6 +211,7 @@ class Model:
             case "plugin":
                 return plugin_scores(self.beyond, column_of, X, self.source)
             case "sums":
+                # Each sum is a linear model of the features.
                 columns = np.ascontiguousarray(
                     X[:, [column_of[i] for i in self.beyond["columns"]]].T
                 )
@@ -222,6 +228,7 @@ class Model:
                     source=self.source,
                 )
                 return model._scores(np.ascontiguousarray(sums.T), feature_ids=None)
+            # The only other kind is "trees".
             case _:
                 return _lightgbm_scores(
                     self.beyond["lightgbm"],
@@ -245,10 +252,12 @@ def _lightgbm_scores(
 ) -> Floats:
     """Return the scores of documents by LightGBM's trees, shape (m,).
 
-    The trees were learned from columns with the ids `ids`; `column_of` has the
-    column of each id in X.
+    `text` has the trees. They were learned from columns with the feature ids
+    `ids`; `column_of` has the column of each id in X, shape (m, n). `source` is
+    the path of the model, for messages.
     """
     trees = checked_trees(text, len(ids))
+    # Not every column occurs in the trees.
     needed_ids = [ids[column] for column in trees.columns]
     missing_ids = [i for i in needed_ids if i not in column_of]
     if missing_ids:
@@ -326,7 +335,8 @@ def load_model(path: str | Path) -> Model:
         values = json.loads(
             read_text(Path(path)), object_pairs_hook=_object_without_duplicates
         )
-        # raises a ValueError for a lone surrogate
+        # Called for its error only: a ValueError for half a character (a lone
+        # surrogate), which could not be written again.
         json.dumps(values, ensure_ascii=False).encode()
         return replace(_parsed_model(values), source=str(path))
     except OSError as error:
@@ -427,12 +437,12 @@ def _check_unmodified(values: Mapping[str, Any]) -> None:
 
 
 def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
-    """Validate and return the definition of a nonlinear model.
+    """Validate and return the definition of a nonlinear model, the `beyond` of a :class:`Model`.
 
     Parameters
     ----------
     values : Mapping
-        Definition as read from JSON, with its "kind"; ``beyond`` of :class:`Model`.
+        Definition as read from JSON, with its "kind".
     ids : set of int
         Ids of the existing features.
 
@@ -469,6 +479,7 @@ def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
                 for c in _checked_field(values, "columns", list)
             ]
             text = _checked_field(values, "lightgbm", str)
+            # Called for its errors only.
             checked_trees(text, len(columns))
             return {"kind": kind, "columns": columns, "lightgbm": text}
         case "kernel":
@@ -483,9 +494,10 @@ def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
 
 
 def _checked_sums(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
-    """Validate and return a model whose features are sums of features.
+    """Validate and return the definition of a model whose inputs are sums of features.
 
-    ValueError is raised if the model is invalid.
+    `ids` are the existing features. The inner model has the sums as features,
+    with the ids 1, 2, …. ValueError is raised if the definition is invalid.
     """
     columns = _checked_columns(values, ids)
     sums = _checked_field(values, "sums", list)
@@ -506,9 +518,9 @@ def _checked_sums(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
 
 
 def _checked_columns(values: Mapping[str, Any], ids: Set[int]) -> list[int]:
-    """Return the ids that a model lists as its columns.
+    """Return the ids of features that the definition of a model lists as its columns.
 
-    ValueError is raised unless they are distinct features.
+    ValueError is raised unless they are distinct ids in `ids`.
     """
     columns = values.get("columns")
     if not isinstance(columns, list) or any(type(i) is not int for i in columns):
@@ -526,10 +538,10 @@ _Kind = TypeVar("_Kind", str, int, float, list[Any], dict[str, Any])
 
 
 def _checked_field(values: Any, name: str, kind: type[_Kind]) -> _Kind:
-    """Return a field of a JSON object, in the type `kind`.
+    """Return a field of a JSON object, `values`, in the type `kind`.
 
     ValueError is raised if the field is missing, of another type or out of
-    range. `values` is the object.
+    range. A float must be finite, and an int at least 1.
     """
     if not isinstance(values, dict) or name not in values:
         raise ValueError(f"expected {name}, found none")
@@ -565,7 +577,7 @@ def checked_kernel(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
     if not isinstance(vectors, list) or len(vectors) != len(weights):
         raise ValueError(f"expected {len(weights)} vectors, one per weight")
     rows = [_checked_numbers(row, "a vector", len(columns)) for row in vectors]
-    # Only the fields that a kernel has, in canonical form.
+    # All fields of a kernel, with defaults for those that the file lacks.
     kernel_fields = {name: getattr(kernel, name) for name in _KERNEL_FIELDS}
     return {
         "kind": "kernel",

@@ -1040,7 +1040,7 @@ class Study:
         ]
 
     def _summary(self, row: Row) -> RunSummary:
-        """Return what a list shows of a run: plan, data, times, and how much of it is finished.
+        """Return a run as an item of a list: its plan, data, times, and how much is finished.
 
         `row` is the record of the run. StoreError is raised if its plan or its
         data cannot be read.

@@ -180,7 +180,7 @@ def style_of(
     colors: str = "light",
     height: str | None = None,
 ) -> FigureStyle:
-    """Return the style for textual options.
+    """Parse the options for the style of figures, and return the style.
 
     Parameters
     ----------
@@ -199,6 +199,8 @@ def style_of(
     ParameterError
         For an invalid option.
     """
+    # A preset has a width in millimetres and a size of the text. The width 0.0
+    # means that the text is a length, with the usual size of the text, 8.
     preset_width, preset_font = PRESETS.get(width.strip().lower(), (0.0, 8.0))
     millimetres = preset_width or _millimetres("width", width)
     size = preset_font if font is None else font
@@ -206,7 +208,7 @@ def style_of(
         raise ParameterError(
             "font", size, f"points from {_FONT_RANGE[0]:g} to {_FONT_RANGE[1]:g}"
         )
-    # The entry of `COLORS` has a narrower type than the text.
+    # The equal entry of `COLORS`, which has the type of a scheme, not of any text.
     color_scheme = next((scheme for scheme in COLORS if scheme == colors), None)
     if color_scheme is None:
         raise ParameterError("colors", colors, " or ".join(COLORS))
@@ -238,7 +240,8 @@ def _millimetres(name: str, text: str) -> float:
 def _mixed_color(colors: tuple[str, ...], share: float) -> str:
     """Return the color at a share, from 0 to 1, of the way through some colors.
 
-    `colors` are hexadecimal, without "#"; the way is divided equally among them.
+    `colors` are hexadecimal, without "#", at equal distances on the way. Between
+    two of them, the color is a mixture.
     """
     position = min(max(share, 0.0), 1.0) * (len(colors) - 1)
     start = min(int(position), len(colors) - 2)

@@ -163,8 +163,13 @@ class CurvesFigure:
         return not any(_has_finite_point(series.x, series.y) for series in self.series)
 
     def table(self) -> Table:
-        """Return header and rows of the plotted values, one row per point."""
-        # Points of the series; the range has two further columns if any series has one.
+        """Return the header and the rows of the plotted values, one row per point.
+
+        They are the points of the series, then levels (lines to compare with) and
+        marked points.
+        """
+        # Points of the series; their ranges have two further columns if any series
+        # has ranges.
         has_ranges = any(series.low for series in self.series)
         header = [
             "series",
@@ -179,7 +184,7 @@ class CurvesFigure:
             for index, (x, y) in enumerate(zip(series.x, series.y, strict=True)):
                 range_cells = [low[index], high[index]] if has_ranges else []
                 rows.append([series.label or series.note, x, y, *range_cells])
-        # Levels have one coordinate, marks have both.
+        # Levels have one coordinate, marks have both. NaN is an empty cell.
         blanks: list[Cell] = [float("nan")] * 2 if has_ranges else []
         for level in self.levels:
             x, y = (
@@ -291,7 +296,7 @@ class RowsFigure:
         return all(isnan(value) for series in self.series for value in series.values)
 
     def table(self) -> Table:
-        """Return header and rows of the plotted values, one row per name."""
+        """Return the header and the rows of the plotted values, one row per name."""
         header = [self.row_title]
         columns = list[tuple[Cell, ...]]()
 
@@ -320,7 +325,7 @@ class RowsFigure:
             header += self.histograms.columns
             columns += list(zip(*self.histograms.shares, strict=True))
 
-        # Rows of the columns.
+        # So far the values are columns: make rows of them.
         return header, [
             [name, *(c[row] for c in columns)] for row, name in enumerate(self.rows)
         ]
@@ -391,7 +396,8 @@ class MapFigure:
         return all(isnan(value) for row in self.values for value in row)
 
     def table(self) -> Table:
-        """Return header and rows of the plotted values: the same rows and columns as the map."""
+        """Return the header and the rows of the plotted values, the same as those of the map."""
+        # Full names of the columns, where those of the map are short.
         columns = self.named or [
             f"{self.column_title} {name}".strip() for name in self.columns
         ]

@@ -80,6 +80,7 @@ def own_model(path: Path) -> Model:
     try:
         return load_model(path)
     except DataError as error:
+        # With the plug-in, the file is no model of another program either.
         if any(_readers()):
             raise
         text = tr(

@@ -65,8 +65,8 @@ def plugin_model(path: Path, dataset: FoldedDataset) -> Model | None:
         packages = {"first": forms[0].package, "second": forms[1].package}
         raise DatasetError(text.format(path=shown_path(path), **packages))
 
-    # The model keeps the content of the file, which the plug-in reads when it
-    # scores. There is one: `may_be_plugin_model` has compared the ending.
+    # There is a format: `may_be_plugin_model` has compared the ending. The model
+    # keeps the content of the file, which the plug-in reads when it scores.
     form = forms[0]
     content = _read_model_file(path)
     ids = dataset.feature_ids.tolist()
@@ -94,15 +94,16 @@ def plugin_model(path: Path, dataset: FoldedDataset) -> Model | None:
         source=str(path),
     )
 
-    # Scoring a few rows raises the reader's errors now.
+    # Called for the errors of the reader only: score a few documents.
     model.predict(dataset.folds[0].train.X[:_N_TRIAL_ROWS], dataset.feature_ids)
     return model
 
 
 def _read_model_file(path: Path) -> bytes:
-    """Return the bytes of a regular file.
+    """Return the content of the file of a model.
 
-    DatasetError if it is larger than a model may be.
+    DatasetError is raised if it is larger than a model may be, or cannot be
+    read.
     """
     size = regular_file_size(path)
     if size > _MAX_MODEL_BYTES:

@@ -138,7 +138,8 @@ class ModelFormat:
             Whether the model is a weighted sum, and whether its inputs are
             scaled within a query.
         kind : str
-            Kind of its parts; see :attr:`rankstudio.engine.steps.Step.kind`.
+            Kind of a model that is neither a weighted sum nor a sum of trees,
+            such as "sums", a model of sums of features; "" for the others.
         """
         if kind and not (kind == "sums" and self.sums):
             text = refusal_of(kind)
@@ -175,8 +176,8 @@ class ModelFormat:
         ):
             raise OutputError(reason)
         files = self.write(function)
-        # The file of a weighted sum has no place for its origin, which is then
-        # written to a second file.
+        # In some formats, the file of a weighted sum has no place for the origin of
+        # the model, which is then written to a second file.
         if self.has_origin_file and function.linear:
             return {
                 **files,
@@ -205,9 +206,10 @@ class ModelFormat:
         }
 
     def save(self, path: Path, files: Files) -> list[Path]:
-        """Write files, all or none of the new ones, and return their paths.
+        """Write the files of a model, and return their paths.
 
-        `files` has contents by the endings of names; "" is the file at `path`.
+        `files` has contents by the endings of names; "" is the file at `path`. After
+        an error, files that did not exist before are removed.
 
         Raises
         ------
