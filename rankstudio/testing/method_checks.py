@@ -91,9 +91,10 @@ class _Checks:
     parameters: dict[str, Any]
 
     def results(self, *, processes: bool) -> Iterator[MethodCheck]:
-        """Yield the results of all checks.
+        """Make all checks of the method, and yield their results.
 
         After a failure of one of the first checks, the others are not made.
+        `processes` says whether worker processes are checked, too.
         """
         first: list[tuple[str, Callable[[], None]]] = [
             ("entry is valid", lambda: refuse_invalid(self.entry)),
@@ -122,9 +123,9 @@ class _Checks:
             yield self._result(name, check)
 
     def _result(self, name: str, check: Callable[[], None]) -> MethodCheck:
-        """Return the result of a check.
+        """Make a check, and return its result: its name, and the problem, "" for none.
 
-        The check is a function that raises an error if it fails.
+        The check is a function that raises an error if the method fails.
         """
         try:
             check()
@@ -137,6 +138,7 @@ class _Checks:
         return MethodCheck(self.entry.key, name)
 
     def _texts(self) -> None:
+        """Refuse an entry with an empty label, citation or summary, or a parameter without help."""
         entry = self.entry
         text = entry.description
         papers = (("citation", text.citation), ("title", text.title))
@@ -153,9 +155,10 @@ class _Checks:
         self.entry.load()
 
     def _plan(self, **changes: Any) -> Plan:
-        """Return a plan of the method with one value of each grid.
+        """Return a plan of the method on one fold, with one value of each grid.
 
-        It is the middle value of the default grid, unless the author gave another one.
+        It is the middle value of the default grid, unless the author of the
+        method gave another one. `changes` replaces attributes of the plan.
         """
         middle_values = {
             p.name: p.default[len(p.default) // 2]
@@ -186,6 +189,7 @@ class _Checks:
         )
 
     def _steps(self) -> None:
+        """Refuse a path without steps, or with a score of candidates but no candidates."""
         plan = self._plan()
         dataset = _data()
         result = _result_of(plan, dataset)
@@ -198,6 +202,7 @@ class _Checks:
                 )
 
     def _determinism(self) -> None:
+        """Train twice on equal data, and refuse different results."""
         part = _data().folds[0].train
         _assert_equal(
             self._fitted(part),
@@ -206,6 +211,7 @@ class _Checks:
         )
 
     def _unchanged(self) -> None:
+        """Train, and refuse a method that changes the values or labels."""
         part = _data().folds[0].train
         X_before = part.X.copy()
         y_before = part.y.copy()
@@ -228,9 +234,10 @@ class _Checks:
         self._compare_orders(part, np.concatenate([rows[::-1] for rows in queries]))
 
     def _compare_orders(self, part: RankingDataset, rows: Ints) -> None:
-        """Train on the documents in two orders.
+        """Train on the documents in two orders, and refuse different last models.
 
-        Compare the last models' scores and order of features.
+        `rows` is the second order. The models must select the same features in
+        the same order, and their scores may differ only by rounding.
         """
         first = self._fitted(part)[-1]
         second = self._fitted(part, rows)[-1]
@@ -240,6 +247,7 @@ class _Checks:
         columns = np.ascontiguousarray(part.X.T)
         scores: Floats = first.scores(columns)
         reordered: Floats = second.scores(columns)
+        # Not 0, because the difference is divided by it.
         largest = max(float(np.abs(scores).max()), np.finfo(np.float64).tiny)
         difference = float(np.abs(scores - reordered).max()) / largest
         assert difference <= _SCORE_TOLERANCE, (
@@ -247,6 +255,7 @@ class _Checks:
         )
 
     def _pickled(self) -> None:
+        """Pickle an estimator, and refuse other results of the copy."""
         part = _data().folds[0].train
         method = self._estimator(part)
         unpickled = pickle.loads(pickle.dumps(method))
@@ -255,6 +264,7 @@ class _Checks:
         _assert_equal(first, second, "A pickled estimator gives other results.")
 
     def _plan_file(self) -> None:
+        """Save a plan of the method, and refuse another plan when it is read."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "plan.toml"
             save_plan(self._plan(), path)
@@ -263,6 +273,7 @@ class _Checks:
             )
 
     def _resumed(self) -> None:
+        """Interrupt a run and resume it; refuse other results than those of a whole run."""
         plan = self._plan(folds=(1, 2))
         dataset = _data()
         full = _result_of(plan, dataset)
@@ -271,8 +282,9 @@ class _Checks:
             Study.create(Path(folder) / "s.rankstudio") as study,
         ):
             events = run_stored(plan, dataset, study)
+            # Interrupt the run after its first unit.
             next(event for event in events if isinstance(event, UnitFinished))
-            events.close()  # interrupt the run after its first unit
+            events.close()
             finished = [
                 event
                 for event in run_stored(plan, dataset, study)
@@ -283,6 +295,7 @@ class _Checks:
         )
 
     def _processes(self) -> None:
+        """Run a plan here and in a worker process, and refuse different results."""
         plan = self._plan()
         dataset = _data()
         local = _result_of(plan, dataset)
@@ -304,12 +317,14 @@ class _Checks:
             began = process_time()
             self._fitted(part)
             seconds.append(process_time() - began)
+        # Four times as many noise features. A very short time is mostly overhead.
         allowed = 4**4 * max(seconds[0], 0.05)
         message = f"Four times the features took {seconds[1] / max(seconds[0], 1e-3):.0f} times as long."
         assert seconds[1] <= allowed, message
 
 
 def _data() -> FoldedDataset:
+    """Return small random data with all kinds of features, the same at each call."""
     return make_ranking(
         30,
         n_informative=4,

@@ -577,7 +577,7 @@ def checked_kernel(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
     if not isinstance(vectors, list) or len(vectors) != len(weights):
         raise ValueError(f"expected {len(weights)} vectors, one per weight")
     rows = [_checked_numbers(row, "a vector", len(columns)) for row in vectors]
-    # All fields of a kernel, with defaults for those that the file lacks.
+    # The fields of the kernel, with numbers as floats.
     kernel_fields = {name: getattr(kernel, name) for name in _KERNEL_FIELDS}
     return {
         "kind": "kernel",
@@ -612,6 +612,7 @@ def kernel_scores(
         weights.size, len(columns)
     )
     documents = np.ascontiguousarray(X[:, [column_of[i] for i in columns]])
+    # A kernel scores with several models at once: this is the only one.
     scores: Floats = Kernel(**values["kernel"]).scores(
         documents, vectors, weights[None, :]
     )[0]
@@ -619,7 +620,10 @@ def kernel_scores(
 
 
 def _parsed_kernel(fields: Any) -> Kernel:
-    """Return the kernel function of a model from JSON; ValueError if it is invalid."""
+    """Return the kernel of a model from the fields in its JSON; ValueError if they are invalid.
+
+    It has the name of the function, and the numbers gamma, degree and coef0.
+    """
     has_fields = isinstance(fields, dict) and set(fields) == set(_KERNEL_FIELDS)
     if not has_fields or not _is_kernel_function(fields["function"]):
         raise ValueError(
@@ -643,6 +647,7 @@ def _is_kernel_function(function: Any) -> bool:
         return False
     if function in NAMES:
         return True
+    # Products of kernels as in "linear + gaussian * polynomial".
     try:
         return bool(Kernel(function).products)
     except ParameterError:
@@ -650,9 +655,10 @@ def _is_kernel_function(function: Any) -> bool:
 
 
 def _checked_numbers(numbers: Any, name: str, length: int | None) -> list[float]:
-    """Return a list of finite numbers, of a required length if it is not None.
+    """Return a list from JSON as floats, after checking that its items are finite numbers.
 
-    ValueError is raised for other values.
+    ValueError is raised for anything else, and for another length than `length`,
+    if it is not None. `name` says in the message what the list is.
     """
     has_length = isinstance(numbers, list) and (
         length is None or len(numbers) == length
@@ -719,6 +725,7 @@ class StoredStep(Step):
         DataError
             If LightGBM crashes on its trees in a separate process.
         """
+        # Only `beyond`, the definition of the model, has a part in the scores.
         model = Model(
             features=(),
             method="",

@@ -101,7 +101,7 @@ class PluginModelFormat:
             If the reader fails, or does not return finite scores; the message
             does not name the file.
         """
-        # The plug-in may change its copy.
+        # A copy, because the code of the plug-in may change it.
         X = np.array(documents)
         try:
             scores = np.asarray(
@@ -143,9 +143,10 @@ def readable_formats() -> tuple[PluginModelFormat, ...]:
 def plugin_scores(
     beyond: Mapping[str, Any], column_of: Mapping[int, int], X: Floats, source: str
 ) -> Floats:
-    """Score documents with the reader of an installed plug-in.
+    """Score documents with a model in the format of a plug-in, by the plug-in's reader.
 
-    Nothing that a file names is imported.
+    The file of the model only names a format: the reader must be that of an
+    installed plug-in, so that a file cannot have other code run.
 
     Parameters
     ----------
@@ -200,7 +201,7 @@ def plugin_scores(
 
 
 def checked_plugin(values: Mapping[str, Any], columns: list[int]) -> dict[str, Any]:
-    """Return the definition of a model in the format of a plug-in.
+    """Validate and return the definition of a model in the format of a plug-in.
 
     ValueError is raised if it is invalid.
 

@@ -144,13 +144,16 @@ class ScoreFunction:
 
 
 def defined(function: ScoreFunction, features: FeatureSet) -> ScoreFunction:
-    """Return a function with the names and definitions of a search engine's features.
+    """Return a function whose inputs have the definitions of a search engine's feature set.
+
+    The set has a name and a definition for each feature in the engine.
 
     Raises
     ------
     DatasetError
         If an input is not in the set.
     """
+    # Name in the set of each input, by the id of its feature.
     names = features.of(
         [(model_input.id, model_input.name) for model_input in function.inputs]
     )
@@ -162,6 +165,7 @@ def defined(function: ScoreFunction, features: FeatureSet) -> ScoreFunction:
         )
         for model_input in function.inputs
     )
+    # Definitions may use those of other features of the set, which are needed, too.
     definitions = tuple(
         features.definitions[name] for name in features.needed(names.values())
     )
@@ -171,10 +175,11 @@ def defined(function: ScoreFunction, features: FeatureSet) -> ScoreFunction:
 def defined_where_possible(
     function: ScoreFunction, features: FeatureSet | None, engine: str
 ) -> tuple[ScoreFunction, str]:
-    """Return a function with a feature set's definitions, if possible, and why if not.
+    """Return a function with the definitions of a feature set, if the set has all its inputs.
 
-    The reason is a sentence about a missing feature. It is "" if the function
-    has definitions, or if there is no set for this search engine.
+    Otherwise return the function unchanged. The second value is a sentence about
+    a missing feature. It is "" if the function got definitions, or if there is no
+    set for this search engine.
 
     Parameters
     ----------
@@ -197,7 +202,10 @@ def defined_where_possible(
 def shifted(
     function: ScoreFunction, shifts: Sequence[float], scale: float = 1.0
 ) -> ScoreFunction:
-    """Return a function with the same ranking, shifted inputs and scaled scores.
+    """Return a function with the same ranking, whose inputs are shifted and weights scaled.
+
+    Shifted values are closer to 0, where a program with few digits has more of
+    them.
 
     Parameters
     ----------
@@ -258,7 +266,8 @@ def score_function(model: Model) -> ScoreFunction:
     DataError
         For invalid trees.
     """
-    # A linear model has weights; other models have trees, or trees of sums.
+    # A linear model has weights; other models have trees, whose splits may be on
+    # sums of features.
     weights: tuple[float, ...] = ()
     trees: tuple[ScoreTree, ...] = ()
     sums: tuple[Sum, ...] = ()
@@ -290,7 +299,8 @@ def score_function(model: Model) -> ScoreFunction:
 def _about(model: Model, data: str, size: int) -> str:
     """Return the origin of a model in one line: method, data, fold and size.
 
-    The origin in a file may have values of any type, so each is checked.
+    `data` is the name of the data, and `size` the number of features. The origin
+    in a file may have values of any type, so each is checked.
     """
     fold = model.origin.get("fold", "")
     fold_label = "all queries" if fold == "all" else f"fold {fold}"
@@ -314,9 +324,11 @@ def _about(model: Model, data: str, size: int) -> str:
 def _trees_of(
     kind: str, beyond: Mapping[str, Any]
 ) -> tuple[list[int], tuple[ScoreTree, ...], tuple[Sum, ...]]:
-    """Return the ids of a nonlinear model's features, its trees, and their sums, if any.
+    """Return the ids of a nonlinear model's features, its trees, and its sums of features.
 
-    Trees of a model of sums split on sums of features.
+    The trees of a model of kind "sums" split on sums of features; other models
+    have no sums. `beyond` is the definition of the model. OutputError is raised
+    for kinds without trees.
     """
     if kind in ("kernel", "plugin"):
         raise OutputError(refusal_of(kind))
@@ -333,6 +345,7 @@ def _trees_of(
     ids = sorted(i for i, *weights in zip(columns, *rows, strict=True) if any(weights))
     # Input of each column; -1 for a column that no sum uses, whose weights are 0.
     positions = [ids.index(i) if i in ids else -1 for i in columns]
+    # Each sum has pairs of an input and its weight.
     sums = (
         tuple(
             (position, weight)
@@ -347,7 +360,10 @@ def _trees_of(
 def _stumps(
     thresholds: Sequence[Mapping[str, Any]],
 ) -> tuple[list[int], tuple[ScoreTree, ...]]:
-    """Return the ids of features with thresholds, and each threshold as a tree."""
+    """Return the ids of features with thresholds, and each threshold as a tree of one split.
+
+    A threshold adds a number to the score of documents whose value is above it.
+    """
     ids = sorted({threshold["id"] for threshold in thresholds})
     trees = []
     for threshold in thresholds:
@@ -363,10 +379,11 @@ def _trees(
 ) -> tuple[list[int], tuple[ScoreTree, ...]]:
     """Return the ids of the features on which LightGBM's trees split, and the trees.
 
-    `columns` has the id of each of the text's columns.
+    `text` has the trees, and `columns` the feature id of each of their columns.
     """
     trees = parsed_trees(text, len(columns))
     ids = sorted({columns[feature] for tree in trees for feature in tree.features})
+    # Position in `ids` of each column that is used.
     position_of = {
         column: ids.index(i) for column, i in enumerate(columns) if i in set(ids)
     }
@@ -374,7 +391,12 @@ def _trees(
 
 
 def _tree(tree: TextTree, position_of: Mapping[int, int]) -> ScoreTree:
-    """Return a tree of LightGBM that splits on positions of inputs instead of columns."""
+    """Return a tree of LightGBM's text as a tree of the function.
+
+    It splits on inputs: `position_of` has the position of the input of each
+    column. OutputError is raised for a tree that other programs cannot compute.
+    """
+    # A bit of the kind of a split.
     if any(decision & _ZERO_IS_MISSING for decision in tree.decisions):
         raise OutputError(
             "The trees of the model treat 0 as a missing value; only LightGBM supports this."
@@ -383,8 +405,8 @@ def _tree(tree: TextTree, position_of: Mapping[int, int]) -> ScoreTree:
     splits = tuple(
         (position_of[f], float(t), left, right) for f, t, left, right in rows
     )
+    # Children have higher numbers than their parent; leaves are below 0.
     depth = [0] * len(splits)
-    # children have higher numbers than their parent
     for node, (_, _, *children) in enumerate(splits):
         for child in children:
             if child >= 0:

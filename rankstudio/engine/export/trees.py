@@ -90,7 +90,7 @@ class ScoreTree:
         Parameters
         ----------
         column_of : Mapping of int to int, optional
-            New numbers of the columns.
+            New number of each column; by default they stay the same.
         counts : sequence of int, optional
             Number of documents of each leaf, by which LightGBM weights contributions.
         """
@@ -109,9 +109,10 @@ class ScoreTree:
             "right_child": right,
             "leaf_value": list(map(repr, self.leaves)),
         }
+        # A split has the documents of both children. Children have higher numbers
+        # than their parent, so they are counted first.
         if len(counts):
             split_counts = [0] * len(columns)
-            # children, which have higher numbers, come first
             for node in reversed(range(len(columns))):
                 children = (left[node], right[node])
                 split_counts[node] = sum(
@@ -142,7 +143,7 @@ class Trees:
 
 
 def checked_trees(text: str, n_columns: int) -> Trees:
-    """Validate and return the trees of a LightGBM model text.
+    """Validate the text of a LightGBM model; return its trees in a new text of used columns only.
 
     Parameters
     ----------
@@ -159,6 +160,7 @@ def checked_trees(text: str, n_columns: int) -> Trees:
         lengths, or invalid numbers.
     """
     trees = parsed_trees(text, n_columns)
+    # Columns that occur in the trees are numbered anew.
     columns = tuple(sorted({feature for tree in trees for feature in tree.features}))
     numbers = {column: number for number, column in enumerate(columns)}
     tree_texts = [
@@ -207,7 +209,9 @@ def tree_text(rows: Mapping[str, Sequence[object]]) -> str:
 
 
 def parsed_trees(text: str, n_columns: int) -> tuple[TextTree, ...]:
-    """Return the contents of a LightGBM model text, tree by tree.
+    """Validate the text of a LightGBM model, and return the contents of its trees, in order.
+
+    `n_columns` is the number of columns in training.
 
     Raises
     ------
@@ -215,6 +219,7 @@ def parsed_trees(text: str, n_columns: int) -> tuple[TextTree, ...]:
         If the text is invalid or has parts that are not supported.
     """
     head, *blocks = _header_and_trees(text)
+    # Some keys may have any value, others must have a certain one.
     for key, value in head.items():
         if key not in _KNOWN_HEADER_KEYS and _HEADER.get(key) != value:
             raise _invalid_trees_error(
@@ -283,7 +288,8 @@ class TextTree:
         right = _integers(location, values, "right_child", n_splits, nodes)
 
         # Each node but the root is a child exactly once, and a split has a
-        # higher number than its parent, so that there are no cycles.
+        # higher number than its parent, so that there are no cycles. A tree
+        # without splits is a single leaf, which is no child.
         all_children = [*range(-n_leaves if n_splits else 0, 0), *range(1, n_splits)]
         has_each_child_once = sorted(left + right) == all_children
         has_early_child = any(
@@ -315,7 +321,7 @@ class TextTree:
         )
 
     def text(self, column_of: Mapping[int, int]) -> str:
-        """Return the tree in LightGBM's text, with new numbers of the columns."""
+        """Return the tree in LightGBM's text; `column_of` has the new number of each column."""
         return tree_text(
             {
                 "split_feature": [column_of[feature] for feature in self.features],
@@ -356,8 +362,9 @@ def _integers(
 ) -> tuple[int, ...]:
     """Return the whole numbers of a key of LightGBM's text.
 
-    `location` names the tree for the error: DataError is raised for another
-    length or for numbers that are not allowed.
+    `values` has the lines of a tree by key. DataError is raised unless there are
+    `length` numbers, all of them in `allowed`; `location` names the tree in its
+    message.
     """
     words = values.get(key, "").split()
     numbers = tuple(int(word) for word in words if _INTEGER.fullmatch(word))
@@ -374,8 +381,9 @@ def _numbers(
 ) -> tuple[str, ...]:
     """Return the finite numbers of a key of LightGBM's text, as texts.
 
-    `location` names the tree for the error: DataError is raised for another
-    count or other texts.
+    `values` has the lines of a tree by key. DataError is raised for other texts,
+    or unless there are `length` numbers, if it is not None; `location` names the
+    tree in its message.
     """
     words = tuple(values.get(key, "").split())
     are_numbers = all(
@@ -431,14 +439,16 @@ def tree_contributions(
 ) -> tuple[Floats, float]:
     """Return the contributions of c columns to the scores of m documents, shape (m, c).
 
-    The second value is a constant that is part of every score. `source` names
-    the model for errors.
+    `X`, shape (m, c), has the values of the columns of the trees. The second
+    value is a constant that is part of every score. `source` names the model for
+    errors.
     """
     booster, documents = _tried_booster(trees, X, _PREDICT_CONTRIBUTIONS, source)
     contributions = np.asarray(
         booster.predict(documents, pred_contrib=True, num_threads=1)
     )
-    # The last column has the constant; the one before it is that of the zeros.
+    # Shape (m, c + 2): the last column has the constant, and the one before it
+    # belongs to the column of zeros that LightGBM needs.
     constant = float(contributions[0, -1]) if len(contributions) else 0.0
     return np.ascontiguousarray(contributions[:, : X.shape[1]]), constant
 
@@ -446,12 +456,11 @@ def tree_contributions(
 def _tried_booster(
     trees: Trees, X: Floats, kind: int, source: str
 ) -> tuple[Any, Floats]:
-    """Return LightGBM's booster, and X with a column of zeros added.
+    """Return the booster, LightGBM's model, of some trees, and X with a column of zeros added.
 
     The booster is tried in a separate process first, because it can crash on
-    invalid trees. `kind` is LightGBM's constant of the kind of prediction.
-
-    X has shape (m, c).
+    invalid trees; DataError is raised if it does. `kind` is LightGBM's constant
+    of the kind of prediction. X has shape (m, c) for the c columns of the trees.
     """
     lightgbm = lightgbm_library(tr("A tree model"))
     documents = np.column_stack([X, np.zeros(X.shape[0])])
@@ -468,11 +477,13 @@ def _tried_booster(
 
 @lru_cache(maxsize=64)
 def _failure_in_trial(text: str, n_columns: int, kind: int, library: str) -> str:
-    """Predict with a model's text in a separate process; return how this failed.
+    """Predict with the text of a LightGBM model in a separate process, and return how this failed.
 
-    The result is "" if this did not fail.
+    The result is "" if it did not fail. `n_columns` is the number of columns,
+    `kind` LightGBM's constant of the kind of prediction, and `library` the path
+    of LightGBM's library.
     """
-    # The process has limits of memory and time.
+    # The process has limits of memory, which depends on the text, and of time.
     content = text.encode()
     max_bytes = _MAX_BYTES + _BYTES_PER_CHARACTER * len(content)
     arguments = map(str, (_MAX_PROCESSOR_SECONDS, max_bytes, library, n_columns, kind))

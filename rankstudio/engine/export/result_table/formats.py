@@ -88,7 +88,7 @@ def latex_table(table: ResultTable, style: TableStyle) -> str:
             for row, cells in rows
         ]
 
-    # Notes as wide as the page, not only as the table.
+    # Below the table: notes as wide as the page, not only as the table.
     text = " ".join(map(latex_escaped, table.notes_of(style)))
     below = [
         "",
@@ -104,7 +104,7 @@ def latex_table(table: ResultTable, style: TableStyle) -> str:
 
 
 def _citation_comment(keys: Sequence[str]) -> str:
-    """Return a LaTeX comment with the citations of a table's runs; "" without any."""
+    """Return a LaTeX comment with a \\cite of the keys of all that the runs use; "" for no keys."""
     if not keys:
         return ""
     return (
@@ -132,7 +132,10 @@ def _group_lines(table: ResultTable) -> list[str]:
 
 
 def _latex_cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -> str:
-    """Return a cell in LaTeX: the mean, its style by rank, the deviation and the mark."""
+    """Return a cell in LaTeX: the mean in the style of its rank, the deviation and the mark.
+
+    The rank is "best", "second" or ""; the mark of significance is "" for none.
+    """
     text = _LATEX_RANKS[rank] % latex_escaped(style.number(cell.mean))
     if cell.is_muted:
         text = rf"\textit{{{text}}}"
@@ -179,7 +182,7 @@ def _markdown_cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -
 
 
 def excel_table(table: ResultTable, style: TableStyle) -> bytes:
-    """Return a workbook with one sheet: caption, header, a row per run, notes.
+    """Return an Excel file with one sheet: caption, header, a row per method, notes.
 
     A mark is part of its cell's number format, so that the cell contains only
     the number; a deviation has its own column after the mean.
@@ -294,8 +297,10 @@ class _Sheet:
     def _write_cells(self, row: int, cells: list[tuple[Any, Rank, str]]) -> None:
         """Write the means of a row, with their marks and deviations.
 
-        `cells` has the cell, its rank and its mark for each column.
+        `row` is its number in the sheet. `cells` has, for each column of the
+        table, the cell, its rank ("best", "second" or "") and its mark.
         """
+        # For example "0.0000"; without decimals "0".
         number_format = ("0." + "0" * self._style.shown_digits).rstrip(".")
         sheet_column = 1
         for (cell, rank, mark), has_deviations in zip(

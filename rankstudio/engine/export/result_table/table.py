@@ -180,7 +180,11 @@ class ResultTable:
         return group_widths if any(group for group, _ in group_widths) else []
 
     def notes_of(self, style: TableStyle) -> tuple[str, ...]:
-        """Return the notes of a table in a style."""
+        """Return the notes below a table in a style.
+
+        They are those of the table itself, and explanations of the symbols and
+        type faces that the style uses.
+        """
         notes = list(self.notes)
         if style.sd and any(
             not isnan(cell.sd) for row in self.rows for cell in row.cells
@@ -221,7 +225,11 @@ class ResultTable:
     def styled(
         self, style: TableStyle
     ) -> Iterator[tuple[ResultRow, list[tuple[ResultCell, Rank, str]]]]:
-        """Yield each row with its cells, and the rank and mark to print for each."""
+        """Yield each row with a list of (cell, rank, mark), one for each of its cells.
+
+        The rank is "best", "second" or "", and the mark shows significance. Both
+        are "" if the style does not show them.
+        """
         for row, ranks in zip(self.rows, self.ranks(style.shown_digits), strict=True):
             cells: list[tuple[ResultCell, Rank, str]] = [
                 (cell, rank if style.bold else "", cell.mark if style.marks else "")
@@ -241,10 +249,11 @@ class ResultTable:
     def numbers(
         self, style: TableStyle
     ) -> tuple[list[str], list[list[str | float | None]]]:
-        """Return header and rows of the table as plain values.
+        """Return the header and the rows of the table as plain values, for data files.
 
         A column of means is followed by a column of deviations, and by a column
-        of corrected p, if the style requires them and they have any values.
+        of corrected p values, if the style requires them and they have any
+        values. A missing value is None.
         """
         # Columns of values for each column of the table: the mean, and what the
         # style adds.
