@@ -85,7 +85,10 @@ def check_method(
 
 @dataclass(frozen=True)
 class _Checks:
-    """The checks of one method; a check raises an error if the method does not pass it."""
+    """The checks of one method.
+
+    A check raises an error if the method does not pass it.
+    """
 
     entry: Method
     parameters: dict[str, Any]
@@ -94,7 +97,8 @@ class _Checks:
         """Make all checks of the method, and yield their results.
 
         After a failure of one of the first checks, the others are not made.
-        `processes` says whether worker processes are checked, too.
+
+        With `processes`, worker processes are checked, too.
         """
         first: list[tuple[str, Callable[[], None]]] = [
             ("entry is valid", lambda: refuse_invalid(self.entry)),
@@ -123,9 +127,11 @@ class _Checks:
             yield self._result(name, check)
 
     def _result(self, name: str, check: Callable[[], None]) -> MethodCheck:
-        """Make a check, and return its result: its name, and the problem, "" for none.
+        """Make a check, and return its result.
 
-        The check is a function that raises an error if the method fails.
+        This is its name, and the problem, "" for none.
+
+        The check is a function. It raises an error if the method fails.
         """
         try:
             check()
@@ -138,7 +144,11 @@ class _Checks:
         return MethodCheck(self.entry.key, name)
 
     def _texts(self) -> None:
-        """Refuse an entry with an empty label, citation or summary, or a parameter without help."""
+        """Refuse an entry with an empty text.
+
+        It needs a label, a citation, a title, a summary, and help for each
+        parameter.
+        """
         entry = self.entry
         text = entry.description
         papers = (("citation", text.citation), ("title", text.title))
@@ -150,15 +160,18 @@ class _Checks:
             )
 
     def _imported(self) -> None:
+        """Refuse an estimator that cannot be imported."""
         if find_method(self.entry.key) is None:
             add_entry(self.entry)
         self.entry.load()
 
     def _plan(self, **changes: Any) -> Plan:
-        """Return a plan of the method on one fold, with one value of each grid.
+        """Return a plan of the method with one value of each grid.
 
-        It is the middle value of the default grid, unless the author of the
-        method gave another one. `changes` replaces attributes of the plan.
+        It is the middle value of the default grid, unless the author of
+        the method gave another one.
+
+        `changes` replaces attributes of the plan.
         """
         middle_values = {
             p.name: p.default[len(p.default) // 2]
@@ -171,6 +184,10 @@ class _Checks:
         )
 
     def _estimator(self, part: RankingDataset) -> Any:
+        """Return an estimator for some data.
+
+        It has one value per parameter.
+        """
         plan = self._plan()
         return estimator(
             plan, plan.entry, plan.combinations[0].parameters, part.feature_ids
@@ -189,7 +206,10 @@ class _Checks:
         )
 
     def _steps(self) -> None:
-        """Refuse a path without steps, or with a score of candidates but no candidates."""
+        """Refuse a path without steps.
+
+        A selector with a score of candidates must also have candidates.
+        """
         plan = self._plan()
         dataset = _data()
         result = _result_of(plan, dataset)
@@ -202,7 +222,10 @@ class _Checks:
                 )
 
     def _determinism(self) -> None:
-        """Train twice on equal data, and refuse different results."""
+        """Train twice on equal data.
+
+        Refuse different results.
+        """
         part = _data().folds[0].train
         _assert_equal(
             self._fitted(part),
@@ -211,7 +234,10 @@ class _Checks:
         )
 
     def _unchanged(self) -> None:
-        """Train, and refuse a method that changes the values or labels."""
+        """Train, and compare the data before and after.
+
+        Refuse a method that changes values or labels.
+        """
         part = _data().folds[0].train
         X_before = part.X.copy()
         y_before = part.y.copy()
@@ -220,6 +246,7 @@ class _Checks:
         assert equal, "X or y was changed."
 
     def _query_order(self) -> None:
+        """Reverse the queries, and refuse other results."""
         part = _data().folds[0].train
         queries = [
             np.flatnonzero(part.qid == q) for q in dict.fromkeys(part.qid.tolist())
@@ -227,6 +254,10 @@ class _Checks:
         self._compare_orders(part, np.concatenate(queries[::-1]))
 
     def _document_order(self) -> None:
+        """Reverse the documents of each query.
+
+        Refuse other results.
+        """
         part = _data().folds[0].train
         queries = [
             np.flatnonzero(part.qid == q) for q in dict.fromkeys(part.qid.tolist())
@@ -234,10 +265,13 @@ class _Checks:
         self._compare_orders(part, np.concatenate([rows[::-1] for rows in queries]))
 
     def _compare_orders(self, part: RankingDataset, rows: Ints) -> None:
-        """Train on the documents in two orders, and refuse different last models.
+        """Train on the documents in two orders.
 
-        `rows` is the second order. The models must select the same features in
-        the same order, and their scores may differ only by rounding.
+        `rows` is the second order. Refuse different last models.
+
+        They must select the same features in the same order.
+
+        Their scores may differ only by rounding.
         """
         first = self._fitted(part)[-1]
         second = self._fitted(part, rows)[-1]
@@ -255,7 +289,10 @@ class _Checks:
         )
 
     def _pickled(self) -> None:
-        """Pickle an estimator, and refuse other results of the copy."""
+        """Pickle an estimator, and train the copy.
+
+        Refuse other results.
+        """
         part = _data().folds[0].train
         method = self._estimator(part)
         unpickled = pickle.loads(pickle.dumps(method))
@@ -264,7 +301,10 @@ class _Checks:
         _assert_equal(first, second, "A pickled estimator gives other results.")
 
     def _plan_file(self) -> None:
-        """Save a plan of the method, and refuse another plan when it is read."""
+        """Save a plan of the method, and read it.
+
+        Refuse another plan.
+        """
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "plan.toml"
             save_plan(self._plan(), path)
@@ -273,7 +313,10 @@ class _Checks:
             )
 
     def _resumed(self) -> None:
-        """Interrupt a run and resume it; refuse other results than those of a whole run."""
+        """Interrupt a run, resume it, and refuse other results.
+
+        They must be those of a run without interruption.
+        """
         plan = self._plan(folds=(1, 2))
         dataset = _data()
         full = _result_of(plan, dataset)
@@ -295,7 +338,10 @@ class _Checks:
         )
 
     def _processes(self) -> None:
-        """Run a plan here and in a worker process, and refuse different results."""
+        """Run a plan here and in a worker process.
+
+        Refuse different results.
+        """
         plan = self._plan()
         dataset = _data()
         local = _result_of(plan, dataset)
@@ -304,7 +350,10 @@ class _Checks:
         assert remote.average == local.average, "Worker processes have other results."
 
     def _growth(self) -> None:
-        """Refuse time that grows with more than the fourth power of the number of features."""
+        """Refuse time that grows too much with the number of features.
+
+        The limit is the fourth power of this number.
+        """
         seconds = []
         for n_noise in (16, 64):  # 20 and 68 features with the informative ones
             sizes: Any = {
@@ -317,14 +366,18 @@ class _Checks:
             began = process_time()
             self._fitted(part)
             seconds.append(process_time() - began)
-        # Four times as many noise features. A very short time is mostly overhead.
+        # There are about four times as many features.
+        # A very short time is mostly overhead.
         allowed = 4**4 * max(seconds[0], 0.05)
         message = f"Four times the features took {seconds[1] / max(seconds[0], 1e-3):.0f} times as long."
         assert seconds[1] <= allowed, message
 
 
 def _data() -> FoldedDataset:
-    """Return small random data with all kinds of features, the same at each call."""
+    """Return small random data with all kinds of features.
+
+    They are the same at each call.
+    """
     return make_ranking(
         30,
         n_informative=4,
@@ -337,6 +390,10 @@ def _data() -> FoldedDataset:
 
 
 def _result_of(plan: Plan, dataset: FoldedDataset, executor: Any = None) -> RunResult:
+    """Return the result of a run.
+
+    Without `executor`, it runs here.
+    """
     for event in run(plan, dataset, executor=executor):
         if isinstance(event, RunFinished):
             return event.result

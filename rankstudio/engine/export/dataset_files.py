@@ -120,7 +120,10 @@ class DatasetFiles:
         return feature_set.reduced(feature_set.ids[i] for i in kept_ids)
 
     def _set_path(self, feature_set: FeatureSet) -> Path:
-        """Return the output path of a search engine's feature set, beside the table of features."""
+        """Return the output path of a search engine's feature set.
+
+        It is beside the table of features.
+        """
         name = (
             f"features{feature_set.suffix}"
             if feature_set.engine == "vespa"
@@ -151,7 +154,7 @@ class DatasetFiles:
         return _with_ids_in_order(reduced_part) if self.renumber else reduced_part
 
     def save(self, *, comments: bool = True) -> Iterator[WrittenPart]:
-        """Write the parts one after the other; yield each part with the files that were written.
+        """Write the parts one after the other; yield each with its files.
 
         A file is written completely or not at all.
 

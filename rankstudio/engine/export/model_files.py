@@ -158,7 +158,7 @@ def model_and_data(
 
 
 def check_columns(model: Model, data: RankingDataset, path: Path) -> None:
-    """Raise a DatasetError if a column of a table has moved since a model's training.
+    """Raise a DatasetError if a column of a table has moved since training.
 
     Then a feature of the model is in the data under its name, but with another
     id. `path` is that of the table, for the message.
@@ -433,9 +433,10 @@ def _numbers_text(numbers: list[int]) -> str:
 
 
 def _check_features(model: Model, path: Path, dataset: FoldedDataset) -> None:
-    """Raise a DatasetError if the data lack a feature of a model, or have it in another column.
+    """Raise a DatasetError if the data lack a feature of a model.
 
-    `path` is that of the model, for the message.
+    This is also raised if they have it in another column. `path` is that of the
+    model, for the message.
     """
     train = dataset.folds[0].train
     ids = set(dataset.feature_ids.tolist())

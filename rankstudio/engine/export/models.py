@@ -437,7 +437,9 @@ def _check_unmodified(values: Mapping[str, Any]) -> None:
 
 
 def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
-    """Validate and return the definition of a nonlinear model, the `beyond` of a :class:`Model`.
+    """Validate and return the definition of a nonlinear model.
+
+    It is the `beyond` of a :class:`Model`.
 
     Parameters
     ----------
@@ -494,7 +496,7 @@ def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
 
 
 def _checked_sums(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
-    """Validate and return the definition of a model whose inputs are sums of features.
+    """Validate and return the definition of a model of sums of features.
 
     `ids` are the existing features. The inner model has the sums as features,
     with the ids 1, 2, …. ValueError is raised if the definition is invalid.
@@ -518,7 +520,7 @@ def _checked_sums(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
 
 
 def _checked_columns(values: Mapping[str, Any], ids: Set[int]) -> list[int]:
-    """Return the ids of features that the definition of a model lists as its columns.
+    """Return the ids of features that a model's definition lists as columns.
 
     ValueError is raised unless they are distinct ids in `ids`.
     """
@@ -620,9 +622,10 @@ def kernel_scores(
 
 
 def _parsed_kernel(fields: Any) -> Kernel:
-    """Return the kernel of a model from the fields in its JSON; ValueError if they are invalid.
+    """Return the kernel of a model from the fields in its JSON.
 
     It has the name of the function, and the numbers gamma, degree and coef0.
+    ValueError is raised if the fields are invalid.
     """
     has_fields = isinstance(fields, dict) and set(fields) == set(_KERNEL_FIELDS)
     if not has_fields or not _is_kernel_function(fields["function"]):
@@ -655,10 +658,10 @@ def _is_kernel_function(function: Any) -> bool:
 
 
 def _checked_numbers(numbers: Any, name: str, length: int | None) -> list[float]:
-    """Return a list from JSON as floats, after checking that its items are finite numbers.
+    """Return a list of finite numbers from JSON as floats.
 
-    ValueError is raised for anything else, and for another length than `length`,
-    if it is not None. `name` says in the message what the list is.
+    ValueError is raised for anything else, and for another length than
+    `length`, if it is not None. `name` says in the message what the list is.
     """
     has_length = isinstance(numbers, list) and (
         length is None or len(numbers) == length

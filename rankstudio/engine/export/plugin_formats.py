@@ -143,7 +143,7 @@ def readable_formats() -> tuple[PluginModelFormat, ...]:
 def plugin_scores(
     beyond: Mapping[str, Any], column_of: Mapping[int, int], X: Floats, source: str
 ) -> Floats:
-    """Score documents with a model in the format of a plug-in, by the plug-in's reader.
+    """Score documents with a model in the format of a plug-in.
 
     The file of the model only names a format: the reader must be that of an
     installed plug-in, so that a file cannot have other code run.

@@ -58,13 +58,13 @@ class RankingProof:
 
     @property
     def sentence(self) -> str:
-        """Result of the comparison as a sentence, or the reason why there is none."""
+        """Result of the comparison, or why there is none, as a sentence."""
         if self.failure:
             return tr("Not verified: {reason}").format(reason=self.failure)
 
-        # `identical` counts the queries that the file ranks like the model, in double
-        # precision. For a program that prints only `prints` digits, or computes in
-        # single precision, `single` is a second count.
+        # `identical` counts the queries that the file ranks like the model, in
+        # double precision. For a program that prints only `prints` digits, or
+        # computes in single precision, `single` is a second count.
         if self.single is None:
             text = tr("Identical ranking on {identical} of {queries} queries.")
         elif self.prints and self.single == self.identical:
@@ -177,10 +177,11 @@ def fitted_function(
     form: ModelFormat,
     parts: Sequence[RankingDataset],
 ) -> ScoreFunction:
-    """Return the form of a model with which another program ranks the most queries like the model.
+    """Return the best form of a model for another program.
 
     Some formats can express a model in several forms, for example with shifted
-    values, which differ in their rounding.
+    values, which differ in their rounding. The best one ranks the most queries
+    like the model.
 
     Parameters
     ----------
@@ -243,7 +244,10 @@ def _value_ranges(
 
 
 def _in_shards(parts: Iterable[RankingDataset]) -> Iterator[RankingDataset]:
-    """Yield the documents of parts; those of a large part in several datasets of whole queries."""
+    """Yield the documents of parts as datasets of limited size.
+
+    A large part becomes several datasets of whole queries.
+    """
     for part in parts:
         for shard in shards_of(part.query_ptr):
             yield RankingDataset(
@@ -283,9 +287,10 @@ def ranked_alike(first: Floats, second: Floats, query_ptr: Ints) -> Bools:
 
 
 def _ranks_in_queries(scores: Floats, query_ptr: Ints) -> Ints:
-    """Return for each of m documents the number of different lower scores in its query, shape (m,).
+    """Return for each document the number of different lower scores in its query.
 
-    `scores` has shape (m,). `query_ptr` has the first row of each query, followed by m.
+    `scores` and the result have shape (m,) for m documents. `query_ptr` has the
+    first row of each query, followed by m.
     """
     # The query of each document; sort by it, and then by the score.
     query = np.repeat(np.arange(query_ptr.size - 1), np.diff(query_ptr))

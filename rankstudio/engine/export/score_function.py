@@ -144,9 +144,10 @@ class ScoreFunction:
 
 
 def defined(function: ScoreFunction, features: FeatureSet) -> ScoreFunction:
-    """Return a function whose inputs have the definitions of a search engine's feature set.
+    """Return a function with the definitions of a search engine's feature set.
 
-    The set has a name and a definition for each feature in the engine.
+    The set has a name and a definition for each feature in the engine; each
+    input gets those of its feature.
 
     Raises
     ------
@@ -165,7 +166,7 @@ def defined(function: ScoreFunction, features: FeatureSet) -> ScoreFunction:
         )
         for model_input in function.inputs
     )
-    # Definitions may use those of other features of the set, which are needed, too.
+    # A definition may use other features of the set, which are needed, too.
     definitions = tuple(
         features.definitions[name] for name in features.needed(names.values())
     )
@@ -175,11 +176,11 @@ def defined(function: ScoreFunction, features: FeatureSet) -> ScoreFunction:
 def defined_where_possible(
     function: ScoreFunction, features: FeatureSet | None, engine: str
 ) -> tuple[ScoreFunction, str]:
-    """Return a function with the definitions of a feature set, if the set has all its inputs.
+    """Return a function with the definitions of a feature set, if possible.
 
-    Otherwise return the function unchanged. The second value is a sentence about
-    a missing feature. It is "" if the function got definitions, or if there is no
-    set for this search engine.
+    If the set lacks an input, return the function unchanged, and a sentence
+    about this feature. The sentence is "" if the function got definitions, or if
+    there is no set for this search engine.
 
     Parameters
     ----------
@@ -202,10 +203,9 @@ def defined_where_possible(
 def shifted(
     function: ScoreFunction, shifts: Sequence[float], scale: float = 1.0
 ) -> ScoreFunction:
-    """Return a function with the same ranking, whose inputs are shifted and weights scaled.
+    """Return a function with the same ranking, shifted inputs and scaled weights.
 
-    Shifted values are closer to 0, where a program with few digits has more of
-    them.
+    Shifted values are closer to 0, where numbers of few digits are denser.
 
     Parameters
     ----------
@@ -324,7 +324,7 @@ def _about(model: Model, data: str, size: int) -> str:
 def _trees_of(
     kind: str, beyond: Mapping[str, Any]
 ) -> tuple[list[int], tuple[ScoreTree, ...], tuple[Sum, ...]]:
-    """Return the ids of a nonlinear model's features, its trees, and its sums of features.
+    """Return the ids of a nonlinear model's features, its trees, and its sums.
 
     The trees of a model of kind "sums" split on sums of features; other models
     have no sums. `beyond` is the definition of the model. OutputError is raised
@@ -360,9 +360,10 @@ def _trees_of(
 def _stumps(
     thresholds: Sequence[Mapping[str, Any]],
 ) -> tuple[list[int], tuple[ScoreTree, ...]]:
-    """Return the ids of features with thresholds, and each threshold as a tree of one split.
+    """Return the ids of features with thresholds, and each threshold as a tree.
 
     A threshold adds a number to the score of documents whose value is above it.
+    Its tree has one split.
     """
     ids = sorted({threshold["id"] for threshold in thresholds})
     trees = []

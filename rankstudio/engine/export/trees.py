@@ -143,7 +143,9 @@ class Trees:
 
 
 def checked_trees(text: str, n_columns: int) -> Trees:
-    """Validate the text of a LightGBM model; return its trees in a new text of used columns only.
+    """Validate the text of a LightGBM model, and return its trees.
+
+    They are in a new text, whose columns are only those that the trees use.
 
     Parameters
     ----------
@@ -209,7 +211,7 @@ def tree_text(rows: Mapping[str, Sequence[object]]) -> str:
 
 
 def parsed_trees(text: str, n_columns: int) -> tuple[TextTree, ...]:
-    """Validate the text of a LightGBM model, and return the contents of its trees, in order.
+    """Validate the text of a LightGBM model, and return its trees, in order.
 
     `n_columns` is the number of columns in training.
 
@@ -321,7 +323,10 @@ class TextTree:
         )
 
     def text(self, column_of: Mapping[int, int]) -> str:
-        """Return the tree in LightGBM's text; `column_of` has the new number of each column."""
+        """Return the tree in LightGBM's text.
+
+        `column_of` has the new number of each column.
+        """
         return tree_text(
             {
                 "split_feature": [column_of[feature] for feature in self.features],
@@ -456,11 +461,12 @@ def tree_contributions(
 def _tried_booster(
     trees: Trees, X: Floats, kind: int, source: str
 ) -> tuple[Any, Floats]:
-    """Return the booster, LightGBM's model, of some trees, and X with a column of zeros added.
+    """Return the booster of some trees, and X with a column of zeros added.
 
-    The booster is tried in a separate process first, because it can crash on
-    invalid trees; DataError is raised if it does. `kind` is LightGBM's constant
-    of the kind of prediction. X has shape (m, c) for the c columns of the trees.
+    A booster is LightGBM's model. It is tried in a separate process first,
+    because it can crash on invalid trees; DataError is raised if it does.
+    `kind` is LightGBM's constant of the kind of prediction. X has shape (m, c)
+    for the c columns of the trees.
     """
     lightgbm = lightgbm_library(tr("A tree model"))
     documents = np.column_stack([X, np.zeros(X.shape[0])])
@@ -477,11 +483,11 @@ def _tried_booster(
 
 @lru_cache(maxsize=64)
 def _failure_in_trial(text: str, n_columns: int, kind: int, library: str) -> str:
-    """Predict with the text of a LightGBM model in a separate process, and return how this failed.
+    """Predict with a LightGBM model in a separate process; return how this failed.
 
-    The result is "" if it did not fail. `n_columns` is the number of columns,
-    `kind` LightGBM's constant of the kind of prediction, and `library` the path
-    of LightGBM's library.
+    The result is "" if it did not fail. `text` has the model, `n_columns` is its
+    number of columns, `kind` LightGBM's constant of the kind of prediction, and
+    `library` the path of LightGBM's library.
     """
     # The process has limits of memory, which depends on the text, and of time.
     content = text.encode()

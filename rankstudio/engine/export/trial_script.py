@@ -108,7 +108,7 @@ def module_scores(
 
 
 def limit(seconds: int, n_bytes: int) -> None:
-    """Limit the processor time, in seconds, and the memory of this process, in bytes.
+    """Limit the processor time and the memory of this process.
 
     Nothing is limited where the system does not support this.
     """

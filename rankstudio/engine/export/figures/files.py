@@ -63,7 +63,10 @@ def figure_bytes(
 
 @contextmanager
 def _without_font_warnings() -> Iterator[None]:
-    """Suppress matplotlib's warning, inside the block, that it cannot store its list of fonts."""
+    """Suppress a warning of matplotlib inside the block.
+
+    It says that matplotlib cannot store its list of fonts.
+    """
     logger = logging.getLogger("matplotlib")
     before = logger.level
     logger.setLevel(logging.ERROR)

@@ -169,10 +169,10 @@ class FigurePage:
     def show_x_axis(
         self, axis: FigureAxis, low: float, high: float, tick_range: Range
     ) -> None:
-        """Add the x axis, below the area, from `low` to `high`, with its line, ticks and title.
+        """Add the x axis, from `low` to `high`, with its line, ticks and title.
 
-        Ticks of counts stay within ``tick_range``, because there is nothing at
-        k = −1, left of k = 1.
+        It is below the area. Ticks of counts stay within ``tick_range``, because
+        there is nothing at k = −1, left of k = 1.
         """
         em = self.style.em
         if axis.logarithmic:
@@ -310,12 +310,12 @@ class FigurePage:
             fit(width, height)
 
     def _find_other_font(self, width: float, height: float) -> bool:
-        """Choose another font for texts with characters that the font Inter does not have.
+        """Choose another font for texts with characters that Inter does not have.
 
-        First write the labels for an area of this width and height, to know
-        their characters. Return whether they must be written again, because
-        Inter lacks some: the font of these texts has changed, unless no font of
-        this computer has more of the characters.
+        Inter is the font of all other texts. First write the labels for an area
+        of this width and height, to know their characters. Return whether they
+        must be written again, because Inter lacks some: the font of these texts
+        has changed, unless no font of this computer has more of the characters.
         """
         self._fit(width, height)
         texts = [
@@ -425,7 +425,7 @@ class FigurePage:
         is_x_axis = tick_range is not None
         ends = tick_range if tick_range is not None and axis.whole else (low, high)
         least_distance = self.style.em * (2.6 if is_x_axis else 2.2)
-        # Begin with as many as may fit at this distance, in points, then try fewer.
+        # Begin with as many as may fit at this distance, then try fewer.
         for max_ticks in range(max(2, int(room / least_distance)), 0, -1):
             labelled = _ticks(axis, *ends, max_ticks)
             positions = [
@@ -455,12 +455,12 @@ class FigurePage:
     def _are_clear(
         self, positions: Sequence[float], texts: Sequence[str], *, is_x_axis: bool
     ) -> bool:
-        """Return whether texts centered at positions on an axis do not touch each other.
+        """Return whether texts centered at positions on an axis do not touch.
 
         The positions are in points from the begin of the axis.
         """
         em = self.style.em
-        # Half of the length that a text takes along the axis: of its width or height.
+        # Half of the length of each text along the axis: of its width or height.
         half_sizes = [(self.width(text) if is_x_axis else em) / 2 for text in texts]
         least_gap = (_MIN_TICK_GAP if is_x_axis else 0.2) * em
         distances = (b - a for a, b in itertools.pairwise(positions))

@@ -185,7 +185,7 @@ _RING_WIDTH = 0.13
 
 
 def curves_paper(figure: CurvesFigure, style: FigureStyle) -> Paper:
-    """Return a page, in its final layout, with a figure of curves."""
+    """Return a page with a figure of curves, in its final layout."""
     # Axes and grid.
     page = FigurePage(style)
     (x_low, x_high), (y_low, y_high) = axis_ranges(figure)
@@ -269,7 +269,10 @@ def _curves_height(
 def axis_ranges(
     figure: CurvesFigure,
 ) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return the visible range of the x axis, and that of the y axis, each (low, high)."""
+    """Return the visible range of the x axis, and that of the y axis.
+
+    Each is a pair (low, high).
+    """
     # All values that the axes must show.
     xs = _x_values(figure)
     ys = [v for series in figure.series for v in (*series.y, *series.low, *series.high)]
@@ -341,8 +344,8 @@ class _SeriesPainter:
         self._is_one_of_few = len(figure.series) <= (
             _N_LOOKS if page.style.print else 4
         )
-        # The number chooses marker and dashes. Ordered series, as of the values of a
-        # grid, are numbered one after the other.
+        # The number chooses marker and dashes. Ordered series, as of the values
+        # of a grid, are numbered one after the other.
         self._number = series.number if series.order is None else index
         self._color = (
             page.style.line
@@ -372,10 +375,11 @@ class _SeriesPainter:
         return Patch(color=self._color, linewidth=0)
 
     def _interval(self, x: Sequence[float]) -> list[Artist]:
-        """Paint the intervals of a series at the points `x`; return the band for the legend.
+        """Paint the intervals of a series at the points `x`.
 
-        A line has a band around it. Points and single intervals have whiskers,
-        vertical lines, which the legend does not show.
+        A line has a band around it, which is returned for the legend. Points and
+        single intervals have whiskers, vertical lines, which the legend does not
+        show.
         """
         series = self._series
         low = _with_gaps(series.low, self._figure.y)
@@ -439,8 +443,8 @@ class _SeriesPainter:
             isolated_x = [x[index] for index in isolated]
             isolated_y = [y[index] for index in isolated]
             self._area.plot(isolated_x, isolated_y, linestyle="None", **marker)
-        # Markers tell the lines of a print apart. Many ordered series have none: the
-        # legend does not name each of them.
+        # Markers tell the lines of a print apart. Many ordered series have none:
+        # the legend does not name each of them.
         is_named = series.order is None or len(self._figure.series) <= _N_LOOKS
         if not (self._style.print and is_named):
             marker = {"marker": "None"}
@@ -491,10 +495,10 @@ def _with_gaps(values: Sequence[float], axis: FigureAxis) -> list[float]:
 
 
 def _paint_levels(page: FigurePage, figure: CurvesFigure) -> list[Artist]:
-    """Paint a line for each level, a value to compare with; return a sample of each for the legend.
+    """Paint a line for each level, a value to compare with.
 
-    A line is vertical or horizontal. A value that the axis cannot show has a
-    sample only.
+    Return a sample of each line for the legend. A line is vertical or
+    horizontal. A value that the axis cannot show has a sample only.
     """
     artists: list[Artist] = []
     for index, level in enumerate(figure.levels):
@@ -577,7 +581,10 @@ _ID = re.compile(r" \(\d{1,9}\)$")
 
 
 def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
-    """Return a page, in its final layout, with a figure of named rows, with bars or points."""
+    """Return a page with a figure of named rows, with bars or points.
+
+    The page has its final layout.
+    """
     # Axes and names of the rows; row 0 is at the top. The middle of row i is at
     # y = i.
     page = FigurePage(style)
@@ -628,7 +635,9 @@ def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
 def name_rows(
     page: FigurePage, names: tuple[str, ...], visible_rows: range, spare: float = 0.0
 ) -> None:
-    """Write names at the left of rows; cut those that are too long, but keep the id at their end.
+    """Write names at the left of rows.
+
+    Names that are too long are cut, but keep the id at their end.
 
     Parameters
     ----------
@@ -652,7 +661,10 @@ def name_rows(
 
 
 def _elided_name(page: FigurePage, name: str, room: float) -> str:
-    """Return a name, cut to the width `room`, in points, but with the id at its end."""
+    """Return a name, cut to a width, but with the id at its end.
+
+    `room` is the width in points.
+    """
     match = _ID.search(name)
     id_text = match[0] if match and page.width(name) > room else ""
     return (
@@ -787,7 +799,10 @@ _COLOR_BAR_ROOM = 4.8  # width of the bar of colours with its title, without its
 
 
 def map_paper(figure: MapFigure, style: FigureStyle) -> Paper:
-    """Return a page, in its final layout, with a map whose cells have the colors of their values."""
+    """Return a page with a map, whose cells have the colors of their values.
+
+    The page has its final layout.
+    """
     # Cells and what is in them. Rows have their short names if the full ones
     # would be too high.
     figure = _with_short_rows(figure, style)
@@ -1135,10 +1150,11 @@ def _paint_color_bar(
         bar.invert_yaxis()
 
     def bounds(length: float) -> Bbox:
-        """Return the position of a bar of this length, in points, as shares of the page.
+        """Return the position of the bar on the page, in shares of the page.
 
-        The bar is beside the area, one size of the text wide and away from it,
-        and begins at the top of the area.
+        `length` is that of the bar in points. The bar is beside the area, one
+        size of the text wide and away from it, and begins at the top of the
+        area.
         """
         area = page.area.get_position()
         page_width, page_height = 72 * page.paper.get_size_inches()

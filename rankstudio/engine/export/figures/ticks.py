@@ -91,12 +91,12 @@ def grouped(value: float, places: int = 0) -> str:
 
 
 def log_ticks(low: float, high: float, count: float) -> list[float]:
-    """Return about `count` round values in [low, high], above 0, for a logarithmic axis.
+    """Return about `count` round values in [low, high] for a logarithmic axis.
 
-    These are powers of ten, only every second or third of them if there are
-    many. If there are fewer than 3, they are 1 and 3 times each power, or else
-    1, 2 and 5 times. If there are still fewer, they are round values at equal
-    distances.
+    `low` is above 0. The values are powers of ten, only every second or third
+    of them if there are many. If there are fewer than 3, they are 1 and 3 times
+    each power, or else 1, 2 and 5 times. If there are still fewer, they are
+    round values at equal distances.
     """
     first = math.floor(math.log10(low))
     last = math.ceil(math.log10(high))

@@ -163,7 +163,7 @@ class CurvesFigure:
         return not any(_has_finite_point(series.x, series.y) for series in self.series)
 
     def table(self) -> Table:
-        """Return the header and the rows of the plotted values, one row per point.
+        """Return header and rows of the plotted values, one row per point.
 
         They are the points of the series, then levels (lines to compare with) and
         marked points.
@@ -296,7 +296,7 @@ class RowsFigure:
         return all(isnan(value) for series in self.series for value in series.values)
 
     def table(self) -> Table:
-        """Return the header and the rows of the plotted values, one row per name."""
+        """Return header and rows of the plotted values, one row per name."""
         header = [self.row_title]
         columns = list[tuple[Cell, ...]]()
 
@@ -396,7 +396,7 @@ class MapFigure:
         return all(isnan(value) for row in self.values for value in row)
 
     def table(self) -> Table:
-        """Return the header and the rows of the plotted values, the same as those of the map."""
+        """Return header and rows of the plotted values, as they are in the map."""
         # Full names of the columns, where those of the map are short.
         columns = self.named or [
             f"{self.column_title} {name}".strip() for name in self.columns

@@ -133,7 +133,9 @@ def tree_of_lists(
     split: Callable[[int], tuple[int, float]],
     leaf: Callable[[int], float],
 ) -> ScoreTree:
-    """Return the tree of lists in which the nodes are numbered: 0, the root, 1, 2, ….
+    """Return the tree of lists of numbered nodes.
+
+    The root has the number 0.
 
     Parameters
     ----------
@@ -155,7 +157,7 @@ def tree_of_lists(
     def node_of(node: Any) -> Split | float:
         """Return the split of a node by its number, or the value of a leaf.
 
-        The children of a leaf are -1. Uses the arguments of the function around it.
+        The children of a leaf are -1. Uses the arguments of the outer function.
         """
         if type(node) is not int or not 0 <= node < len(left):
             raise unreadable(program, tr("each node of a tree once"))

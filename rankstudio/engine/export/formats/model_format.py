@@ -176,8 +176,8 @@ class ModelFormat:
         ):
             raise OutputError(reason)
         files = self.write(function)
-        # In some formats, the file of a weighted sum has no place for the origin of
-        # the model, which is then written to a second file.
+        # In some formats, the file of a weighted sum has no place for the origin
+        # of the model, which is then written to a second file.
         if self.has_origin_file and function.linear:
             return {
                 **files,
@@ -208,8 +208,8 @@ class ModelFormat:
     def save(self, path: Path, files: Files) -> list[Path]:
         """Write the files of a model, and return their paths.
 
-        `files` has contents by the endings of names; "" is the file at `path`. After
-        an error, files that did not exist before are removed.
+        `files` has contents by the endings of names; "" is the file at `path`.
+        After an error, files that did not exist before are removed.
 
         Raises
         ------

@@ -52,7 +52,7 @@ def model_text(function: ScoreFunction, numbers: Sequence[int]) -> str:
 def _node_lines(
     node: Node, numbers: Sequence[int], side: str, indent: str
 ) -> list[str]:
-    """Return the lines of RankLib's XML for a node of a tree, and for the nodes below it.
+    """Return the lines of RankLib's XML for a node and for the nodes below it.
 
     A node is a number, for a leaf, or a tuple of the position of an input, a
     threshold, and the nodes for values up to the threshold and above it. `side`

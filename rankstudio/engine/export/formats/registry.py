@@ -20,7 +20,11 @@ from rankstudio.engine.support.resources import resource
 
 @cache
 def model_formats() -> Mapping[str, ModelFormat]:
-    """Return the formats of all plug-ins by key, in the order of menus and lists."""
+    """Return the formats of all plug-ins by key.
+
+    They are in the order of menus and lists: by the kinds of programs that read
+    them.
+    """
     formats = [
         as_model_format(entry, loaded_plugin.package, loaded_plugin.version)
         if isinstance(entry, ModelFormatEntry)

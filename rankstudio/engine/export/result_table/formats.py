@@ -104,7 +104,10 @@ def latex_table(table: ResultTable, style: TableStyle) -> str:
 
 
 def _citation_comment(keys: Sequence[str]) -> str:
-    """Return a LaTeX comment with a \\cite of the keys of all that the runs use; "" for no keys."""
+    """Return a LaTeX comment that cites all that the runs of a table use.
+
+    The result is "" without keys.
+    """
     if not keys:
         return ""
     return (
@@ -132,9 +135,10 @@ def _group_lines(table: ResultTable) -> list[str]:
 
 
 def _latex_cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -> str:
-    """Return a cell in LaTeX: the mean in the style of its rank, the deviation and the mark.
+    """Return a cell in LaTeX: the mean, the deviation and the mark.
 
-    The rank is "best", "second" or ""; the mark of significance is "" for none.
+    The rank is "best", "second" or "", and determines the style of the mean.
+    The mark of significance is "" for none.
     """
     text = _LATEX_RANKS[rank] % latex_escaped(style.number(cell.mean))
     if cell.is_muted:
@@ -182,7 +186,7 @@ def _markdown_cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -
 
 
 def excel_table(table: ResultTable, style: TableStyle) -> bytes:
-    """Return an Excel file with one sheet: caption, header, a row per method, notes.
+    """Return an Excel file with one sheet: caption, header, rows and notes.
 
     A mark is part of its cell's number format, so that the cell contains only
     the number; a deviation has its own column after the mean.

@@ -225,7 +225,7 @@ class ResultTable:
     def styled(
         self, style: TableStyle
     ) -> Iterator[tuple[ResultRow, list[tuple[ResultCell, Rank, str]]]]:
-        """Yield each row with a list of (cell, rank, mark), one for each of its cells.
+        """Yield each row with a tuple (cell, rank, mark) for each of its cells.
 
         The rank is "best", "second" or "", and the mark shows significance. Both
         are "" if the style does not show them.
@@ -249,7 +249,7 @@ class ResultTable:
     def numbers(
         self, style: TableStyle
     ) -> tuple[list[str], list[list[str | float | None]]]:
-        """Return the header and the rows of the table as plain values, for data files.
+        """Return header and rows of the table as plain values, for data files.
 
         A column of means is followed by a column of deviations, and by a column
         of corrected p values, if the style requires them and they have any
