@@ -476,6 +476,7 @@ def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
                 )
             return {"kind": kind, "thresholds": thresholds}
         case "trees":
+            # Each id is checked like a field "column".
             columns = [
                 _checked_field({"column": c}, "column", int)
                 for c in _checked_field(values, "columns", list)

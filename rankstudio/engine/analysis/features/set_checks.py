@@ -29,6 +29,7 @@ def halved_count(
     raised if there are too few; `what` names the analysis in its message.
     """
     if not one_ranking:
+        # Called for its error only.
         enough_queries(n_queries, LEAST_QUERIES, what)
         return n_queries
     if n_documents < LEAST_DOCUMENTS:

@@ -756,6 +756,7 @@ def _run_figures(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure
         `key` ends the name of its file, and `title` its title. Uses the run, its
         result, and the measure `name` of the function around it.
         """
+        # Draws the figure, and adds a text on the run to its caption.
         draw = partial(
             _figure_with_text,
             partial(make, result, *arguments),

@@ -748,6 +748,7 @@ def _block_captions(rows: Sequence[RowRuns]) -> tuple[str, ...]:
 
 
 def _unranked_text(group: ComparableGroup[int]) -> str:
+    """Return why runs are not ranked, or not with others; "" if they are."""
     if group.unranked:
         return f"not ranked: {group.unranked}"
     return (

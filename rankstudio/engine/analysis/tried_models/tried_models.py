@@ -222,6 +222,7 @@ def can_measure(
     data, or if the data have no such part. Validation by inner folds used other
     models than those of the paths.
     """
+    # The code of the measure is absent.
     if missing_requirement(name):
         return False
     parts = _fold_parts(run, data, part)
@@ -318,6 +319,7 @@ def _values_by_query_of_steps(
         part.y, part.query_ptr, convention, (name,), grading=part.grading
     )
     measured = np.full((len(steps), part.n_queries), np.nan)
+    # Linear models are scored together, others one by one.
     linear = [number for number, step in enumerate(steps) if step.linear]
     if linear:
         scores = scored.linear_scores(

@@ -199,7 +199,8 @@ def _refuse_absent(packages: Any) -> None:
         # A measure of a file that was not loaded.
         if file is not None:
             if MEASURES.find(key) is None:
-                # The name of the file, and its checksum.
+                # The name of the file, and its checksum. `lacking` is a sentence
+                # that says that it is absent.
                 origin = Origin(OriginKind.FILE, file[1], file[3], present=False)
                 raise PlanError(
                     replace(_ABSENT_MEASURE, key=key, origin=origin).lacking

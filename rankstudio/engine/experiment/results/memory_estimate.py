@@ -385,8 +385,8 @@ def _method_need(method: LinearRanker, shape: DataShape, stored: float) -> Memor
         return method.memory_need(shape)
     if method.accepts_sparse:
         n_counted_steps = min(method.n_steps(shape.n), _MAX_COUNTED_STEPS)
-        # The values by rows, by columns, and shifted columns; and weights and
-        # candidates of each step.
+        # The values by rows, by columns, and shifted columns; and for each
+        # step, weights and candidates: two numbers for each feature.
         return MemoryNeed(3 * stored + 2 * NUMBER * shape.n * n_counted_steps)
     # The method gets a dense copy of the documents, whose bytes are
     # `shape.documents`, and adapts to no limit.

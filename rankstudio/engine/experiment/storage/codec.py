@@ -239,7 +239,11 @@ def unpack_path(
 
 
 def fold_values(result: FoldResult) -> dict[str, Any]:
-    """Return the results of a fold as plain values for JSON, without its paths."""
+    """Return the results of a fold as plain values for JSON, without its paths.
+
+    "chosen" identifies the chosen model: the position of its combination, and
+    the number of its step on the path.
+    """
     baseline = result.baseline
     grade = result.greatest_grade
 

@@ -609,7 +609,7 @@ class Study:
         Damaged units are not included.
         """
         combinations = run.plan.combinations
-        # Keeps the steps of each path in memory, or in a file if there are many.
+        # Keeps the steps of a path in memory, in leave-query-out in a file.
         keep = path_keeper(run.plan)
         units = {}
         sound_units, _ = self._sound_parts(run)

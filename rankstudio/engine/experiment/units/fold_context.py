@@ -512,7 +512,10 @@ class FoldContext:
     def measure_left_out(
         self, path: PathResult, names: Sequence[str], convention: str, first: int = 0
     ) -> Iterator[WorkProgress | dict[str, float]]:
-        """Measure the steps of a path on the training queries, each ranked by the model trained without it.
+        """Measure the steps of a path on left-out training queries.
+
+        Each query is ranked by a model that is trained on the features of the step
+        without this query. Yield progress, and the measures of each step.
 
         Parameters
         ----------
@@ -580,6 +583,7 @@ class FoldContext:
         # out for this reason.
         ids = self.fold.train.feature_ids
         selected = chosen.step.selected
+        # Only some methods end their paths before such features.
         is_ended_early = _leaves_out_constants(self.plan, chosen.unit.parameters)
         omitted_columns = (
             np.setdiff1d(self._constant_columns, list(selected))

@@ -87,10 +87,15 @@ class ScoredPart:
         return out
 
     def linear_scores(self, coefs: Floats) -> Floats:
-        """Return the scores of K linear models with weights (K, n), shape (K, m) for m documents."""
+        """Return the scores of K linear models, shape (K, m) for m documents.
+
+        `coefs`, shape (K, n), has a row of weights for each model.
+        """
+        # All values at once; `_columns`, shape (n, m), has a row per feature.
         if not self._is_large:
             return linear_scores(self._columns, coefs)
-        # Features without a weight need not be read.
+        # Otherwise by ranges of documents. Features without a weight need not be
+        # read.
         used_columns = np.flatnonzero(coefs.any(axis=0))
         weights = np.ascontiguousarray(coefs[:, used_columns])
         out = np.empty((coefs.shape[0], self._data.n_documents))

@@ -286,6 +286,7 @@ def axis_ranges(
     )
     if is_filled:
         ys.append(0.0)
+    # Both axes of a square figure have one range.
     if figure.square:
         square_range = value_range(figure.x, xs + ys, 0.03)
         return square_range, square_range
@@ -340,7 +341,8 @@ class _SeriesPainter:
         self._figure = figure
         self._series = series
         self._index = index
-        # Few series have dashes: for print as many as have different ones.
+        # Ordered series have dashes only if there are few: up to 4, or for
+        # print as many as there are different dashes.
         self._is_one_of_few = len(figure.series) <= (
             _N_LOOKS if page.style.print else 4
         )
@@ -862,6 +864,7 @@ def _map_height(figure: MapFigure, style: FigureStyle) -> float:
     the names, but not much more than a usual map.
     """
     n = max(1, len(figure.rows))
+    # Rows with values in their cells have the height of two lines.
     usual_height = (2.0 if figure.written else ROW) * style.em
     if figure.short_rows and not figure.row_title:
         return n * max(
