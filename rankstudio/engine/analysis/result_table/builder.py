@@ -152,7 +152,9 @@ def table_runs(
         Part of the data to use even if the seal says otherwise: with the test
         part, or without it.
     """
+    # Opens the data of each run once.
     opener = DataOpener()
+    # `shown` has the same runs without the measures of sealed test parts.
     return [
         _table_run(source, run, visible, part, opener)
         for source in sources

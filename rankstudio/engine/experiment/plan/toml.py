@@ -48,6 +48,7 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
     extension_values = {
         word: as_lists(value) for word, value in in_words(plan.extensions)
     }
+    # The settings that every plan has, by their names in the file.
     values = {word: as_lists(value) for word, value in plan.words.items()}
     values |= {
         word: value

@@ -468,17 +468,19 @@ def _blocks_of_equal_sizes(n_queries: tuple[int, ...]) -> tuple[_SubsetBlock, ..
 def _choose_models(
     rule: Rule, rows: _Rows, sizes: Ints, block: _SubsetBlock
 ) -> tuple[Ints, Floats]:
-    """Return the model that a rule chooses on each subset, and the gain of the best one.
+    """Return the model that a rule chooses on each of S subsets of the queries.
 
-    Both have shape (S,). A gain is the mean measure on a subset, with the sign
-    by which larger is better. `sizes`, shape (K,), has the number of features
-    of each model.
+    Also return the gain of the best model on each subset. Both have shape (S,).
+
+    A gain is the mean measure on a subset, with the sign by which larger is
+    better. `sizes`, shape (K,), has the number of features of each of the K
+    models, which are the rows of `rows`.
 
     Approximate values decide wherever their rounding leaves no doubt; the
     others are computed exactly.
     """
-    # Shape (S, K), and a bound of their rounding. Exact gains are computed only
-    # for models that may be the best.
+    # Approximate gains, shape (S, K), and a bound of their rounding. Exact gains
+    # are computed only for models that may be the best.
     rough_gains, margin = rows.approximate_gains(block.subsets)
     is_near_best = rough_gains >= rough_gains.max(axis=1, keepdims=True) - margin
     is_near = np.isfinite(rough_gains) & is_near_best
@@ -509,8 +511,8 @@ def _choose_models(
         # Here: not significantly worse than the best.
         is_enough = (gains >= gain[:, None]) | is_equal
         # Without enough queries for a test, only the best model itself is good
-        # enough. shape (K,) against (S, 1): True in the column of the best
-        # model
+        # enough: True in its column, by comparing the numbers of the models,
+        # shape (K,), with that of the best one, shape (S, 1).
         is_enough[~is_tested] = np.arange(len(rows)) == best[~is_tested, None]
 
     # The smallest of the accepted models.

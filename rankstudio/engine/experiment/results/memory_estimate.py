@@ -413,8 +413,8 @@ def _largest_need(
         # Needs of the final ranker, for the largest set that the method selects.
         if plan.ranker_entry is not None:
             learner = estimator(plan, plan.ranker_entry, combination.ranker, ids)
-            # Each step then adds one feature, so that the limit of steps is one
-            # of features.
+            # If each step adds one feature, the limit of steps is one of
+            # features.
             is_growing = (
                 plan.entry.step_kind is StepKind.FEATURES
                 and not feature_groups_of(plan)
@@ -453,6 +453,7 @@ def _ranker_need(
     # To a file, each thread copies one shard at a time; in memory, the copy has
     # all documents. T threads, s documents in the largest shard, m documents
     # and n features.
+    # NUMBER is the number of bytes of a value.
     n_copied = shape.T * shape.s * shape.n if shape.on_disk else shape.m * k
     return need.plus(NUMBER * n_copied)
 

@@ -559,8 +559,12 @@ class RunResult:
         return ax
 
     def _repr_html_(self) -> str:
-        """Return the table that a notebook shows."""
+        """Return a description, the table of the folds, and the means, as HTML.
+
+        A notebook shows them.
+        """
         plan = self.plan
+        # The convention of the measures, in words.
         rules = rules_text(self.plan.convention, self.plan.evaluated)
         description = (
             f"{plan.title} on {self.data_name}, chosen by {plan.select_by}, {rules}"

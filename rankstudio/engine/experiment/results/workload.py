@@ -107,6 +107,7 @@ def typical_seconds(
     method_seconds = plan.entry.seconds
     ranker = plan.ranker_entry
     n_fits = len(plan.combinations)
+    # The parameter that limits the number of features, if there is one.
     limit = plan.parameters.get(StepKind.FEATURES.limit)
     max_size = min(n_features, limit) if isinstance(limit, int) else n_features
     # The time of a path is proportional to its number of features.

@@ -1027,9 +1027,10 @@ def _name_groups(page: FigurePage, figure: MapFigure) -> None:
     `groups` of the figure has the name of each group and its number of columns,
     from left to right.
     """
-    # Lines and names are a little above the top of the area, y = 1.
+    # Lines and names are a little above the top of the area, y = 1: by a
+    # quarter of the size of the text, in inches of 72 points.
     em = page.style.em
-    first = 0
+    first = 0  # column
     transform = page.area.get_xaxis_transform() + ScaledTranslation(
         0, 0.25 * em / 72, page.paper.dpi_scale_trans
     )
@@ -1049,7 +1050,10 @@ def _name_groups(page: FigurePage, figure: MapFigure) -> None:
         first += n
 
     def fit(width: float, _: float) -> None:
-        """Write the names again, as short as this width of the area requires."""
+        """Write the names again, as short as this width of the area requires.
+
+        Uses `written_texts`, a text for each group.
+        """
         for text, (name, n) in zip(written_texts, figure.groups, strict=True):
             text.set_text(page.elided(name, n * width / len(figure.columns) - 0.4 * em))
 

@@ -99,8 +99,8 @@ def xgboost_model(values: Mapping[str, Any]) -> ParsedModel:
 def _xgboost_tree(tree: Mapping[str, Any], factor: float) -> ScoreTree:
     """Return a tree of XGBoost, whose leaves are multiplied by a factor.
 
-    It has lists with an item for each node. The condition of a split is its
-    threshold, that of a leaf its value.
+    `tree` has several lists with an item for each node. The condition of a
+    split is its threshold, that of a leaf its value.
     """
     left = tree["left_children"]
     right = tree["right_children"]

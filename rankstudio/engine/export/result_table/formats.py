@@ -230,6 +230,7 @@ class _Sheet:
         # The caption, an empty row, and the titles of the columns below their groups.
         table = self._table
         sheet = self._sheet
+        # `bottom=1` is a thin line below a cell.
         sheet.write_string(0, 0, _cell_text(table.caption), self._format(bold=True))
         sheet_row = 2
         if table.groups():
