@@ -267,11 +267,9 @@ class _Checks:
     def _compare_orders(self, part: RankingDataset, rows: Ints) -> None:
         """Train on the documents in two orders.
 
-        `rows` is the second order. Refuse different last models.
-
-        They must select the same features in the same order.
-
-        Their scores may differ only by rounding.
+        `rows` is the second order. Refuse different last models: they must
+        select the same features in the same order, and their scores may differ
+        only by rounding.
         """
         first = self._fitted(part)[-1]
         second = self._fitted(part, rows)[-1]

@@ -350,6 +350,9 @@ class RunChoice:
     def of(self, datasets: Mapping[int, str]) -> tuple[int, ...]:
         """Return the numbers of the chosen runs.
 
+        They are the runs with the chosen numbers, or on the chosen dataset. If
+        neither is chosen, they are those on the dataset of the latest run.
+
         Parameters
         ----------
         datasets : Mapping of int to str

@@ -349,7 +349,8 @@ def portable_model(
     measures : Mapping
         Measures by part: ``{"validation": {"MAP": …}, "test": {…}}``.
     fold : str or int, optional
-        Training data of the model; by default the fold of the unit.
+        Fold on whose training part the model was trained, or "all" for all
+        queries; by default the fold of the unit.
     """
     # Weights of the selected features only. `beyond` is what a nonlinear model
     # has besides its weights.

@@ -397,7 +397,7 @@ def _tree(tree: TextTree, position_of: Mapping[int, int]) -> ScoreTree:
     It splits on inputs: `position_of` has the position of the input of each
     column. OutputError is raised for a tree that other programs cannot compute.
     """
-    # A bit of the kind of a split.
+    # The kind of a split is a number; one of its bits says that 0 is missing.
     if any(decision & _ZERO_IS_MISSING for decision in tree.decisions):
         raise OutputError(
             "The trees of the model treat 0 as a missing value; only LightGBM supports this."

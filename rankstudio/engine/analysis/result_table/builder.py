@@ -184,6 +184,7 @@ def _table_run(
     return TableRun(
         result=result,
         name=run.label.name,
+        # Called only if measures have to be computed.
         documents=lambda: (
             run.data if run.data is not None else opener(run.plan, run.recorded)
         ),

@@ -166,6 +166,7 @@ class Elsewhere:
         OutputError
             If the data cannot be written for the workers.
         """
+        # The file from which the workers read the data.
         part = written(data)
         self._workers.give(part)
         session = _Session(self._workers, part, work, len(data.shards))

@@ -283,6 +283,7 @@ class FoldContext:
         )
         varies = yield from informative_columns(self.train)
         self._constant_columns = np.flatnonzero(~varies)
+        # The column with the largest gain; constant ones are behind all others.
         column = int(best_first(np.where(varies, gains, -np.inf), 1)[0])
 
         # Its ranking as a model with one weight: 1, or -1 if small values are good.
@@ -929,6 +930,8 @@ class NestedFold(FoldContext):
         choices = choose_on_subsets(self.plan, path, queries)
         if choices is None or not choices.distinct.size:
             return choices
+        # `steps_at` has, for each inner fold, the positions of the steps that
+        # correspond to the chosen models.
         parts = [
             _inner_fold_measures(fold, measured.path, steps)
             for fold, measured, steps in zip(
@@ -1186,6 +1189,7 @@ def _until_constant(
     if not _leaves_out_constants(plan, parameters):
         yield from steps
         return
+    # Shape (n,): whether each column varies within some query.
     varies = yield from informative_columns(data)
     selectable_columns = _selectable_columns(varies, plan, parameters, feature_ids)
     for event in steps:
