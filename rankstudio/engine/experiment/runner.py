@@ -463,7 +463,8 @@ def _check_sparse(plan: Plan, fold: Fold, data: str, *, by_criterion: bool) -> N
         return
     if plan.method == RANKRLS.key:
         _check_sparse_rankrls(plan, data, by_criterion=by_criterion)
-    # other methods learn from a dense array of the features
+    # Methods that do not accept sparse features learn from a dense array of
+    # them.
     if plan.entry.load().accepts_sparse:
         has_preferences = bool(preferences_of(plan))
         one_ranking = fold.train.n_queries < 2 and not has_preferences

@@ -572,7 +572,7 @@ def checked_kernel(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
     ids : set of int
         Ids of the existing features.
     """
-    # A weight and a vector for each support document.
+    # A weight and a vector of values for each basis vector, a document.
     kernel = _parsed_kernel(values.get("kernel"))
     columns = _checked_columns(values, ids)
     weights = _checked_numbers(values.get("weights"), "weights", None)

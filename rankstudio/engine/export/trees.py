@@ -468,6 +468,7 @@ def _tried_booster(
     `kind` is LightGBM's constant of the kind of prediction. X has shape (m, c)
     for the c columns of the trees.
     """
+    # The text names what needs LightGBM, if it is missing.
     lightgbm = lightgbm_library(tr("A tree model"))
     documents = np.column_stack([X, np.zeros(X.shape[0])])
     if failure := _failure_in_trial(

@@ -205,6 +205,7 @@ class CandidateMap:
             0 if step is None else int(np.abs(np.array(self.places) - step).argmin())
         )
         if self.growing:
+            # The wanted step is the last one, if it is not among the first.
             columns = np.arange(count) + min(max(0, nearest - count + 1), n - count)
         else:
             # Steps at equal ratios: denser at the start.
@@ -228,6 +229,7 @@ class CandidateMap:
             best = np.where(is_selected_here, 2.0, best)
             rows = np.argsort(-best, kind="stable")
         else:
+            # The rows of iterations are in the order of their last scores.
             rows = np.arange(best.size)
         rows = rows[best[rows] >= 0][: max(1, most_features)]
         # The feature that must be shown takes the last row.

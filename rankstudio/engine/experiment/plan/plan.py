@@ -817,7 +817,7 @@ def has_map(plan: Plan) -> bool:
 
 
 def longest_path(plan: Plan, n_features: int) -> int:
-    """Return the maximum length of a path, in steps of the method.
+    """Return the maximum length of a path: of its features, iterations or rounds.
 
     Parameters
     ----------
@@ -829,7 +829,7 @@ def longest_path(plan: Plan, n_features: int) -> int:
     Returns
     -------
     int
-        Features, iterations or rounds; 1 for a method that uses all features at once.
+        The number; 1 for a method that uses all features at once.
     """
     # The parameter has another name for each kind of step; 0 or None is no limit.
     limits = [

@@ -445,8 +445,9 @@ class _SubsetBlock(NamedTuple):
 def _blocks_of_equal_sizes(n_queries: tuple[int, ...]) -> tuple[_SubsetBlock, ...]:
     """Return the subsets of the validation queries in blocks of equal numbers of queries.
 
-    The values of a block fit into one array. The argument is the number of
-    queries of each part: a validation part, or several inner folds.
+    With equal numbers, the values of all subsets of a block are one array. The
+    argument is the number of queries of each part: a validation part, or
+    several inner folds.
     """
     subsets = query_subsets(sum(n_queries))
     parts = np.split(subsets, np.cumsum(n_queries)[:-1], axis=1)
@@ -610,7 +611,8 @@ def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, B
             differences = values[first : first + block_size] - values[model]
             is_defined = ~np.isnan(differences)
             filled = np.where(is_defined, differences, 0.0)
-            # Sums of the differences by subset of queries, as matrix products.
+            # Number of defined differences in each subset of the queries, their
+            # sum, and the sum of their squares, as matrix products.
             n = mask @ is_defined.T.astype(np.float64)
             totals = mask @ filled.T
             squares = mask @ np.square(filled).T
@@ -618,6 +620,7 @@ def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, B
             # divided by 0.
             freedom = np.maximum(n - 1.0, 1.0)
             with np.errstate(divide="ignore", invalid="ignore"):
+                # Sum of the squared deviations from the mean difference.
                 deviations = squares - np.square(totals) / n
                 t = np.abs(totals) / np.sqrt(n * deviations / freedom)
                 # Above 1, the difference is significant. `stdtrit` is the

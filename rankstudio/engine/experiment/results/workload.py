@@ -83,10 +83,10 @@ def workload(
         usable_paces = method_paces or [
             sqrt(pace * size_ratio) for _, pace in data_paces
         ]
-        # The fastest usable pace; without any, the number of documents decides.
         # A unit is one combination of parameters on one fold.
         n_units += len(plan.combinations) * n_folds
         n_guessed += not usable_paces
+        # The fastest usable pace; without any, the number of documents decides.
         pace = min(usable_paces, default=size_ratio)
         seconds += pace * typical_seconds(plan, n_folds, n_features)
     return Workload(

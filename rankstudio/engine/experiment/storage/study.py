@@ -320,7 +320,7 @@ class Study:
         if difference:
             raise ChangedDataError(difference)
 
-        # Python files of the run's methods and measures, by their checksums.
+        # CSV files of the user that parameters name, by their checksums.
         recorded_files = _recorded_files(self._run(run.id))
         present_files = _own_files(run.plan)
         for name, files in recorded_files.items():
