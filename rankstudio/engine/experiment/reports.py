@@ -304,6 +304,7 @@ def plan_of_results(folder: Path) -> Plan | None:
     results = folder / "results.json"
     if not results.exists():
         return _readable_plan(folder / "plan.toml")
+    # A file with other contents may raise any of these errors.
     try:
         return plan_from_dict(json.loads(read_text(results))["plan"])
     except (

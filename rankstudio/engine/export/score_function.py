@@ -305,6 +305,7 @@ def _about(model: Model, data: str, size: int) -> str:
     fold = model.origin.get("fold", "")
     fold_label = "all queries" if fold == "all" else f"fold {fold}"
     about = f"{model.method} on {data}, {fold_label}, k {size}"
+    # Method, data, fold and size, then λ and the other chosen parameters.
     value = model.parameters.get("regularization")
     if isinstance(value, int | float):
         about += (

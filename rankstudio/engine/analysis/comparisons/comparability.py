@@ -210,9 +210,8 @@ def why_unranked(run: RunResult) -> str:
             return text.format(reason=reason)
         case Part.NONE:
             return tr("no validation part, and the test part is sealed or missing")
-            # All other runs are measured on queries that chose no model; but a user
-            # may have chosen features by them.
         case _ if comparison_key(run).is_hand_chosen:
+            # These queries chose no model, but a user has chosen features by them.
             return tr(
                 "its features were chosen by hand from a run that saw these queries"
             )

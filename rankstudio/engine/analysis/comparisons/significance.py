@@ -631,6 +631,7 @@ def _family_tests(
 
     A pair has the positions of two runs; the test is of the first minus the second.
     """
+    # The first run that is equal to each run: equal pairs are one test.
     firsts = first_equals(runs)
     comparisons = [
         compare_with(runs[run], runs[other], name, seed) for run, other in pairs

@@ -429,6 +429,7 @@ def margins(path: PathResult, score: CandidateScore) -> dict[int, Margin]:
                 score, last.number, feature, values, rivals
             )
         return by_feature
+    # A growing path: the step that first selects the feature counts.
     for index, step in enumerate(path.steps):
         for feature in taken_at(path, index):
             by_feature.setdefault(
@@ -490,6 +491,7 @@ def _margin_to_rival(
     `rivals` the columns of the rivals, perhaps none.
     """
     own_score = float(values[feature])
+    # Without a rival or a score there is no margin.
     if not rivals.size or not np.isfinite(own_score):
         nan = float("nan")
         return Margin(

@@ -195,7 +195,8 @@ def learning_figure(
             points = [
                 runs[index] for index in group if name in runs[index].result.average
             ]
-            if len(points) < 2:  # the other runs do not have the measure
+            # Runs that do not have the measure are left out.
+            if len(points) < 2:
                 continue
             shares = tuple(
                 float(parse_protocol(run.plan.protocol).train) for run in points

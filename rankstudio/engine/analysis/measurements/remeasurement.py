@@ -656,10 +656,10 @@ class Remeasurement:
         NaN for steps whose model is not stored completely.
         """
         # Only complete steps can be measured. `spread` puts their rows to the
-        # positions of the steps, and NaN to the others. First, measures that
-        # need the scores themselves, not only the order.
+        # positions of the steps, and NaN to the others.
         name = measurement.measure
         evaluator = self._evaluator(part, measurement.convention, (name,))
+        # A measure that needs the scores themselves, not only the order.
         if not evaluator.by_rank:
             for path in paths:
                 is_whole, steps = whole_steps(path, part)
@@ -672,7 +672,7 @@ class Remeasurement:
                 )
             return
 
-        # Rankings that are too many to keep at once are measured one by one.
+        # Rankings too many to keep at once are measured one by one.
         if any(
             len(path.steps) * part.n_documents > _MAX_RANKING_BYTES // 2
             for path in paths
@@ -711,7 +711,7 @@ class Remeasurement:
         documents with equal scores are ordered.
         """
         cached = self._paths.get(path)
-        # None if they stay in the order of the file.
+        # Order of documents with equal scores; None for that of the file.
         order = self._order(part, convention)
         by_id = order is not None
         if cached is None or cached.part is not part or cached.by_id != by_id:

@@ -678,7 +678,7 @@ class Plan:
         """Return the combination with these values on the axes, which need not be on the grids.
 
         An axis is a parameter for which the plan has several values; `values`
-        has one value per axis. It gives one value to every parameter.
+        has one value per axis. A combination gives each parameter one value.
         """
         first_values = {
             p.name: p.values(self.parameters[p.name])[0] for p in self.entry.parameters

@@ -106,6 +106,7 @@ def preferences_in_words(
     text = tr(
         "Learns from the preferences in {file} instead of labels; measures use the labels."
     )
+    # A file of clicks has pairs, instead of a grade for each document.
     if "pairs" in preferences:
         text = tr(
             "Learns from the clicks in {file}, weighted by position, instead of labels; measures use the "

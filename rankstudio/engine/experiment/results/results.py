@@ -839,9 +839,12 @@ def _mean_curve(paths: tuple[PathResult, ...], name: str) -> tuple[Ints, Floats]
 
     `name` is a measure, or "" for the criterion. NaN where no path has a value.
     """
+    # Iterations: one point.
     if paths[0].step_kind is StepKind.ITERATIONS:
         last_values = [_curve_values(path, name)[-1] for path in paths]
         return paths[0].x_values[-1:], np.array([np.mean(last_values)])
+
+    # Means of the values that are defined; a row of `rows` is a path.
     shared_length = min(len(path.steps) for path in paths)
     rows = np.array([_curve_values(path, name)[:shared_length] for path in paths])
     counts = np.sum(~np.isnan(rows), axis=0)

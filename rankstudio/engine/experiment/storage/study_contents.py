@@ -311,6 +311,7 @@ def seal_text(marks: Sequence[SealMark], data: SealedData) -> str:
     A sealed test part is hidden. `marks` are the records of seals of the study.
     The result is "" if the dataset was never sealed.
     """
+    # How often the test part was shown.
     looks = n_looks(marks, data)
     looks_text = f"shown {_TIMES_TEXTS.get(looks, f'{looks} times')}" if looks else ""
     if is_sealed(marks, data):

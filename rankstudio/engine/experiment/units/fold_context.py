@@ -1067,6 +1067,7 @@ class _InnerPaths:
         ]
         fold_values = []
         for fold, measured_path in enumerate(self.measured):
+            # An inner fold has one validation part.
             (values,) = measured_path.queries
             # An inner path may have no model that is as small as that of the
             # first steps.

@@ -376,9 +376,8 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
             # Other folds were drawn: which queries were trained on is unknown.
             is_unclear = True
             continue
-        elif (
-            number == fold.number
-        ):  # the model's own fold, whose measured queries it has not seen
+        elif number == fold.number:
+            # The model's own fold: it has not seen the measured queries.
             continue
         else:
             key = id(model), number

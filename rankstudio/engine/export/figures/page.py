@@ -353,9 +353,9 @@ class FigurePage:
         A single legend would have columns of equal width. Each entry has a
         sample, drawn by an "artist" of matplotlib, and a name.
         """
-        # Widths, in sizes of the text, of the sample beside a name, and in
-        # points of a row. A tuple of more than two artists is a strip of
-        # colors; a tuple of two is a line with its band.
+        # A tuple of more than two artists is a strip of colors; a tuple of two
+        # is a line with its band. The width of a sample is in sizes of the
+        # text, the room for a row in points.
         em = self.style.em
         style = self.style
         has_strip = any(

@@ -706,7 +706,7 @@ def _paint_bars(
     `index` is the position of the series: the bars of all series share the
     height of a row. If the figure has strong rows, the other ones are pale.
     """
-    # Bars of rows that are not strong are pale.
+    # The color of each row: that of its number, or of the series.
     style = page.style
     height = _BARS_HEIGHT / len(figure.series)
     pale_color = "#b4b4b4" if style.print else "#a9b6c9"
@@ -719,7 +719,7 @@ def _paint_bars(
         )
     ]
 
-    # Bars of several series share the height of a row.
+    # The bars of a row are one below the other.
     middles = [
         row - _BARS_HEIGHT / 2 + (index + 0.5) * height
         for row in range(len(figure.rows))
