@@ -1,9 +1,9 @@
-"""The papers and programs that runs use, as entries of BibTeX: those of RankStudio, and those of plug-ins.
+"""The papers and programs that runs use, as entries of BibTeX.
 
 ``resources/references.bib`` has the entries of RankStudio. The keywords of an
 entry name what it belongs to, such as ``method:gas`` or ``convention:mslr``.
-Methods and plug-ins of others give BibTeX themselves; without it, an entry is
-made of what they say of themselves.
+Methods and plug-ins of others have their own BibTeX. If they have none, an
+entry is made of their title and citation.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from rankstudio.engine.support.escaping import bibtex_escaped, comment_text
 from rankstudio.engine.support.resources import resource
 
 _PROGRAM = "program RankStudio"
+# Authors and year, such as "Lai et al. 2013".
 _CITATION = re.compile(r"(?P<authors>.+?),? (?P<year>(1[89]|20)\d\d)[a-z]?")
 
 

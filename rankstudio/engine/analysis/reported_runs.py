@@ -1,4 +1,4 @@
-"""The runs of a study with their data: what tables, figures and a report are made of."""
+"""The runs of a study with their data, for tables, figures and reports."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ class ReportedRun:
     label : RunLabel
         The user's note.
     evidence : tuple of (int, bytes)
-        What the study stores as evidence for its selections and models, each with the number of the fold, as
-        :mod:`rankstudio.plugins.evidence` packs it.
+        Evidence of the study for its selections and models, each with the
+        number of the fold. :mod:`rankstudio.plugins.evidence` makes the bytes.
     """
 
     number: int

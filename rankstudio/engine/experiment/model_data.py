@@ -1,4 +1,4 @@
-"""The documents on which an exported model is tried: those of the test part that its run kept for last."""
+"""Documents on which an exported model is tried: those of the test part, if there is one."""
 
 from __future__ import annotations
 

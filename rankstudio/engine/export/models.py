@@ -1,4 +1,4 @@
-"""A learned model as a file, with which this program and other programs can score documents."""
+"""A learned model as a file, by which RankStudio and other programs can score documents."""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ DEEPEST = 100
 """Maximum number of splits from the root to a leaf that other programs can read."""
 
 Sum = tuple[tuple[int, float], ...]
+"""Terms of a sum of inputs: the position of the input, and its weight."""
 
 _NOT_NORMALIZED = NORMALIZE[0]
 _LONGEST = 200  # characters of a name
@@ -103,8 +104,9 @@ class ScoreFunction:
         Definitions of the inputs in the order of their feature set, with those
         of features they are derived from; empty without a feature set.
     sums : tuple of tuple of (int, float)
-        New features, in the order of their terms: positions of inputs and
-        weights. The trees split on these; empty if they split on the inputs.
+        New features that the trees split on: a sum has a position of an input
+        and a weight for each of its terms, in order. Empty if the trees split
+        on the inputs.
     """
 
     name: str

@@ -1,4 +1,7 @@
-"""LightGBM's text of a model: validated, which LightGBM does not do, and tried before it is used here."""
+"""Validation of LightGBM's text of a model, which LightGBM itself does not validate.
+
+A text is also tried in another process before it is used in this one.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,7 @@ from rankstudio.engine.support.lightgbm_library import lightgbm_library
 
 _INTEGER = re.compile(r"-?[0-9]{1,9}")
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?")
+# Values that the header must have, and keys that may have any value.
 _HEADER = {"num_class": "1", "num_tree_per_iteration": "1"}
 _KNOWN_HEADER_KEYS = {
     "version",
@@ -32,9 +36,12 @@ _KNOWN_HEADER_KEYS = {
     "feature_infos",
     "tree_sizes",
 }
-_REQUIRED_VALUES = {"num_cat": "0", "is_linear": "0"}
+_REQUIRED_VALUES = {"num_cat": "0", "is_linear": "0"}  # of a tree
 _ALLOWED_DECISIONS = {0, 2, 4, 6, 8, 10}
-"""Decisions that compare numbers, for each default side and kind of missing value, without categories."""
+"""Decisions that compare numbers, not categories.
+
+There is one for each default side and kind of missing value.
+"""
 
 _SCRIPT = Path(__file__).with_name("trial_script.py")
 _MAX_PROCESSOR_SECONDS = 10  # processor time for reading a text and one prediction

@@ -31,7 +31,9 @@ from rankstudio.engine.support.item_groups import grouped
 
 # fields of a run that may be lists
 _LIST_FIELDS = ("label", "protocol", "method", "ranker")
+# fields of a run that are tables
 _PARAMETER_FIELDS = ("parameters", "ranker_parameters")
+# fields of a comparison
 _BATCH_FIELDS = ("title", "data", "runs", "parameters", "against")
 
 

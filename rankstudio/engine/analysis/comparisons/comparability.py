@@ -1,9 +1,8 @@
 """Rules for ranking, testing, drawing or describing runs together, and the reasons against it.
 
-Everything that puts numbers of several runs next to each other asks this
-module, and nothing else decides: tables, best values and marks, references,
-tests and Holm families, curves, Pareto fronts, stability, reports, captions,
-exports and commands.
+All code that shows numbers of several runs next to each other follows these
+rules: tables, best values and marks, references, tests and Holm families,
+curves, Pareto fronts, stability, reports, captions, exports and commands.
 
 Two runs are comparable if they agree in data, label, protocol, folds, part and
 convention, if both are complete, and if their measures are estimates: from the
@@ -228,8 +227,11 @@ _KEY_ATTRIBUTES = (
     (Difference.DATA, "data_digest"),
     (Difference.PART, "part"),
 )
-"""Attributes in the order in which they give the reason: another label, protocol or number of folds
-changes the digest."""
+"""Differences with their attributes, in the order in which they are the reason.
+
+The digest comes late, because another label, protocol or number of folds changes
+it, too.
+"""
 
 
 def _difference_text(

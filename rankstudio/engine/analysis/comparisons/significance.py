@@ -110,6 +110,7 @@ def _have_same_measures(
     return np.array_equal(measures, other_measures, equal_nan=True)
 
 
+# p values of a comparison, one for each test
 _P_FIELDS = "p_randomisation", "p_t", "p_wilcoxon"
 
 

@@ -33,7 +33,7 @@ class CandidateGroups:
     Attributes
     ----------
     names : tuple of str of length n
-        Name of the group of each column's candidate, if it has one.
+        Name of the candidate of each column: its group, or the feature itself.
     columns : ColumnGroups
         Columns of each candidate.
     """
@@ -124,9 +124,12 @@ class CandidateGroups:
 
 
 _MAX_ROWS = 10_000  # rows of features that the path did not select
-_MAX_SCORES = 1_000_000
+_MAX_SCORES = 1_000_000  # scores of all features at the steps of a map
 _MIN_STEPS = 60
-"""A map has rows x steps scores, each held several times: 8 MB an array, whatever the number of features."""
+"""Number of steps that a map may have even with more scores than `_MAX_SCORES`.
+
+An array of the map then takes about 8 MB at most, for any number of features.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +155,8 @@ class CandidateMap:
     n_candidates : ndarray of shape (C,)
         Number of candidates.
     n_features, n_steps : int
-        Number of candidates, and number of steps of the path, in the map or not.
+        Numbers of candidates and of steps of the path, with those that are not
+        in the map.
     growing : bool
         Whether each step extends the previous one.
     """

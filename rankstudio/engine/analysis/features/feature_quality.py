@@ -43,13 +43,13 @@ Larger data are sampled by evenly spaced whole queries.
 """
 
 PERFECT = 0.98
-"""A feature alone is almost perfect if it comes this share of the way from the worst to the best ranking."""
+"""Share of the way from the worst to the best ranking: an almost perfect feature."""
 
 MOSTLY = 0.95
 """A feature with at least this share of zeros is mostly zero."""
 
 FAR = 1000.0
-"""A range this many times wider or narrower than the usual one is badly scaled."""
+"""Factor by which a badly scaled range is wider or narrower than the usual one."""
 
 # range of a histogram: the outermost bins also count the values outside
 _RANGE_QUANTILES = (0.005, 0.995)

@@ -34,7 +34,7 @@ class FeaturesAlone:
     Attributes
     ----------
     measure, convention : str
-        Name of the measure.
+        Name of the measure, and key of its convention.
     parts : Mapping of str to ndarray of shape (n,)
         The measure on each part: "train", and "validation" and "test" if the
         fold has them.

@@ -1,4 +1,4 @@
-"""Figures of one run: its curves, what it tried, what it chose, and how close the choices were."""
+"""Figures of one run: curves and maps of its models, and candidates of its steps."""
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ from rankstudio.engine.support.number_format import fixed
 
 # of the greatest to the least value: a linear axis would show flat lines
 _MIN_LOGARITHMIC_RATIO = 100.0
+# rows and columns of figures
 _MAX_CANDIDATES = 20
 _MAX_FEATURES = 30
 _MAX_STEPS = 25

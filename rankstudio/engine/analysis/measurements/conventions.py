@@ -88,7 +88,7 @@ def reversed_pairs(
     return sum(first * second < 0 for first, second in pairs), len(pairs)
 
 
-_THREE_GRADES = ("letor4", "letor3")
+_THREE_GRADES = ("letor4", "letor3")  # conventions for labels from 0 to 2
 _MAX_LETOR_LABEL = 2.0  # the greatest label of LETOR 3.0 and 4.0
 
 

@@ -61,9 +61,9 @@ class RankedPath:
         Whether each step is complete, so that it can score the part.
     distinct : DistinctRankings
         The different rankings of each query.
-    places : Places
-        Position of the ranking by each complete step among the different
-        rankings of each query.
+    ranking_numbers : Places
+        Number of the ranking by each complete step among the different rankings
+        of each query.
     """
 
     part: RankingDataset

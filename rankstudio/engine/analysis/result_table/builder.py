@@ -194,6 +194,7 @@ def _table_run(
 
 Key = Callable[[Plan], Hashable]
 
+# Fields of a plan besides its parameters.
 _SETTING_FIELDS = (
     "method",
     "ranker",

@@ -1,4 +1,7 @@
-"""How the data of a run reach its workers: by hand in this process, else mapped from the disk."""
+"""Access of workers to the data of a run.
+
+Workers in this process share the data. Others map them from files.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ class FoldSource(Protocol):
 
 @runtime_checkable
 class UnitExecutor(Protocol):
-    """An executor with the strategy to execute units of a run; see :func:`unit_executor`.
+    """An executor that says how it executes the units of a run; see :func:`unit_executor`.
 
     Attributes
     ----------
@@ -72,7 +75,10 @@ def unit_executor(executor: Executor) -> UnitExecutor:
 
 
 class _AnyExecutor:
-    """Any other executor as a `UnitExecutor`; its workers, if not threads, read the folds from files."""
+    """Any other executor as a `UnitExecutor`.
+
+    Its workers, if they are not threads, read the folds from files.
+    """
 
     lost: tuple[type[BaseException], ...] = ()
 

@@ -1,9 +1,9 @@
-"""Where the units of a run are carried out: on this process's threads, on processes, on a cluster.
+"""Executors for the units of a run: threads of this process, processes, or a cluster.
 
-All are executors of `concurrent.futures`, and
+All are executors of `concurrent.futures`;
 :func:`rankstudio.engine.experiment.runner.run` takes any other as well. Each
-unit has one thread to itself, so that as many workers as processors keep all of
-them busy without fighting for them.
+unit is computed by one thread, so a worker for each processor keeps all
+processors busy.
 """
 
 from __future__ import annotations
@@ -55,11 +55,14 @@ from rankstudio.engine.support.memory import budget
 
 # more than any machine has processors: a larger number is a typing error
 _MAX_WORKERS = 10_000
-_NICENESS = 5  # of the 19 by which a process can stand back
+_NICENESS = 5  # of 0 to 19; a higher number is a lower priority
 
 
 class _Counted:
-    """Base class of the two pools: the part of a `UnitExecutor` that an executor of Python lacks."""
+    """Base class of the two pools.
+
+    It has what a `UnitExecutor` needs and an executor of Python lacks.
+    """
 
     count: int
     lost: tuple[type[BaseException], ...] = ()

@@ -1,4 +1,8 @@
-"""The units of a run on an executor: many at a time, in any order, with the same results as one by one."""
+"""Execution of the units of a run by an executor.
+
+Several units are computed at a time, in any order. The results are the same as
+one by one.
+"""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ _WRITTEN_FIELDS = (
 )
 
 UNKNOWN: Mapping[str, str] = FrozenMapping()
-"""Unknown versions."""
+"""No versions: those of the libraries are unknown."""
 
 
 def as_command(plan: Plan, out: str = "") -> str:
@@ -418,4 +418,4 @@ PLAN_FORMATS: tuple[PlanFormat, ...] = (
         text=as_notebook,
     ),
 )
-"""Every format; the first is what the program itself reads."""
+"""All formats; the program itself reads the first one."""

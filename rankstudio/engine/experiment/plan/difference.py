@@ -22,7 +22,7 @@ from rankstudio.engine.support.item_groups import grouped
 Names = Mapping[int, str]
 
 PINS = ("pinned", "banned")
-"""The parameters by which a person has a say in what is selected."""
+"""Parameters by which a user decides on the selection of single features."""
 
 
 def differences(

@@ -1,8 +1,8 @@
 """Features that were chosen by hand, and the queries on which they were chosen.
 
 A set of features that a user makes from a model depends on the queries that the
-model was trained and chosen on. A run of the set on folds that test these
-queries measures too much.
+model was trained and chosen on. If a run of the set is tested on these queries,
+its measures are too high.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from rankstudio.engine.experiment.plan.protocol import (
 )
 from rankstudio.engine.language import tr
 
+# An origin of folds, such as "10-fold, seed 1".
 _PROTOCOL_WITH_SEED = re.compile(r"(?P<protocol>.+), seed (?P<seed>\d{1,18})")
 _FOLD_NUMBER = re.compile(r"[1-9]\d{0,8}")
 

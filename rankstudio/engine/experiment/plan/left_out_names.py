@@ -15,7 +15,7 @@ from rankstudio.engine.metrics.names import measure
 PREFIX = "leave-query-out "
 PAIR_PREFIX = "leave-pair-out "
 PAIR_MEASURES = ("AUC", "Disagreement")
-"""Measures of pairs of documents: the others need a whole ranking by one model."""
+"""Measures of pairs of documents. Others need a whole ranking by one model."""
 
 Value = TypeVar("Value")
 

@@ -94,8 +94,9 @@ if TYPE_CHECKING:
     from rankstudio.engine.methods.base import LinearRanker
 
 SAMPLE = "sample"
-"""The name under which a plan asks for the bundled sample instead of a file."""
+"""Name of the bundled sample, in the place of a file of data."""
 
+# Entries of a pickled plan, besides its fields.
 _ADDED_METHODS_KEY = "added methods"
 _FOREIGN_MEASURES_KEY = "measures of others"
 
@@ -106,7 +107,7 @@ USUAL_MEASURES = ("MAP", "P@10", "MeanNDCG", "NDCG@10")
 """Measures of a new plan."""
 
 CRITERION = "criterion"
-"""Choosing by the method's own criterion, for data without a validation part."""
+"""Chooses by the method's own criterion, for data without a validation part."""
 
 
 WORDS = (

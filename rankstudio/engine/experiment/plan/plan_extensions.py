@@ -79,12 +79,12 @@ PLAN_EXTENSIONS: tuple[PlanExtension, ...] = (
         plain=lambda value: value.plain(),
     ),
 )
-"""In the order of a plan's file."""
+"""All kinds of extensions, in the order of a plan's file."""
 
 KINDS: Mapping[str, type[Any]] = {
     extension.word: extension.kind for extension in PLAN_EXTENSIONS
 }
-"""Types of the values by their words."""
+"""Type of the value of each extension, by its word."""
 
 
 def with_words(

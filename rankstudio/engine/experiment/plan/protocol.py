@@ -16,6 +16,7 @@ _PROTOCOLS = translatable(
     '"given", "5-fold" (or another number from 2 up), "leave-query-out", "split 60/20/20" or "nested 20", '
     'with inner folds or a share of training queries, "5-fold, nested 4-fold, train 20%"'
 )
+# Texts of a protocol, in lower case.
 _K_FOLD = re.compile(r"(\d{1,6})[- ]?folds?")
 _SPLIT = re.compile(r"split (\d{1,3}) ?/ ?(\d{1,3}) ?/ ?(\d{1,3})")
 _INNER = re.compile(r"nested (\d{1,6})[- ]?folds?")

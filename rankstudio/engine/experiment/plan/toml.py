@@ -26,10 +26,12 @@ PACKAGES = "packages"
 
 # in the order of a plan's file
 _FIRST_TABLES = ("scores", "preferences", "columns", "groups", "costs")
+# A package with its version, such as "my-methods==1.2".
 _REQUIREMENT = re.compile(
     r"([A-Za-z0-9][A-Za-z0-9._-]{0,99})==([A-Za-z0-9.+!_-]{1,50})"
 )
 _N_DIGITS = 12  # digits of a Python file's checksum in a plan
+# A class of a Python file, with the beginning of the file's checksum.
 _FILE_REQUIREMENT = re.compile(
     r"([^\x00-\x1f:/\\]{1,100}\.py):([A-Za-z_]\w{0,63})@([0-9a-f]{12})"
 )

@@ -33,10 +33,10 @@ from rankstudio.engine.statistics.mean_intervals import LEAST_PAIRS, mean_p_valu
 from rankstudio.engine.support.threads import STEADY
 
 N_GROUPS = 5
-"""Groups of queries: each is measured by models chosen on the other four."""
+"""Number of groups of queries. A group is measured by models chosen on the others."""
 
 N_SPLITS = 20
-"""Random divisions into groups that are averaged."""
+"""Number of random divisions into groups, over which measures are averaged."""
 
 _DIVISION_SEED = 390  # of the divisions; other values would change stored results
 _MAX_VALUES = 1 << 21  # in memory at a time: 16 MB

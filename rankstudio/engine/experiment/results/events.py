@@ -1,4 +1,4 @@
-"""Events of a run, the same stream for the window, the terminal and the store."""
+"""Events of a run; the window, the terminal and the store get the same ones."""
 
 from __future__ import annotations
 

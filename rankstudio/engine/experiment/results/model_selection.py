@@ -18,7 +18,10 @@ from rankstudio.engine.steps import Step
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 SIGNIFICANCE = 0.05
-"""The level of the test of "smallest": a model with a smaller p is significantly worse."""
+"""Level of the test of the rule "smallest".
+
+A model with a smaller p is significantly worse.
+"""
 
 
 def select_model(

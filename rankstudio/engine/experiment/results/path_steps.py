@@ -31,12 +31,14 @@ from rankstudio.engine.support.packed_rows import (
 
 _NO_ROWS: Mapping[str, Rows] = {}
 
+# Values of attributes that a step lacks because they are stored as rows.
 _EMPTY_VALUES: dict[str, Any] = {
     "selected": (),
     "coef": np.empty(0),
     "candidates": np.empty(0),
 }
 
+# Functions that make compact rows of the values of an attribute, a row per step.
 _ROWS_BY_NAME: dict[str, Callable[[Sequence[Any]], Rows]] = {
     "selected": IndexTuples.of,
     "coef": partial(packed_rows, fill=0.0),

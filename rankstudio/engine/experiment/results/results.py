@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 _DECIMALS = 4
 _NO_VALUES = np.empty(0)
-_POWER = re.compile(r"2\^(-?\d+)")
+_POWER = re.compile(r"2\^(-?\d+)")  # a power of two, such as "2^-3"
 
 Color = tuple[float, ...]
 

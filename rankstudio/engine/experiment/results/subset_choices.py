@@ -1,4 +1,4 @@
-"""The models that a path offers on subsets of the validation queries, as a path and a study keep them."""
+"""The models of a path that are chosen on subsets of the validation queries."""
 
 from __future__ import annotations
 

@@ -64,6 +64,7 @@ numpy parses the header of an array with the parser of Python, which in Python
 """
 
 
+# Classes of steps by name, as the header of a path names them.
 _LINEAR_CLASSES: dict[str, type[Step]] = {
     cls.__name__: cls for cls in (Step, Iteration)
 }
@@ -71,6 +72,7 @@ _STEP_CLASSES: dict[str, type[Step]] = {
     **_LINEAR_CLASSES,
     **{cls.__name__: cls for cls in (StoredStep, GivenScores)},
 }
+# Types of attributes that only some classes have, and their names by class.
 _EXTRA_TYPES: dict[str, type[Any]] = {"gap": float, "converged": bool}
 _EXTRAS_BY_CLASS = {
     name: [field.name for field in fields(cls) if field.name in _EXTRA_TYPES]

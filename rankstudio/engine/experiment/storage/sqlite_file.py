@@ -1,11 +1,10 @@
 """The file of a study: one SQLite database, of which one process at a time is the owner.
 
-Commits go to a log beside the file (WAL) and are on the disk before they count,
-so that nothing committed is lost, however the process ends, even by a power
-cut. The owner holds SQLite's own exclusive lock, which the operating system
-releases when the process ends, however it ends: no stale lock can remain. A
-small file beside the study names the owner, for the error that refuses a second
-owner; it locks nothing.
+Commits go to a log beside the file (WAL). A commit returns only when it is on
+the disk, so nothing committed is lost, even by a power cut. The owner holds
+SQLite's own exclusive lock, which the operating system releases whenever the
+process ends: no stale lock can remain. A small file beside the study names the
+owner, for the error message of a second owner; it locks nothing.
 
 A file that is not a study is only read: a file that is refused keeps its bytes.
 """
@@ -35,7 +34,7 @@ APPLICATION_ID = 0x526B5374
 """Application id of the file: "RkSt" in ASCII."""
 
 _SYNCHRONOUS = "FULL"
-"""SQLite's setting with which a commit returns when it is on the disk: a power cut loses nothing stored."""
+"""SQLite's setting by which a commit returns only when it is on the disk."""
 
 _FORBIDDEN = translatable("no permission to write this file or its folder")
 _DAMAGED = translatable("the file is damaged or truncated; expected a complete study")
@@ -64,7 +63,7 @@ _MESSAGES_BY_CODE = {
 _COUNT_ACTIVE_OBJECTS = (
     "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')"
 )
-"""Number of objects in a file that act by themselves when it is written or read, such as triggers."""
+"""Query for the number of objects that act by themselves, such as triggers."""
 _TYPES = """
     SELECT m.name, c.name, c.type, c."notnull", c.pk
     FROM sqlite_master AS m, pragma_table_info(m.name) AS c WHERE m.type = 'table'"""
@@ -72,14 +71,14 @@ _KEYS = """
     SELECT m.name, k.seq, c.name, c.seqno, k."unique"
     FROM sqlite_master AS m, pragma_index_list(m.name) AS k, pragma_index_info(k.name) AS c
     WHERE m.type = 'table' AND k.origin <> 'c'"""
-"""The columns of all tables with their types, and the columns of all keys."""
+"""Queries for the columns of all tables with their types, and of all keys."""
 
 _HEADER = struct.Struct(">8I")
 """Header of a log: magic number, version, size of a page, sequence, two salts, checksum in two parts."""
 _FRAME = struct.Struct(">6I")
 """Header of a frame: page, size of the database (0 before the end of a commit), two salts, two checksums."""
 _READ_MARK_OFFSET = 16
-"""Offset of the number of frames that SQLite has read, in the index that it makes of a log."""
+"""Offset, in SQLite's index of a log, of the number of frames that it has read."""
 
 
 class StudyFile:

@@ -1,8 +1,8 @@
 """The run store: a study is a file in which runs keep what they have finished, unit by unit.
 
-What is stored is on the disk when the call returns. Whatever ends the process
-takes only the unit that was being computed;
-:func:`rankstudio.engine.experiment.resume.run_stored` goes on from there.
+Results are on the disk when the call that stores them returns. If the process
+ends in any way, only the unit that is being computed is lost;
+:func:`rankstudio.engine.experiment.resume.run_stored` continues from there.
 """
 
 from __future__ import annotations

@@ -43,7 +43,10 @@ class RunKey:
 LONGEST_NAME = 200
 LONGEST_NOTE = 100_000
 MOST_TAGS = 100
-"""Limits of a label: figures and tables would take gigabytes for a name of 100,000 characters."""
+"""Limits of a label, in characters and tags.
+
+Figures and tables would take gigabytes for a name of 100,000 characters.
+"""
 
 
 @dataclass(frozen=True)
@@ -235,7 +238,7 @@ class SealMark:
 
 
 SealedData = FoldedDataset | RecordedData
-"""Data with a seal: a dataset, at hand or as recorded."""
+"""Data with a seal: an open dataset, or the record of one."""
 
 
 def dataset_keys(data: SealedData) -> tuple[str, ...]:

@@ -53,7 +53,10 @@ COLUMNS: Mapping[str, Mapping[str, Any]] = {
     "seal": {"id": int, "sealed": int, "happened": str, "datasets": str | None},
     "report": {"id": int, "question": str, "notes": str, "sections": str},
 }
-"""The columns of each table, besides the digest, with their types, which SQLite itself does not enforce."""
+"""The columns of each table, besides the digest, with their types.
+
+SQLite itself does not enforce the types.
+"""
 
 _ORIGIN = """(SELECT run.plan || run.versions || dataset.checksum
     FROM run JOIN dataset ON dataset.id = run.dataset WHERE run.id = {})"""
@@ -65,7 +68,10 @@ _USED_NUMBERS = {
     "run": "SELECT id FROM run UNION ALL SELECT run FROM unit UNION ALL SELECT run FROM fold "
     "UNION ALL SELECT run FROM removed UNION ALL SELECT run FROM label",
 }
-"""Queries for the numbers in use. The number of a lost run is in use if rows of other tables mention it."""
+"""Queries for the numbers in use, by table.
+
+The number of a lost run is in use if rows of other tables mention it.
+"""
 
 _RESULT_TABLES = ("unit", "fold")
 
@@ -236,7 +242,7 @@ EVIDENCE = """
         run INTEGER NOT NULL REFERENCES run, fold INTEGER NOT NULL, place TEXT NOT NULL,
         payload BLOB NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (run, fold, place))
 """
-"""Table of evidence. It is made when the first evidence is stored, so other studies stay unchanged."""
+"""Table of evidence, which is made when the first evidence is stored."""
 
 FEATURE_SET = """
     CREATE TABLE IF NOT EXISTS feature_set (
@@ -252,7 +258,10 @@ CHOICE = """
 METHOD = """
     CREATE TABLE IF NOT EXISTS method (run INTEGER PRIMARY KEY, payload TEXT NOT NULL, digest TEXT NOT NULL)
 """
-"""Table of methods that are not RankStudio's own, for installations without them; made when first needed."""
+"""Table of methods that are not RankStudio's own; made when first needed.
+
+It lets installations without these methods show them.
+"""
 
 MEASURE = """
     CREATE TABLE IF NOT EXISTS measure (run INTEGER PRIMARY KEY, payload TEXT NOT NULL, digest TEXT NOT NULL)
@@ -285,7 +294,7 @@ IMPOSSIBLE = (
     ),
     *(ArithmeticError, RecursionError, NotImplementedError, RuntimeError),
 )
-"""Errors that an invalid value raises; too little memory is no damage."""
+"""Errors that an invalid value may raise. A MemoryError is no sign of damage."""
 
 _CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}")
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?")

@@ -1,4 +1,4 @@
-"""A page with one area on it, whose size follows from what is written around it."""
+"""A page with one plot area, whose size depends on the texts around it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _MARKERS = {
 _LEGEND_LINE_HEIGHT = 1.35  # from one line of the legend to the next
 _STRIP_WIDTH = 8.0  # of the strip with the colours of an ordered family
 _MARGIN = 0.4  # empty space at the edges of the page
-_SERIES_ID = re.compile(r"series-(\d+)-")
+_SERIES_ID = re.compile(r"series-(\d+)-")  # of what is painted for a series, in SVG
 _MIN_TICK_GAP = 0.7  # least space between the texts of ticks next to each other
 
 _INTER = str(resource("fonts", "Inter-Regular.ttf"))

@@ -1,11 +1,11 @@
 """Figures as PDF, SVG and PNG, painted by matplotlib: curves, rows and maps.
 
-Nothing of the clock, the machine, the user's settings or the version of a
-library is in a file: the same figure is the same bytes. Texts are texts: a PDF
-embeds the part of the font that it needs as TrueType, as many journals refuse
-Type 3, and an SVG names the font, so that labels can be searched, edited and
-read aloud. Outlines in their place would look the same on every screen, but say
-nothing.
+A file contains neither the time, the machine, the user's settings nor versions
+of libraries, so that the same figure always has the same bytes.
+
+Texts are stored as texts, not as outlines, so that labels can be searched,
+edited and read aloud. A PDF embeds the part of the font that it needs, as
+TrueType, because many journals refuse Type 3. An SVG only names the font.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _SETTINGS = {
 }
 _CREATOR = {"Creator": "RankStudio"}
 _MOST_PIXELS = 2**16  # greatest width or height that matplotlib supports
-_one_at_a_time = threading.Lock()
+_one_at_a_time = threading.Lock()  # held while a figure is painted
 
 
 def painted(
@@ -174,8 +174,8 @@ def paper_of(figure: Figure, style: FigureStyle) -> Paper:
 
 # ordered series with names in the legend; more have a strip of colours with two names
 _MAX_NAMED_SERIES = 7
-_N_LOOKS = 7
-_NEUTRAL = "#6b7280"
+_N_LOOKS = 7  # categories, each with a color, dashes and a marker
+_NEUTRAL = "#6b7280"  # the color of reference lines on the screen
 _BOLD_FACTOR = 1.6  # thickness of a bold line relative to other lines
 # Dashes and gaps of the reference lines, in sizes of the text.
 _LEVEL_DASHES = ((0.5, 0.35), (0.16, 0.3), (1.0, 0.3))
@@ -579,7 +579,7 @@ _HISTOGRAM_HEIGHT = 0.86  # height of the highest bin, as a share of the row
 # distance of a histogram's foot from the middle of its row, as a share of the row
 _HISTOGRAM_FOOT = 0.42
 _BARS_HEIGHT = 1.05 / ROW  # height of all bars of a row, as a share of the row
-_ID = re.compile(r" \(\d{1,9}\)$")
+_ID = re.compile(r" \(\d{1,9}\)$")  # at the end of the name of a feature
 
 
 def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
@@ -786,7 +786,7 @@ def _paint_histograms(
             )
 
 
-_N_SHADES = 256
+_N_SHADES = 256  # colors of a map
 _CELL_OVERLAP = 0.2  # as a share of a cell
 
 # The following lengths are in sizes of the text.

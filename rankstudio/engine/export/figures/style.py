@@ -1,4 +1,4 @@
-"""How figures look: width, size of the text, and the colours of screens or of print."""
+"""The style of figures: width, size of the text, and colors for screens or print."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ CATEGORIES = (
     "#3c99cd",
     "#1b2330",
 )
-"""Blue, amber, vermilion, purple, green, sky blue and the colour of text, on a light ground: the hues of
-Okabe and Ito, so dark that each has a contrast of 3:1 to it, and any two are distinct with any colour
-vision."""
+"""Blue, amber, vermilion, purple, green, sky blue and the color of text.
+
+They are the hues of Okabe and Ito, darker, so that each has a contrast of 3:1 to
+a light background. Any two are distinct with any color vision.
+"""
 
 DASHES: tuple[tuple[float, ...], ...] = (
     (),
@@ -39,7 +41,10 @@ VIRIDIS = (
     "440154", "481769", "472c7a", "423f85", "3b518b", "33628d", "2c718e", "26818e", "21908c",
     "1f9f88", "27ad80", "3dbc73", "5cc862", "81d34c", "aadc31", "d5e219", "fde725",
 )  # fmt: skip
-"""Viridis at 0, 1/16, …, 1 (van der Walt and Smith, CC0); between them the map is linear to the eye."""
+"""Viridis at 0, 1/16, …, 1 (van der Walt and Smith, CC0).
+
+Between these colors, the map looks linear.
+"""
 
 
 Colors = Literal["light", "print"]
@@ -59,7 +64,7 @@ _PRINT_PALETTE = (
 )
 
 _VIRIDIS = VIRIDIS[:-2:2]  # without its last part, which vanishes on white
-_GREYS = ("1a1a1a", "e4e4e4")
+_GREYS = ("1a1a1a", "e4e4e4")  # the darkest and the lightest grey of print
 
 
 @dataclass(frozen=True)
@@ -167,7 +172,7 @@ PRESETS: dict[str, tuple[float, float]] = {
     "slide": (254.0, 18.0),
     "poster": (400.0, 28.0),
 }
-"""Widths in millimetres and sizes of text in points, by what a figure is for."""
+"""Widths in millimetres and sizes of text in points, by the use of a figure."""
 
 _WIDTH_RANGE = (20.0, 2000.0)
 _FONT_RANGE = (4.0, 100.0)

@@ -1,4 +1,4 @@
-"""Figures as values: the shown values, axes and names of a figure, independent of how it is painted."""
+"""Figures as values: their points, axes and names, but not how they are painted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model of another program as it was read, before its features are found in some data."""
+"""A model of another program, before its features are matched with those of data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rankstudio.engine.language import tr
 Numbering = Literal["column", "id", "set"]
 """Meaning of a feature's number: a column from 0, an id of the data, or a position in a feature set."""
 
-_MOST_NODES = 5_000_000
+_MOST_NODES = 5_000_000  # of a tree, with its leaves
 # The greatest double that is rounded to a finite float.
 _LAST_FLOAT = math.nextafter(2.0**128 - 2.0**103, 0.0)
 

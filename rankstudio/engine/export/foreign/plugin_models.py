@@ -1,4 +1,4 @@
-"""Files of models in the formats of plug-ins, which only the reader of the plug-in can score with."""
+"""Files of models in formats of plug-ins, whose readers compute the scores."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from rankstudio.engine.export.models import Model, Weight
 from rankstudio.engine.export.plugin_formats import KIND, readable_formats
 from rankstudio.engine.language import tr
 
+# endings of other files, which are no models of plug-ins
 _OTHER_ENDINGS = frozenset((".json", ".toml", ".py", ".rankstudio"))
 _FOREIGN_METHOD = "foreign"  # the same as for parsed models of other programs
 _N_TRIAL_ROWS = 8  # number of documents on which a reader is tried

@@ -25,7 +25,7 @@ from rankstudio.engine.language import tr
 
 _XGBOOST = "XGBoost"
 _CATBOOST = "CatBoost"
-_NUMBERED_NAME = re.compile(r"f[0-9]{1,7}")
+_NUMBERED_NAME = re.compile(r"f[0-9]{1,7}")  # name that XGBoost makes for a feature
 _MAX_DEPTH = 16  # greatest depth of a symmetric tree, as in CatBoost
 
 

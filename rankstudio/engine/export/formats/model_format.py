@@ -24,7 +24,7 @@ from rankstudio.engine.support.escaping import clean_text, one_line
 from rankstudio.engine.support.files import write_bytes
 
 Files = Mapping[str, bytes]
-"""Contents by the ending of the file's name after its stem: the file itself, then its companions."""
+"""Contents of files by the endings of their names; "" is the main file."""
 
 
 @dataclass(frozen=True)

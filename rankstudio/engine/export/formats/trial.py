@@ -21,7 +21,7 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.support.escaping import one_line
 
 SECONDS = 300.0
-"""Maximum duration of each process."""
+"""Maximum duration of each process, in seconds."""
 
 _MAX_ERROR_LENGTH = 500  # characters of a compiler's message that are shown
 
