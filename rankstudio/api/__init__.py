@@ -391,6 +391,7 @@ __all__ = ["API", *_HOMES]  # noqa: PLE0604 - names of a table
 
 
 def __getattr__(name: str) -> object:
+    """Import a name of the interface when it is first used."""
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -398,4 +399,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
+    """Return the names of the interface."""
     return sorted(__all__)

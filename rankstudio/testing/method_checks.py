@@ -399,6 +399,7 @@ def _result_of(plan: Plan, dataset: FoldedDataset, executor: Any = None) -> RunR
 
 
 def _assert_equal(first: list[Step], second: list[Step], message: str) -> None:
+    """Raise an error with `message` if steps differ."""
     assert len(first) == len(second), message
     for step, other in zip(first, second, strict=True):
         assert step.selected == other.selected, message

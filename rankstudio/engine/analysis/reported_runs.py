@@ -298,6 +298,7 @@ class DataOpener:
     """Opens the data of each run once; None for changed or missing data."""
 
     def __init__(self) -> None:
+        """Begin without data."""
         self._opened: dict[tuple[str, ...], FoldedDataset | None] = {}
 
     def __call__(self, plan: Plan, recorded: RecordedData) -> FoldedDataset | None:

@@ -243,6 +243,7 @@ def _path_steps(
 
 
 def _step_length(plan: Plan, step: Step) -> int:
+    """Return the number of features of a step, or its number."""
     return step.n_selected if plan.step_kind is StepKind.FEATURES else step.number
 
 

@@ -696,6 +696,7 @@ def _run_fold(
 
 
 def _unit_key(unit: Unit) -> tuple[int, int]:
+    """Return the fold and the position of a unit."""
     return unit.fold, unit.position
 
 

@@ -263,6 +263,7 @@ def _plain_cell(entry: Analysis, cell: object) -> Cell:
 
 
 def _unexpected_text(expected: str, value: object) -> str:
+    """Return the message for an unexpected value."""
     return tr("expected {expected}, got {value}").format(
         expected=expected, value=one_line(shown(value))
     )

@@ -264,6 +264,7 @@ def _checked_runs(values: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
 
 
 def _is_list_of_tables(values: Any) -> bool:
+    """Return whether a value is a list of tables."""
     return isinstance(values, list) and all(isinstance(value, dict) for value in values)
 
 

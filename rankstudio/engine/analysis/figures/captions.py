@@ -55,6 +55,7 @@ def chosen_text(run: RunResult) -> str:
 
 
 def _model_text(plan: Plan, chosen: Chosen) -> str:
+    """Return a model by its values on the axes and its size."""
     values = values_label(plan, chosen.unit.values)
     return ", ".join(filter(None, [values, f"k = {len(chosen.step.selected)}"]))
 

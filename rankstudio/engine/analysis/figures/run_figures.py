@@ -61,6 +61,7 @@ def step_axis(kind: StepKind) -> FigureAxis:
 
 
 def _title(run: RunResult, subject: str) -> str:
+    """Return a title with data, method and subject."""
     return f"{run.data_name}, {run.plan.title}: {subject}"
 
 
@@ -79,6 +80,7 @@ def _size_caption(run: RunResult, y_title: str, last_sentence: str = "") -> str:
 
 
 def _axes_text(run: RunResult) -> str:
+    """Return the labels of the plan's axes as text."""
     return together([axis.label for axis in run.plan.axes])
 
 
@@ -173,6 +175,7 @@ def _measure_axis_title(name: str) -> str:
 
 
 def _curve(label: str, x: Iterable[float], values: Floats, order: float) -> Series:
+    """Return a curve with its position in the order."""
     return Series(label, tuple(map(float, x)), tuple(map(float, values)), order=order)
 
 
@@ -341,6 +344,7 @@ def stability_figure(run: RunResult, stability: SelectionStability) -> MapFigure
 
 
 def _jaccard(a: set[int], b: set[int]) -> float:
+    """Return the Jaccard index; NaN for two empty sets."""
     return len(a & b) / len(a | b) if a | b else nan
 
 

@@ -476,6 +476,7 @@ def named_figures(
 
 
 def _is_requested(figure: StudyFigure, name: str) -> bool:
+    """Return whether a name is that of a figure, or its end."""
     return figure.name == name or figure.name.endswith(f"-{name}")
 
 
@@ -806,4 +807,5 @@ def _run_figures(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure
 def _stability_figure_of(
     result: RunResult, make: Callable[[RunResult, SelectionStability], Figure | None]
 ) -> Figure | None:
+    """Return a figure of the stability of a run."""
     return make(result, stability_of_run(result))

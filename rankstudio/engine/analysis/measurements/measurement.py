@@ -63,6 +63,7 @@ class Measurement:
 def _remeasured_plan(
     plan: Plan, convention: str, names: tuple[str, ...], chosen_by: str
 ) -> Plan:
+    """Return the same changed plan for equal arguments."""
     return plan.changed(convention=convention, measures=names, select_by=chosen_by)
 
 

@@ -810,6 +810,7 @@ class Remeasurement:
         )
 
     def _standard_error(self, step: Step, fold: Fold, plan: Plan) -> float:
+        """Return the standard error of the selection measure."""
         return standard_error(self._per_query(step, fold.vali, plan)[plan.select_by])
 
     def _ranking(

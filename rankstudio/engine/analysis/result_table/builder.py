@@ -300,6 +300,7 @@ def _runs_with_groups(runs: Sequence[TableRun]) -> list[_GroupedRun]:
 
 
 def _title(run: TableRun) -> str:
+    """Return the user's name of a run, or its method."""
     return run.name or run.result.plan.title
 
 
@@ -313,6 +314,7 @@ def _settings(plan: Plan) -> Hashable:
 
 
 def _comparable_values(values: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return names and values as texts that can be sorted."""
     return [(name, repr(value)) for name, value in values.items()]
 
 

@@ -227,6 +227,7 @@ def best_of_several(values: Iterable[float], name: str) -> float | None:
 
 
 def _single_feature_measures(fold: FoldResult) -> Measures:
+    """Return the measures of the best single feature."""
     return fold.baseline.test or fold.baseline.validation
 
 

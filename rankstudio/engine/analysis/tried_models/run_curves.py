@@ -284,6 +284,7 @@ def _with_constant_rankings(by: By, tried: list[_Tried | None]) -> list[_Tried |
 
 
 def _max_finite(values: Floats) -> float:
+    """Return the largest finite value."""
     return float(values[np.isfinite(values)].max())
 
 

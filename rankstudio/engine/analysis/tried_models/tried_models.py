@@ -115,6 +115,7 @@ class TriedPath:
         return means
 
     def __iter__(self) -> Iterator[TriedModel]:
+        """Iterate over the K models."""
         return map(self.model, range(len(self.positions)))
 
     def model(self, number: int) -> TriedModel:

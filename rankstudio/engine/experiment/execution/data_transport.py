@@ -83,13 +83,16 @@ class _AnyExecutor:
     lost: tuple[type[BaseException], ...] = ()
 
     def __init__(self, executor: Executor) -> None:
+        """Take the calls of an executor."""
         self._in_memory = isinstance(executor, ThreadPoolExecutor)
         self.submit = executor.submit
 
     def ahead(self) -> int:
+        """Return a fixed number of units."""
         return 64  # the number of workers is unknown: enough for a large machine
 
     def give(self, folds: Sequence[Fold]) -> FoldSource:
+        """Share the folds with threads, or write them to files."""
         return InMemory(folds) if self._in_memory else write_folds(folds)
 
 
@@ -102,6 +105,7 @@ class InMemory:
     """
 
     def __init__(self, folds: Sequence[Fold]) -> None:
+        """Share these folds."""
         self._folds = {fold.number: fold for fold in folds}
         self._latest: tuple[Unit, WorkProgress] | None = None
         self._given_up = False

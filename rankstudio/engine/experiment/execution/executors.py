@@ -68,6 +68,7 @@ class _Counted:
     lost: tuple[type[BaseException], ...] = ()
 
     def ahead(self) -> int:
+        """Return two units per worker, so that none waits."""
         return 2 * self.count
 
 
@@ -75,6 +76,7 @@ class _Threads(_Counted, ThreadPoolExecutor):
     """A pool of threads, which use the data in memory."""
 
     def give(self, folds: Sequence[Fold]) -> FoldSource:
+        """Share the folds in memory."""
         return InMemory(folds)
 
 

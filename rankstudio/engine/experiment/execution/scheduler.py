@@ -89,6 +89,7 @@ class _FoldCache(threading.local):
     """
 
     def __init__(self) -> None:
+        """Begin without data."""
         self._grouped: OrderedDict[Hashable, TrainingData] = OrderedDict()
         self._prepared: OrderedDict[tuple[str, int], FoldContext] = OrderedDict()
 
@@ -243,6 +244,7 @@ class UnitScheduler:
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Stop threads, and cancel calls that have not begun."""
         if isinstance(self._source, InMemory):
             self._source.give_up()
         for future in self._futures:
@@ -317,6 +319,7 @@ class UnitScheduler:
         )
 
     def _unit_key(self, future: Future[Learned]) -> tuple[int, int]:
+        """Return the fold and the position of a call's unit."""
         unit = self._futures[future]
         return unit.fold, unit.position
 

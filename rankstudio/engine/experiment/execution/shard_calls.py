@@ -231,6 +231,7 @@ class _WorkerState:
         return self._data[part]
 
     def forget(self, session: str) -> None:
+        """Discard the states of a session."""
         with self._lock:
             self._sessions.pop(session, None)
 

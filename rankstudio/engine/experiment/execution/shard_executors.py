@@ -150,6 +150,7 @@ class Elsewhere:
     """
 
     def __init__(self, workers: ShardWorkers) -> None:
+        """Distribute shards to these workers."""
         self.room: float | None = None
         self._workers = workers
 
@@ -313,6 +314,7 @@ class ProcessWorkers:
     def __init__(
         self, start: Callable[[], Executor], count: int, room: Callable[[], float]
     ) -> None:
+        """Start `count` processes."""
         self._start = start  # also starts a process in place of a lost one
         self.count = count
         self._room = room

@@ -243,6 +243,7 @@ def _missing_from(
 
 
 def _feature_names(ids: Iterable[int], names: Names) -> str:
+    """Return the names of features, by their ids, as text."""
     return ", ".join(names.get(i, f"feature {i}") for i in ids)
 
 
@@ -291,4 +292,5 @@ def _costs_text(plan: Plan, reference: Plan) -> str:
 
 
 def _chooser(plan: Plan) -> str:
+    """Return the selection criterion in words."""
     return tr("the criterion") if plan.select_by == CRITERION else plan.select_by

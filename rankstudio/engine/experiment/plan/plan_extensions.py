@@ -15,6 +15,7 @@ from rankstudio.engine.support.extensions import Extensions
 
 
 def _always_lasts(_is_other_method: bool, _parameters: Mapping[str, Any]) -> bool:
+    """Return True, for values that no change removes."""
     return True
 
 

@@ -248,6 +248,7 @@ class Rule:
         return self.kind in (ONE_SE, SMALLEST)
 
     def __str__(self) -> str:
+        """Return the rule as in a plan: "at most 10"."""
         return self.kind if self.most is None else f"{self.kind} {self.most}"
 
 

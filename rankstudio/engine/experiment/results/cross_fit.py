@@ -352,10 +352,12 @@ class _Rows:
     """Values of the models to choose from in each query, and their exact means on subsets."""
 
     def __init__(self, queries: Sequence[Floats], sign: float) -> None:
+        """Hold the values of each part of the queries."""
         self.queries = queries
         self.sign = sign
 
     def __len__(self) -> int:
+        """Return the number of models."""
         return len(self.queries[0])
 
     @property

@@ -170,6 +170,7 @@ class HeldSteps(PathSteps):
     def __init__(
         self, steps: Sequence[Step], rows: Mapping[str, Rows] = _NO_ROWS
     ) -> None:
+        """Hold steps, and the rows of attributes that they lack."""
         self.rows = rows
         self._steps = tuple(steps)
 
@@ -200,6 +201,7 @@ class HeldSteps(PathSteps):
         )
 
     def _small_steps(self) -> Sequence[Step]:
+        """Return the steps without the attributes in rows."""
         return self._steps
 
     def _make_step(self, position: int) -> Step:
@@ -352,4 +354,5 @@ class FiledSteps(PathSteps):
         return self._file.read(self._offset, self._size).__reduce__()
 
     def _make_step(self, position: int) -> Step:
+        """Read the step at a position from the file."""
         return self._file.read(self._offset, self._size)[position]

@@ -198,6 +198,7 @@ class _MeanSteps(PathSteps):
     """Steps that have numbers, criteria and sizes only."""
 
     def __init__(self, numbers: Ints, criteria: Floats, sizes: Ints) -> None:
+        """Hold the numbers, criteria and sizes of K steps."""
         self._numbers = numbers
         self._criteria = criteria
         self._sizes = sizes

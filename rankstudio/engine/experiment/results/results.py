@@ -722,6 +722,7 @@ def undecided_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]
 
 
 def _all_features_are_constant(folds: Sequence[FoldResult]) -> bool:
+    """Return whether no feature varies, in any fold."""
     return bool(folds) and all(
         len(fold.constant) == fold.chosen.step.coef.size for fold in folds
     )
@@ -819,11 +820,12 @@ def _measure_title(name: str) -> str:
 
 
 def _draw_curve(ax: Axes, x: Ints, y: Floats, label: str, color: Color) -> None:
+    """Draw a curve; a single point has a marker."""
     ax.plot(x, y, marker="o" if x.size == 1 else "", label=label, color=color)
 
 
 def _colors(n: int) -> list[Color]:
-    """Return colours from dark to light, as the values of a grid ascend."""
+    """Return colors from dark to light, as the values of a grid ascend."""
     import matplotlib as mpl  # noqa: PLC0415 - slow to import, and not needed by runs
 
     return [
@@ -858,6 +860,7 @@ def _mean_curve(paths: tuple[PathResult, ...], name: str) -> tuple[Ints, Floats]
 
 
 def _curve_values(path: PathResult, name: str) -> Floats:
+    """Return a measure by step, or for "" the criterion."""
     return path.validation[name] if name else path.criterion
 
 
@@ -891,6 +894,7 @@ def _label_axes(ax: Axes, paths: list[PathResult], name: str, title: str) -> Non
 
 
 def _new_axes() -> Axes:
+    """Return the axes of a new figure."""
     from matplotlib import pyplot as plt  # noqa: PLC0415 - as above
 
     return plt.subplots(layout="constrained")[1]

@@ -642,6 +642,7 @@ def _extra_names(cls: type[Step]) -> list[str]:
 
 
 def _python_value(value: Any) -> Any:
+    """Return a number of numpy as a number of Python."""
     return value.item() if isinstance(value, np.generic) else value
 
 

@@ -293,6 +293,7 @@ def _open_owned(path: Path) -> sqlite3.Connection:
 
 
 def _writable(path: Path) -> bool:
+    """Return whether a file and its folder can be written."""
     return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
 
 
@@ -402,6 +403,7 @@ def create(
 
 
 def _write_error(path: Path, error: OSError) -> StoreError:
+    """Return the error for a study that cannot be written."""
     text = tr("{path}: the study could not be written: {strerror}.")
     return StoreError(text.format(path=path, strerror=error.strerror))
 
@@ -500,6 +502,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def _owner_file(path: Path) -> Path:
+    """Return the path of the file that names the owner."""
     return path.with_name(path.name + "-owner")
 
 

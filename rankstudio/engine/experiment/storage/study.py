@@ -119,6 +119,7 @@ class Study:
     """
 
     def __init__(self, file: StudyFile) -> None:
+        """Use an open file."""
         self._file = file
 
     @classmethod
@@ -1084,10 +1085,12 @@ class Study:
 
 
 def _version_text(by: Mapping[str, str]) -> str:
+    """Return versions as text: "numpy 2.0, scipy 1.1"."""
     return ", ".join(f"{name} {number}" for name, number in by.items())
 
 
 def _now() -> str:
+    """Return the present time in UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -1277,6 +1280,7 @@ def _hashable(value: Any) -> Any:
 
 
 def _sound_rows(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows that are not damaged."""
     return [row for row in rows if row.sound]
 
 

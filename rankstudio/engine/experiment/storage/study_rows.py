@@ -95,6 +95,7 @@ class Row:
     sound: bool
 
     def __getitem__(self, column: str) -> Any:
+        """Return the value of a column."""
         return self.values[column]
 
 

@@ -642,6 +642,10 @@ class FoldContext:
         return {} if part is None or not part.covered(step) else part.per_query(step)
 
     def _learn(self, unit: Unit) -> Generator[Step | WorkProgress, None, None]:
+        """Train as `_learn_steps`.
+
+        Without sufficient memory, the error names method and data.
+        """
         size = f"{self.fold.train.n_documents:,} documents with {self.fold.train.feature_ids.size:,} features"
         with sufficient(f"{self.plan.entry.label} on fold {self.fold.number}, {size}"):
             yield from self._learn_steps(unit)
@@ -1218,5 +1222,6 @@ def _selectable_columns(
 
 
 def _no_measures() -> Waiting[Measures]:
+    """Return no measures, without progress."""
     return {}
     yield  # never reached, but it makes this function a generator

@@ -63,6 +63,7 @@ class GivenFold(FoldContext):
     def __init__(
         self, plan: Plan, fold: Fold, train: TrainingData, step: Step, note: str
     ) -> None:
+        """Prepare a fold with its model and a note."""
         super().__init__(plan, fold, train)
         self._step = step
         self._note = note
@@ -497,4 +498,5 @@ def n_shared(part: RankingDataset, queries: _Queries) -> int:
 
 
 def _query_documents(part: RankingDataset, query: int) -> Floats:
+    """Return the documents of a query, a row each."""
     return part.X[part.query_ptr[query] : part.query_ptr[query + 1]]

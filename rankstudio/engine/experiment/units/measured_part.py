@@ -49,6 +49,7 @@ class MeasuredPart(ScoredPart):
     """
 
     def __init__(self, data: RankingDataset, plan: Plan) -> None:
+        """Measure on a part by the measures of a plan."""
         super().__init__(data)
         self._plan = plan
 
@@ -170,6 +171,7 @@ class MeasuredPart(ScoredPart):
 
     @cached_property
     def _evaluator(self) -> Evaluator:
+        """Evaluator of the plan's measures on the part."""
         return _part_evaluator(self._data, self._plan)
 
 
@@ -300,10 +302,12 @@ class LeftOutQueries:
 
     @cached_property
     def _evaluator(self) -> Evaluator:
+        """Evaluator of the plan's measures on the part."""
         return _part_evaluator(self._part, self._plan)
 
 
 def _part_evaluator(part: RankingDataset, plan: Plan) -> Evaluator:
+    """Return an evaluator of a plan's measures on a part."""
     return Evaluator(
         part.y, part.query_ptr, plan.convention, plan.evaluated, grading=part.grading
     )

@@ -37,6 +37,7 @@ class ScoredPart:
     """
 
     def __init__(self, data: RankingDataset) -> None:
+        """Score the documents of a part."""
         self._data = data
 
     def covered(self, step: Step) -> bool:
@@ -117,14 +118,17 @@ class ScoredPart:
 
     @cached_property
     def _is_large(self) -> bool:
+        """Whether the part is scored piece by piece."""
         return not self._is_sparse and len(shards_of(self._data.query_ptr)) > 1
 
     @property
     def _is_sparse(self) -> bool:
+        """Whether the features are sparse."""
         return isinstance(self._data.X, SparseRows)
 
     @cached_property
     def _columns(self) -> Any:
+        """Features as rows, shape (n, m); dense ones are copied."""
         return (
             self._data.X.T if self._is_sparse else np.ascontiguousarray(self._data.X.T)
         )

@@ -28,7 +28,7 @@ from rankstudio.engine.support.resources import resource
 
 Ticks = Sequence[tuple[float, str]]
 Look = dict[str, Any]
-"""Appearance as keywords of matplotlib: colours, line widths, markers."""
+"""Appearance as keywords of matplotlib: colors, line widths, markers."""
 
 Range = tuple[float, float]
 
@@ -51,7 +51,7 @@ _MARKERS = {
 
 # The following lengths are in sizes of the text.
 _LEGEND_LINE_HEIGHT = 1.35  # from one line of the legend to the next
-_STRIP_WIDTH = 8.0  # of the strip with the colours of an ordered family
+_STRIP_WIDTH = 8.0  # of the strip with the colors of an ordered family
 _MARGIN = 0.4  # empty space at the edges of the page
 _SERIES_ID = re.compile(r"series-(\d+)-")  # of what is painted for a series, in SVG
 _MIN_TICK_GAP = 0.7  # least space between the texts of ticks next to each other
@@ -343,6 +343,7 @@ class FigurePage:
         )
 
     def _font_of_file(self, path: str) -> FontProperties:
+        """Return the font of a file in the size of the text."""
         return FontProperties(
             family=["Inter", "sans-serif"], size=self.style.em, fname=path
         )
@@ -486,6 +487,7 @@ def _name_id(artist: Any) -> str | None:
 
 @cache
 def _font_characters(path: str) -> frozenset[str]:
+    """Return the characters that a font has."""
     return frozenset(map(chr, get_font(path).get_charmap()))
 
 

@@ -172,7 +172,7 @@ def paper_of(figure: Figure, style: FigureStyle) -> Paper:
     )
 
 
-# ordered series with names in the legend; more have a strip of colours with two names
+# ordered series with names in the legend; more have a strip of colors with two names
 _MAX_NAMED_SERIES = 7
 _N_LOOKS = 7  # categories, each with a color, dashes and a marker
 _NEUTRAL = "#6b7280"  # the color of reference lines on the screen
@@ -308,11 +308,13 @@ def axis_ranges(
 
 
 def _x_values(figure: CurvesFigure) -> list[float]:
+    """Return all values of a figure on the x axis."""
     xs = [v for series in figure.series for v in series.x] + [m.x for m in figure.marks]
     return xs + [level.value for level in figure.levels if level.vertical]
 
 
 def _bar_width(series: Series) -> float:
+    """Return the least distance between two points."""
     return min((b - a for a, b in itertools.pairwise(series.x)), default=1.0)
 
 
@@ -372,6 +374,7 @@ class _SeriesPainter:
         return (*areas[:1], line) if areas else line
 
     def _bars(self, x: Sequence[float], y: Sequence[float]) -> Artist:
+        """Paint bars, and return a sample for the legend."""
         width = 0.92 * _bar_width(self._series)
         self._area.bar(x, y, width, color=self._color, linewidth=0)
         return Patch(color=self._color, linewidth=0)
@@ -473,6 +476,7 @@ class _SeriesPainter:
         )[0]
 
     def _marker(self) -> Look:
+        """Return the look of the series' markers."""
         return self._page.marker(self._number, self._color, 0.64)
 
     def _dashes(self) -> tuple[float, ...]:
@@ -797,7 +801,7 @@ _USUAL_CELL_WIDTH = 1.6
 _MIN_ROW_HEIGHT = 1.2
 _USUAL_MAP_HEIGHT = 62.0
 _MAX_MAP_HEIGHT = 85.0  # the height of a page with texts of 8 points
-_COLOR_BAR_ROOM = 4.8  # width of the bar of colours with its title, without its numbers
+_COLOR_BAR_ROOM = 4.8  # width of the bar of colors with its title, without its numbers
 
 
 def map_paper(figure: MapFigure, style: FigureStyle) -> Paper:
@@ -1146,7 +1150,7 @@ def _paint_color_bar(
     assert colors.solids is not None  # only a map of lines has none
 
     # Vector graphics instead of an image, with edges that hide the seams
-    # between the colours.
+    # between the colors.
     colors.solids.set(rasterized=False, edgecolor="face", linewidth=0.05 * em)
 
     # Numbers beside the bar.

@@ -78,7 +78,7 @@ class FigureStyle:
     font : float
         Text size in points.
     colors : {"light", "print"}
-        Colours for a light screen; or dark colours for print that also differ
+        Colors for a light screen; or dark colors for print that also differ
         in grey, with dashes and markers.
     height : float, optional
         Height in points; by default suited to the figure.
@@ -99,22 +99,22 @@ class FigureStyle:
 
     @property
     def text(self) -> str:
-        """Colour of names and titles."""
+        """Color of names and titles."""
         return "#000000" if self.print else "#1b2330"
 
     @property
     def muted(self) -> str:
-        """Colour of the numbers at the axes."""
+        """Color of the numbers at the axes."""
         return "#000000" if self.print else "#4d5666"
 
     @property
     def line(self) -> str:
-        """Colour of axes."""
+        """Color of axes."""
         return "#000000" if self.print else "#8b94a3"
 
     @property
     def faint(self) -> str:
-        """Colour of grids, and of empty cells."""
+        """Color of grids, and of empty cells."""
         return "#dddddd" if self.print else "#e6e9ef"
 
     @property
@@ -123,17 +123,17 @@ class FigureStyle:
         return self.font
 
     def category(self, number: int) -> str:
-        """Return the colour of a style number, from 0.
+        """Return the color of a style number, from 0.
 
-        The colours repeat after seven.
+        The colors repeat after seven.
         """
         palette = _PRINT_PALETTE if self.print else CATEGORIES
         return palette[number % len(palette)]
 
     def ordered(self, share: float) -> str:
-        """Return the colour of a line at a position in an order.
+        """Return the color of a line at a position in an order.
 
-        The colour is dark for 0 and light for 1; both are visible.
+        The color is dark for 0 and light for 1; both are visible.
         """
         return (
             # The lightest colors of each scale cannot be seen on white.
@@ -143,14 +143,14 @@ class FigureStyle:
         )
 
     def series(self, number: int, order: float | None) -> str:
-        """Return the colour of a series.
+        """Return the color of a series.
 
-        It is the colour of its style, or of its position in an order.
+        It is the color of its style, or of its position in an order.
         """
         return self.category(number) if order is None else self.ordered(order)
 
     def heat(self, share: float, *, first_dark: bool = False) -> str:
-        """Return the colour of a cell at a position in the range.
+        """Return the color of a cell at a position in the range.
 
         For print, larger values are darker.
         """
@@ -160,7 +160,7 @@ class FigureStyle:
 
 
 def on_ground(color: str) -> str:
-    """Return a text colour that is readable on a background."""
+    """Return a text color that is readable on a background."""
     red, green, blue = (part / 255 for part in bytes.fromhex(color[1:]))
     luminance = 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2
     return "#ffffff" if luminance < 0.3 else "#000000"

@@ -333,7 +333,7 @@ class RowsFigure:
 
 @dataclass(frozen=True)
 class MapFigure:
-    """A value for each row and column, shown as a colour.
+    """A value for each row and column, shown as a color.
 
     Attributes
     ----------
@@ -346,7 +346,7 @@ class MapFigure:
     row_title, column_title : str
         Meaning of rows and columns; "" for rows with self-explanatory names.
     color : FigureAxis
-        Quantity of the colours, and its range; values beyond have the last colour.
+        Quantity of the colors, and its range; values beyond have the last color.
     decimals : int
         Number of decimals of the written values.
     written : bool
@@ -358,7 +358,7 @@ class MapFigure:
     mark_label : str
         Meaning of the highlighted cells.
     ends : tuple of (float, str)
-        Values of the colour bar with words instead of numbers; empty for numbers.
+        Values of the color bar with words instead of numbers; empty for numbers.
     groups : tuple of (str, int)
         Groups of adjacent columns, by name and count; empty for none.
     named : tuple of str
@@ -452,4 +452,5 @@ def _has_finite_point(x: Sequence[float], y: Sequence[float]) -> bool:
 
 
 def _nan_if_empty(values: tuple[float, ...], series: Series) -> tuple[float, ...]:
+    """Return values, or NaN for each point without any."""
     return values or (float("nan"),) * len(series.x)

@@ -88,6 +88,7 @@ class Trial:
     """
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
+        """Write the files to a new temporary folder."""
         self._folder = tempfile.TemporaryDirectory(prefix="rankstudio-")
         for name, content in files.items():
             Path(self.path(name)).write_bytes(content)

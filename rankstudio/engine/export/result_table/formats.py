@@ -430,14 +430,17 @@ class TableFormat:
 
 
 def _html(table: ResultTable, style: TableStyle) -> str:
+    """Return a table as HTML."""
     return rendered("result_table.html", table=table, style=style)
 
 
 def _csv(table: ResultTable, style: TableStyle) -> str:
+    """Return a table as CSV."""
     return csv_text(*table.numbers(style))
 
 
 def _tsv(table: ResultTable, style: TableStyle) -> str:
+    """Return a table as CSV with tabs."""
     return csv_text(*table.numbers(style), separator="\t")
 
 

@@ -284,6 +284,10 @@ class ResultTable:
 
 
 def _rounded_or_none(value: float, style: TableStyle, kind: str) -> float | None:
+    """Return a value for data files; None for NaN.
+
+    p is not rounded.
+    """
     if isnan(value):
         return None
     return value if style.digits is None or kind == "p" else round(value, style.digits)
