@@ -325,6 +325,7 @@ def files_of_models(folder: Path) -> list[Path]:
     """
     paths = [path for path in children(folder) if not path.name.startswith(".")]
     paths = [path for path in paths if not path.name.endswith(FEATURE_SET)]
+    # Files with an ending of models, and files in formats of plug-ins.
     files = [
         path
         for path in paths[:_MAX_FILES]
@@ -335,6 +336,7 @@ def files_of_models(folder: Path) -> list[Path]:
         for path in paths[:_MAX_FILES]
         if path not in files and is_plugin_model(path)
     ]
+    # Other files than JSON must begin like a model of another program.
     model_paths = [
         path
         for path in files

@@ -609,6 +609,7 @@ def kernel_scores(
     -------
     ndarray of shape (m,)
     """
+    # A weight for each basis vector, which has a value for each column.
     columns = values["columns"]
     weights = np.array(values["weights"], dtype=np.float64)
     vectors = np.array(values["vectors"], dtype=np.float64).reshape(

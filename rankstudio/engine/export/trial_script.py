@@ -130,8 +130,8 @@ def _score_file(
 ) -> None:
     """Score the documents of a file with an exported Python module.
 
-    All arguments are names of files, except that `scaled` is "1" if whole
-    queries are scored.
+    The scores are written to the file `scores`. All arguments are names of
+    files, except that `scaled` is "1" if whole queries are scored.
     """
     from array import array
     from pathlib import Path

@@ -178,7 +178,8 @@ def distinct_family(
     # The tests are in the order of the pairs.
     corrected = dict(zip(index_of_pair, tests, strict=True))
     return [
-        # A run compared with itself has no other test: its p stay as they are.
+        # The test of a run against itself is not corrected: its p values are
+        # used as they are.
         corrected.get(pair)
         or CorrectedTest(test, *(getattr(test, name) for name in _P_FIELDS))
         for pair, test in zip(pairs, comparisons, strict=True)

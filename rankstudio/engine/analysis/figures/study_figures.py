@@ -106,6 +106,8 @@ def run_curves_figure(
 ) -> CurvesFigure | None:
     """Return a figure with a curve of each run, and a band around those paired with one run.
 
+    The result is None if no run has a curve.
+
     Parameters
     ----------
     data : str
@@ -354,8 +356,9 @@ def differences_figure(
 
     The result is None if there are no differences.
 
-    `tested` has the tests of the runs by a measure, `run_names` the name of
-    each run by its number, and `part` names the part of the data.
+    `reference` is the number and the name of that run. `tested` has the tests
+    of the runs by a measure, `run_names` the name of each run by its number, and
+    `part` names the part of the data.
     """
     # Runs with a test; the difference may be undefined.
     rows = [

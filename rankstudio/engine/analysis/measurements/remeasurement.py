@@ -860,6 +860,7 @@ class Remeasurement:
         key = id(part), convention, names
         if key not in self._evaluators:
             while len(self._evaluators) >= _MAX_EVALUATORS:
+                # The oldest entry is the first one.
                 del self._evaluators[next(iter(self._evaluators))]
             evaluator = Evaluator(
                 part.y, part.query_ptr, convention, names, grading=part.grading

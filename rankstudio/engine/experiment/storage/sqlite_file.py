@@ -377,7 +377,7 @@ def create(
     path : str or Path
         File to create.
     fill : callable
-        Writes the initial contents of a study.
+        Writes the initial contents of a study; nothing by default.
 
     Raises
     ------

@@ -436,6 +436,7 @@ class _SeriesPainter:
         )
         if series.kind == "points":
             return self._area.plot(x, y, linestyle="None", **marker)[0]
+        # Points whose neighbours are gaps.
         isolated = [
             index
             for index, y_value in enumerate(y)
