@@ -249,7 +249,8 @@ class _Checks:
         """Reverse the queries, and refuse other results."""
         part = _data().folds[0].train
         queries = [
-            np.flatnonzero(part.qid == q) for q in dict.fromkeys(part.qid.tolist())
+            np.flatnonzero(part.qid == query)
+            for query in dict.fromkeys(part.qid.tolist())
         ]
         self._compare_orders(part, np.concatenate(queries[::-1]))
 
@@ -260,7 +261,8 @@ class _Checks:
         """
         part = _data().folds[0].train
         queries = [
-            np.flatnonzero(part.qid == q) for q in dict.fromkeys(part.qid.tolist())
+            np.flatnonzero(part.qid == query)
+            for query in dict.fromkeys(part.qid.tolist())
         ]
         self._compare_orders(part, np.concatenate([rows[::-1] for rows in queries]))
 

@@ -213,7 +213,7 @@ def references_of_runs(runs: Sequence[RunResult]) -> tuple[Reference, ...]:
             uses += _uses_of_run(run)
         if any(len(group.runs) > 1 and not group.unranked for group in groups):
             uses += _shipped_uses("tests", "comparison of runs")
-        if any(r.plan.entry.selects and len(r.folds) > 1 for r in runs):
+        if any(run.plan.entry.selects and len(run.folds) > 1 for run in runs):
             uses += _shipped_uses("stability", "agreement of the folds")
         if len({run.data_name for run in runs}) > 1:
             uses += _shipped_uses("ranks", "methods over datasets")

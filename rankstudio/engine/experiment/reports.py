@@ -116,7 +116,9 @@ def _left_out_measures(result: RunResult, fold: FoldResult) -> dict[str, Any]:
                 **result.plan.axis_values(path.unit.values),
                 "steps": path.x_values.tolist(),
                 "measures": {
-                    name: [None if isnan(v) else v for v in values.tolist()]
+                    name: [
+                        None if isnan(number) else number for number in values.tolist()
+                    ]
                     for name, values in plain(left_out(path.validation)).items()
                 },
             }
@@ -359,7 +361,8 @@ def portable_model(
     ids, names = features
     coef = step.coef
     weights = tuple(
-        Weight(int(ids[c]), names[c], float(coef[c])) for c in step.selected
+        Weight(int(ids[column]), names[column], float(coef[column]))
+        for column in step.selected
     )
 
     # Where the model comes from, and what its scores depend on.

@@ -1,4 +1,7 @@
-"""A dataset as files: one for each part, with all or some of its features, under their old or new ids."""
+"""A dataset as files, one for each part.
+
+They have all or some of its features, under their old or new ids.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,10 @@ from rankstudio.engine.export.tables import save_csv
 from rankstudio.engine.support.files import make_folder, write_text
 
 FEATURE_TABLE = "features.csv"
-"""Name of the table of new ids, names and original ids; next to data, it names their features."""
+"""Name of the table of new ids, names and original ids.
+
+Next to a file of data, it names the features of the data.
+"""
 
 
 @dataclass(frozen=True, eq=False)

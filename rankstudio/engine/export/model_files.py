@@ -1,4 +1,4 @@
-"""Models in files: the scores of a model in a file, and the models of the folds in a folder."""
+"""Models in files: one model, or a folder with a model for each fold."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from rankstudio.engine.support.shard import shards_of
 from rankstudio.engine.support.sparse_rows import SparseRows
 
 FOLDER = "models"
-"""Name of the folder in which a run writes the models of its folds, next to its other results."""
+"""Name of the folder of a run's models, next to its other results."""
 
 _RESULTS_FILE = "results.json"
 _FOLD_FILE_NAME = re.compile(r"fold[ ._-]?([0-9]{1,6})", re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""A learned model as a file, by which RankStudio and other programs can score documents."""
+"""A learned model as a file, by which programs can score documents."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class Model:
         )
         return frozenset(
             (
-                *(f.id for f in self.features),
+                *(feature.id for feature in self.features),
                 *self.beyond.get("columns", ()),
                 *threshold_ids,
             )
@@ -180,7 +180,7 @@ class Model:
         # Find the column of each feature of the model.
         ids = range(1, X.shape[1] + 1) if feature_ids is None else feature_ids.tolist()
         column_of = {int(i): column for column, i in enumerate(ids)}
-        missing_ids = sorted({f.id for f in self.features} - set(column_of))
+        missing_ids = sorted({feature.id for feature in self.features} - set(column_of))
         if missing_ids:
             raise _absent_feature_error(missing_ids[0], self.source)
         # Nonlinear models use few of many features: only their columns are made
@@ -194,7 +194,7 @@ class Model:
         match self.beyond.get("kind", "linear"):
             case "linear":
                 # Shape (1, n): `linear_scores` takes several models.
-                by_id = {f.id: f.weight for f in self.features}
+                by_id = {feature.id: feature.weight for feature in self.features}
                 coef = np.array([[by_id.get(i, 0.0) for i in ids]])
                 columns = (
                     X.T if isinstance(X, SparseRows) else np.ascontiguousarray(X.T)
@@ -282,8 +282,8 @@ def save_model(path: str | Path, model: Model) -> None:
             )
         case ".csv":
             rows = [
-                (rank, f.id, f.name, f.weight)
-                for rank, f in enumerate(model.features, start=1)
+                (rank, feature.id, feature.name, feature.weight)
+                for rank, feature in enumerate(model.features, start=1)
             ]
             write_text(path, csv_text(("rank", "id", "feature", "weight"), rows))
         case other:
@@ -301,7 +301,8 @@ def model_json(model: Model) -> str:
         "plan": dict(model.plan),
         "origin": dict(model.origin),
         "features": [
-            {"id": f.id, "name": f.name, "weight": f.weight} for f in model.features
+            {"id": feature.id, "name": feature.name, "weight": feature.weight}
+            for feature in model.features
         ],
         **({"model": dict(model.beyond)} if model.beyond else {}),
     }
@@ -379,13 +380,13 @@ def _parsed_model(values: Any) -> Model:
     # Features with their weights, each once.
     features = tuple(
         Weight(
-            _checked_field(f, "id", int),
-            _checked_field(f, "name", str),
-            _checked_field(f, "weight", float),
+            _checked_field(feature, "id", int),
+            _checked_field(feature, "name", str),
+            _checked_field(feature, "weight", float),
         )
-        for f in _checked_field(values, "features", list)
+        for feature in _checked_field(values, "features", list)
     )
-    ids = [f.id for f in features]
+    ids = [feature.id for feature in features]
     if len(set(ids)) != len(ids):
         raise ValueError("a feature occurs twice")
 
@@ -478,8 +479,8 @@ def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
         case "trees":
             # Each id is checked like a field "column".
             columns = [
-                _checked_field({"column": c}, "column", int)
-                for c in _checked_field(values, "columns", list)
+                _checked_field({"column": column}, "column", int)
+                for column in _checked_field(values, "columns", list)
             ]
             text = _checked_field(values, "lightgbm", str)
             # Called for its errors only.

@@ -1,4 +1,7 @@
-"""Model formats of plug-ins: static entries, whose readers can also score with files of other programs."""
+"""Entries of the model formats of plug-ins.
+
+Their readers can also score with files that other programs wrote.
+"""
 
 from __future__ import annotations
 
@@ -132,7 +135,7 @@ def model_format_entries() -> tuple[tuple[LoadedPlugin, Any], ...]:
 
 
 def readable_formats() -> tuple[PluginModelFormat, ...]:
-    """Return the formats of plug-ins whose files can be opened, because they have a reader."""
+    """Return the formats of plug-ins that have a reader, so that files can be opened."""
     return tuple(
         PluginModelFormat(entry, loaded_plugin.package, loaded_plugin.version)
         for loaded_plugin, entry in model_format_entries()

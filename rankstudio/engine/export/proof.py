@@ -53,7 +53,10 @@ class RankingProof:
 
     @property
     def holds(self) -> bool:
-        """Whether every query has the identical ranking, in the precision of the written numbers."""
+        """Whether every query has the identical ranking.
+
+        The file may have numbers of less precision.
+        """
         return not self.failure and self.identical == self.n_queries
 
     @property
@@ -314,8 +317,8 @@ def _input_columns(function: ScoreFunction, part: RankingDataset) -> Floats:
     column_of = {i: column for column, i in enumerate(part.feature_ids.tolist())}
     zeros = np.zeros(part.n_documents)
     columns = [
-        part.X[:, column_of[i.id]] if i.id in column_of else zeros
-        for i in function.inputs
+        part.X[:, column_of[model_input.id]] if model_input.id in column_of else zeros
+        for model_input in function.inputs
     ]
     return np.column_stack(columns) if columns else np.zeros((part.n_documents, 0))
 

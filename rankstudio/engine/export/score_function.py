@@ -1,4 +1,7 @@
-"""Score function of a model in a form that any program can compute: a weighted sum, or a sum of trees."""
+"""The function of a model in a form that any program can compute.
+
+It is a weighted sum, or a sum of trees.
+"""
 
 from __future__ import annotations
 
@@ -220,7 +223,8 @@ def shifted(
         Scale, a power of two, so that the weights keep their digits.
     """
     inputs = tuple(
-        replace(i, shift=s) for i, s in zip(function.inputs, shifts, strict=True)
+        replace(model_input, shift=input_shift)
+        for model_input, input_shift in zip(function.inputs, shifts, strict=True)
     )
     return replace(
         function,
@@ -275,14 +279,14 @@ def score_function(model: Model) -> ScoreFunction:
     sums: tuple[Sum, ...] = ()
     kind = model.beyond.get("kind", "linear")
     if kind == "linear":
-        weight_of = {f.id: f.weight for f in model.features}
+        weight_of = {feature.id: feature.weight for feature in model.features}
         ids = sorted(weight_of)
         weights = tuple(weight_of[i] for i in ids)
     else:
         ids, trees, sums = _trees_of(kind, model.beyond)
 
     # Names for the inputs and for the function.
-    names = {f.id: f.name for f in model.features}
+    names = {feature.id: feature.name for feature in model.features}
     inputs = model_inputs([(i, names.get(i, f"feature {i}")) for i in ids])
     fold = model.origin.get("fold", "")
     fold_label = "all" if fold == "all" else f"fold{fold}"

@@ -56,7 +56,11 @@ _PREDICT_CONTRIBUTIONS = 3
 
 
 Node = tuple[int, float, Any, Any] | float
-"""A split with column, threshold, node for values up to the threshold and node above; or a leaf's value."""
+"""A split, or the value of a leaf.
+
+A split has a column, a threshold, the node for values up to the threshold, and
+the node for values above.
+"""
 
 
 @dataclass(frozen=True)
@@ -176,7 +180,7 @@ def checked_trees(text: str, n_columns: int) -> Trees:
         f"Tree={number}\n{tree.text(numbers)}\n\n" for number, tree in enumerate(trees)
     ]
     # LightGBM requires one more column than the trees use.
-    names = [f"Column_{c}" for c in range(len(columns) + 1)]
+    names = [f"Column_{number}" for number in range(len(columns) + 1)]
     return Trees(columns, model_text(tree_texts, names, info="none"))
 
 
@@ -209,7 +213,10 @@ def model_text(trees: Sequence[str], names: Sequence[str], info: str) -> str:
 
 
 def tree_text(rows: Mapping[str, Sequence[object]]) -> str:
-    """Return the lines of a tree in LightGBM's text, from the values of its splits and leaves."""
+    """Return the lines of a tree in LightGBM's text.
+
+    `rows` has the values of its splits and leaves, by key.
+    """
     lines = [f"{key}={' '.join(map(str, row))}" for key, row in rows.items()]
     n_leaves = len(rows["leaf_value"])
     return "\n".join(
@@ -417,7 +424,10 @@ def _invalid_trees_error(location: str, excerpt: str, expected: str) -> DataErro
 
 
 def _printable_start(text: str) -> str:
-    """Return the beginning of a text, with a replacement for each character that cannot be printed."""
+    """Return the beginning of a text.
+
+    Characters that cannot be printed are replaced.
+    """
     start = text if len(text) <= 60 else f"{text[:60]}…"
     return "".join(c if c.isprintable() else "�" for c in start)
 

@@ -392,10 +392,14 @@ def comparison_table(
             single = result.baseline.get(name, nan)
             # One row per published number. Without any, None makes one row with
             # empty cells in their place.
-            for p in published.get(name, ()) or (None,):
+            for published_number in published.get(name, ()) or (None,):
                 printed = (
-                    (p.value, ours - p.value, f"{p.label}: {p.source}")
-                    if p
+                    (
+                        published_number.value,
+                        ours - published_number.value,
+                        f"{published_number.label}: {published_number.source}",
+                    )
+                    if published_number
                     else ("", "", "")
                 )
                 rows.append((*head, *size, name, ours, single, *printed, *contents))

@@ -142,7 +142,9 @@ def everything() -> tuple[Published, ...]:
 def published(plan: Plan, dataset: str, measure: str) -> tuple[Published, ...]:
     """Return the published numbers for a plan's method on data of this name, best-known source first."""
     return tuple(
-        p for p in everything() if p.measure == measure and p.fits(plan, dataset)
+        entry
+        for entry in everything()
+        if entry.measure == measure and entry.fits(plan, dataset)
     )
 
 
@@ -179,7 +181,9 @@ def published_rows(runs: Iterable[tuple[int, RunResult]]) -> list[PublishedRow]:
 def known_datasets() -> dict[str, tuple[str, ...]]:
     """Return the datasets with published numbers, each with the labels of the methods."""
     labels_of: dict[str, dict[str, None]] = {}
-    for p in everything():
-        ranker = f", then {method(p.ranker).label}" if p.ranker else ""
-        labels_of.setdefault(p.dataset, {})[method(p.method).label + ranker] = None
+    for entry in everything():
+        ranker = f", then {method(entry.ranker).label}" if entry.ranker else ""
+        labels_of.setdefault(entry.dataset, {})[method(entry.method).label + ranker] = (
+            None
+        )
     return {dataset: tuple(labels) for dataset, labels in labels_of.items()}

@@ -405,8 +405,10 @@ def arrival_order(path: PathResult, score: CandidateScore) -> list[int]:
     if path.step_kind is not StepKind.FEATURES:
         last = path.steps[-1]
         gains = score.gains(score.of(last))
-        return sorted(last.selected, key=lambda f: -gains[f])
-    return list(dict.fromkeys(f for step in path.steps for f in step.selected))
+        return sorted(last.selected, key=lambda feature: -gains[feature])
+    return list(
+        dict.fromkeys(feature for step in path.steps for feature in step.selected)
+    )
 
 
 def margins(path: PathResult, score: CandidateScore) -> dict[int, Margin]:

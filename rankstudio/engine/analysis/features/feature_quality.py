@@ -434,9 +434,11 @@ def _findings_by_feature(
     ranking by each feature, shape (n,); the first one is named in a problem.
     """
     # Half of each range, because the difference of two finite numbers may be infinite.
-    ranges = np.array([f.maximum / 2 - f.minimum / 2 for f in features])
+    ranges = np.array(
+        [feature.maximum / 2 - feature.minimum / 2 for feature in features]
+    )
     # Constant features have no range to compare with.
-    varying_ranges = ranges[[not f.constant for f in features]]
+    varying_ranges = ranges[[not feature.constant for feature in features]]
     median_range = float(np.median(varying_ranges)) if varying_ranges.size else 0.0
     name, values = next(iter(measures.items()))
     for j, feature in enumerate(features):

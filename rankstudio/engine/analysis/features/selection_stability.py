@@ -105,14 +105,20 @@ def stability_table(
     warnings = []
     for number, name, result in runs:
         run_stability = stability_of_run(result)
-        s = run_stability.indices
+        indices = run_stability.indices
         # The first index, Jaccard, always applies. Of the two others, which are
         # corrected for chance, one applies to the run; the other has a dash.
         corrected = [
-            f"{s.consistency:.3f}" if s.index == index else "–" for index in INDICES[1:]
+            f"{indices.consistency:.3f}" if indices.index == index else "–"
+            for index in INDICES[1:]
         ]
-        interval = f"{s.nogueira.low:.3f} … {s.nogueira.high:.3f}"
-        agree = [f"{s.jaccard:.3f}", *corrected, f"{s.nogueira.value:.3f}", interval]
+        interval = f"{indices.nogueira.low:.3f} … {indices.nogueira.high:.3f}"
+        agree = [
+            f"{indices.jaccard:.3f}",
+            *corrected,
+            f"{indices.nogueira.value:.3f}",
+            interval,
+        ]
         rows.append([str(number), name, range_text(result.sizes), *agree])
         warnings.append(run_stability.warning)
     note = (
@@ -175,7 +181,14 @@ def _chosen_features(
         for feature, by_fold in ranks.items()
     ]
     return tuple(
-        sorted(features, key=lambda f: (-f.times, sum(f.ranks.values()), f.feature))
+        sorted(
+            features,
+            key=lambda feature: (
+                -feature.times,
+                sum(feature.ranks.values()),
+                feature.feature,
+            ),
+        )
     )
 
 

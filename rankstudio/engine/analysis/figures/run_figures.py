@@ -274,10 +274,12 @@ def fold_features_figure(
 
     # Position of each feature in each fold.
     ranks = [
-        tuple(float(f.ranks.get(fold, nan)) for fold in stability.folds)
-        for f in features
+        tuple(float(feature.ranks.get(fold, nan)) for fold in stability.folds)
+        for feature in features
     ]
-    greatest = max((r for row in ranks for r in row if np.isfinite(r)), default=1.0)
+    greatest = max(
+        (rank for row in ranks for rank in row if np.isfinite(rank)), default=1.0
+    )
     return MapFigure(
         name="features",
         title=_title(run, tr("features by fold")),
@@ -308,12 +310,14 @@ def stability_figure(run: RunResult, stability: SelectionStability) -> MapFigure
 
     # The features of each fold, and the similarity of each pair of folds.
     sets = [
-        {f.feature for f in stability.features if fold in f.ranks}
+        {feature.feature for feature in stability.features if fold in feature.ranks}
         for fold in stability.folds
     ]
     # The Jaccard similarity is the number of the common features of two folds,
     # divided by the number of the features of either.
-    pairs = tuple(tuple(_jaccard(a, b) for b in sets) for a in sets)
+    pairs = tuple(
+        tuple(_jaccard(fold_set, other_set) for other_set in sets) for fold_set in sets
+    )
 
     # The caption has the indices over all folds.
     index = stability.indices.nogueira

@@ -525,10 +525,10 @@ def _fold_numbers(rows: Sequence[RowRuns], data: str) -> list[int]:
     """Return the numbers of the folds that some run on a dataset has, ascending."""
     return sorted(
         {
-            f.fold
+            fold.fold
             for row in rows
             if data in row.runs
-            for f in row.runs[data].result.folds
+            for fold in row.runs[data].result.folds
         }
     )
 

@@ -189,7 +189,9 @@ def _levels_and_suggestion(
     best = optimal[-1]
     worse_sign = -1.0 if better else 1.0  # direction from the best mean to worse means
     if half_widths is not None:
-        levels = tuple(means[best] + worse_sign * float(h) for h in half_widths)
+        levels = tuple(
+            means[best] + worse_sign * float(half_width) for half_width in half_widths
+        )
         first = _first_within([means[i] for i in optimal], levels, better)
         return levels, optimal[first]
     errors = [model.error for model in models]

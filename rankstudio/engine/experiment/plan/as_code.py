@@ -341,7 +341,8 @@ def plan_code(plan: Plan, names: Collection[str] = ()) -> str:
         argument = tuple(value) if isinstance(value, list) else value
         if isinstance(value, dict):
             argument = {
-                k: tuple(v) if isinstance(v, list) else v for k, v in value.items()
+                key: tuple(setting) if isinstance(setting, list) else setting
+                for key, setting in value.items()
             }
         arguments.append(f"    {name}={argument!r},\n")
     # Methods that are in no installed package must be added before the plan names them.

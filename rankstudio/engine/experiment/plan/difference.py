@@ -159,8 +159,8 @@ def distinctions(plans: Mapping[int, Plan]) -> dict[int, str]:
         several_choosers = len({plans[key].select_by for key in keys}) > 1
         for key in keys:
             parts = [
-                f"{label} {v}"
-                for label, v in values[key].items()
+                f"{label} {setting}"
+                for label, setting in values[key].items()
                 if label in differing_labels
             ]
             if several_choosers:

@@ -304,7 +304,8 @@ class Plan:
         # How the data are read.
         columns = DataColumns.of(self.columns).as_dict()
         frozen_columns = {
-            name: tuple(v) if isinstance(v, list) else v for name, v in columns.items()
+            name: tuple(setting) if isinstance(setting, list) else setting
+            for name, setting in columns.items()
         }
         set_field(
             "reading", replace(self.reading, columns=FrozenMapping(frozen_columns))
@@ -925,8 +926,8 @@ def estimator(
     _check_bans(parameters, groups_by_name)
     # Costs in milliseconds are replaced by the prices of the features.
     parameters = {
-        name: _feature_prices(plan) if v == MILLISECONDS else v
-        for name, v in parameters.items()
+        name: _feature_prices(plan) if setting == MILLISECONDS else setting
+        for name, setting in parameters.items()
     }
     # Values of these parameters may have feature ids; own values are read from a file.
     names_with_features = [
@@ -1061,7 +1062,7 @@ def _check_kinds(plan: Plan) -> None:
         has_measures,
     )
     are_numbers = isinstance(plan.folds, tuple | list) and all(
-        _is_integer(f) and f >= 1 for f in plan.folds
+        _is_integer(number) and number >= 1 for number in plan.folds
     )
     check_field("folds", plan.folds, tr("a list of numbers from 1 up"), are_numbers)
     check_field(

@@ -129,7 +129,8 @@ def plan_from_dict(values: Mapping[str, Any]) -> Plan:
             tr('The plan names no data: it needs a line such as data = "MQ2008".')
         )
     arguments: dict[str, Any] = {
-        k: tuple(v) if isinstance(v, list) else v for k, v in values.items()
+        name: tuple(setting) if isinstance(setting, list) else setting
+        for name, setting in values.items()
     }
     return Plan(**arguments)
 

@@ -1001,14 +1001,16 @@ class Study:
         )
         units, folds = (
             [
-                r if r.sound and r["fold"] in numbers else replace(r, sound=False)
-                for r in rows
+                part
+                if part.sound and part["fold"] in numbers
+                else replace(part, sound=False)
+                for part in rows
             ]
             for rows in row_lists
         )
         return [
-            replace(r, sound=r.sound and 0 <= r["position"] < n_combinations)
-            for r in units
+            replace(unit, sound=unit.sound and 0 <= unit["position"] < n_combinations)
+            for unit in units
         ], folds
 
     def _lost(self) -> list[str]:
@@ -1030,9 +1032,9 @@ class Study:
         # Runs are numbered from 1 without a gap. Each number with the one
         # before it, 0 before the first.
         gaps = [
-            (a + 1, b - 1)
-            for a, b in zip([0, *run_ids], run_ids, strict=False)
-            if a + 1 < b
+            (before + 1, after - 1)
+            for before, after in zip([0, *run_ids], run_ids, strict=False)
+            if before + 1 < after
         ]
         gaps += [(run, run) for run in sorted(lost_ids)]
         return [
@@ -1132,8 +1134,8 @@ def write_data(
         checksum=data_fingerprint.checksum,
         files=as_json(
             [
-                {**asdict(s), "path": str(s.path.absolute())}
-                for s in data_fingerprint.files
+                {**asdict(source), "path": str(source.path.absolute())}
+                for source in data_fingerprint.files
             ]
         ),
         folds=as_json([fold.number for fold in dataset.folds]),
@@ -1351,8 +1353,10 @@ def _seal_mark(row: Row, unsealed_keys: tuple[str, ...]) -> SealMark:
 def _sources(files: str) -> tuple[Source, ...]:
     """Return the files of a dataset from a row of a study."""
     return tuple(
-        Source(Path(f["path"]), exactly(f["size"], int), checksum(f["checksum"]))
-        for f in json.loads(files)
+        Source(
+            Path(file["path"]), exactly(file["size"], int), checksum(file["checksum"])
+        )
+        for file in json.loads(files)
     )
 
 

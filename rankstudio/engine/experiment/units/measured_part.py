@@ -56,8 +56,8 @@ class MeasuredPart(ScoredPart):
     def measure(self, scores: Floats) -> dict[str, float]:
         """Return the measures of one model's scores."""
         return {
-            name: float(v[0])
-            for name, v in self._evaluator.evaluate_many(scores[None, :]).items()
+            name: float(values[0])
+            for name, values in self._evaluator.evaluate_many(scores[None, :]).items()
         }
 
     def per_query(self, step: Step) -> dict[str, Floats]:
@@ -225,14 +225,14 @@ class LeftOutQueries:
         )
         per_query = yield from measure_queries(ranker, step.selected)
         measures = {
-            left_out_name(name, pairs=self._plan.pairs_out): v
-            for name, v in per_query.items()
+            left_out_name(name, pairs=self._plan.pairs_out): values
+            for name, values in per_query.items()
         }
         self._errors[unit.position].append(
-            {name: standard_error(v) for name, v in measures.items()}
+            {name: standard_error(values) for name, values in measures.items()}
         )
         self._queries[unit.position].append(measures[self._plan.select_by])
-        return {name: float(average(v)) for name, v in measures.items()}
+        return {name: float(average(values)) for name, values in measures.items()}
 
     def standard_errors(self, unit: Unit) -> dict[str, Floats]:
         """Return the standard errors of the steps of a unit, by measure."""

@@ -1,4 +1,4 @@
-"""Figures as files: the available formats, and the bytes of a figure in each format."""
+"""Figures as files: the formats, and the bytes of a figure in each."""
 
 from __future__ import annotations
 

@@ -479,7 +479,10 @@ def series_id(series: int, number: int) -> str:
 
 
 def _name_id(artist: Any) -> str | None:
-    """Return the id of a name in the legend by the artist beside the name; None if the artist is no series'."""
+    """Return the id of a name in the legend, by the artist beside it.
+
+    None if the artist does not belong to a series.
+    """
     first_artist = artist[0] if isinstance(artist, tuple) else artist
     series = _SERIES_ID.match((first_artist and first_artist.get_gid()) or "")
     return f"name-{series[1]}" if series else None
@@ -519,7 +522,7 @@ def _font_with(characters: frozenset[str]) -> str:
 
 
 def _ticks(axis: FigureAxis, low: float, high: float, count: int) -> Ticks:
-    """Return at most about `count` ticks between two values of an axis, with their texts."""
+    """Return about `count` ticks or fewer on an axis, with their texts."""
     if axis.logarithmic:
         return [(v, ticks.power_label(v)) for v in ticks.log_ticks(low, high, count)]
     if axis.whole:

@@ -960,10 +960,10 @@ def _paint_values(page: FigurePage, figure: MapFigure) -> None:
     style = page.style
     low, high = color_range(figure)
     cells = [
-        (r, c, v)
-        for r, row in enumerate(figure.values)
-        for c, v in enumerate(row)
-        if isfinite(v)
+        (row_number, column, cell)
+        for row_number, row in enumerate(figure.values)
+        for column, cell in enumerate(row)
+        if isfinite(cell)
     ]
     written_texts = []
     for row, column, value in cells:

@@ -63,19 +63,19 @@ def decimals(step: float) -> int:
 def tick_labels(ticks: list[float]) -> list[str]:
     """Return the labels of ticks, all with the same number of decimals."""
     if len(ticks) < 2:
-        return [f"{t:.4g}" for t in ticks]
+        return [f"{tick:.4g}" for tick in ticks]
     step = min(b - a for a, b in pairwise(ticks))
     largest = max(abs(ticks[0]), abs(ticks[-1]))
     # Large numbers and tiny steps would need too many digits without an exponent:
     # they have as many significant digits as distinguish the ticks, 3 to 15.
     if largest >= 1e6 or step < 1e-7:
         digits = min(max(3, math.ceil(math.log10(largest / step)) + 1), 15)
-        return [f"{t:.{digits}g}" for t in ticks]
+        return [f"{tick:.{digits}g}" for tick in ticks]
     # Decimal places.
     places = decimals(step)
     # A tick at 0 may be some eps of a step, even a negative number: it is
     # written without a minus.
-    return [grouped(0.0 if abs(t) < step * 1e-6 else t, places) for t in ticks]
+    return [grouped(0.0 if abs(tick) < step * 1e-6 else tick, places) for tick in ticks]
 
 
 def grouped(value: float, places: int = 0) -> str:
@@ -105,7 +105,9 @@ def log_ticks(low: float, high: float, count: float) -> list[float]:
         # Only powers of ten alone are thinned out.
         step = max(1, math.ceil((last - first) / count)) if digits == (1.0,) else 1
         ticks = [
-            d * 10.0**power for power in range(first, last + 1, step) for d in digits
+            digit * 10.0**power
+            for power in range(first, last + 1, step)
+            for digit in digits
         ]
         visible = [tick for tick in ticks if low <= tick <= high]
         if len(visible) >= min(3.0, count):

@@ -327,7 +327,8 @@ class RowsFigure:
 
         # So far the values are columns: make rows of them.
         return header, [
-            [name, *(c[row] for c in columns)] for row, name in enumerate(self.rows)
+            [name, *(column[row] for column in columns)]
+            for row, name in enumerate(self.rows)
         ]
 
 

@@ -14,14 +14,20 @@ from rankstudio.engine.export.trees import ScoreTree
 from rankstudio.engine.language import tr
 
 Numbering = Literal["column", "id", "set"]
-"""Meaning of a feature's number: a column from 0, an id of the data, or a position in a feature set."""
+"""Meaning of the number of a feature.
+
+It is a column from 0, an id of the data, or a position in a feature set.
+"""
 
 _MOST_NODES = 5_000_000  # of a tree, with its leaves
 # The greatest double that is rounded to a finite float.
 _LAST_FLOAT = math.nextafter(2.0**128 - 2.0**103, 0.0)
 
 Split = tuple[int, float, Hashable, Hashable]
-"""Feature, threshold, key of the child for values up to the threshold, key of the child for values above."""
+"""Feature, threshold, and the keys of two children.
+
+The first child is for values up to the threshold, the second for values above.
+"""
 
 
 @dataclass(frozen=True)

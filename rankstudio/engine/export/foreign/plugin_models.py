@@ -21,13 +21,16 @@ _MAX_MODEL_BYTES = 1 << 28
 
 
 def is_plugin_model(path: Path) -> bool:
-    """Return whether a file has the ending of a plug-in's format of models, and of no data format."""
+    """Return whether a file has the ending of a plug-in's format of models.
+
+    The ending must not be that of a data format, too.
+    """
     ending = path.suffix.lower()
     return ending not in data_endings() and may_be_plugin_model(path) and path.is_file()
 
 
 def may_be_plugin_model(path: Path) -> bool:
-    """Return whether a file that is said to be a model has the ending of a plug-in's format."""
+    """Return whether a model's file has the ending of a plug-in's format."""
     ending = path.suffix.lower()
     return ending not in _OTHER_ENDINGS and any(
         form.entry.suffix.lower() == ending for form in readable_formats()

@@ -1,4 +1,4 @@
-"""Models of LightGBM, XGBoost and CatBoost, from the texts that these libraries save."""
+"""Models of LightGBM, XGBoost and CatBoost, from the texts that they save."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Formats of other programs: how to write and read a model, and what they cannot express."""
+"""Formats of other programs, with their functions to write and read a model."""
 
 from __future__ import annotations
 
@@ -48,11 +48,14 @@ class Documents:
 
 
 ABOUT = "-about.txt"
-"""End of the name of the file with the origin of a model, after the stem of the model."""
+"""Ending of the name of the file with the origin of a model."""
 
 
 class Readers(IntEnum):
-    """Kinds of programs that read the files of a format, in the order in which users are offered them."""
+    """Kinds of programs that read the files of a format.
+
+    Formats are offered to users in this order.
+    """
 
     PROGRAM = 0  # a program that ranks by itself
     SEARCH_ENGINE = 1

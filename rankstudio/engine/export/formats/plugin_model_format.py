@@ -1,4 +1,4 @@
-"""Model formats of plug-ins as formats that are written, and read back, like RankStudio's own."""
+"""Model formats of plug-ins, in the form of RankStudio's own formats."""
 
 from __future__ import annotations
 

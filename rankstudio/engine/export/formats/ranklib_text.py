@@ -1,4 +1,7 @@
-"""RankLib's text of a model, which search engines also read: a line of weights, or an ensemble of trees."""
+"""RankLib's text of a model, which search engines read, too.
+
+It is a line of weights, or an ensemble of trees.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +30,15 @@ def model_text(function: ScoreFunction, numbers: Sequence[int]) -> str:
     # Comments: the origin of the model, and the names of its features by id.
     about = [
         f"## {comment_text(function.about, 'hash')}",
-        *(f"## {i.id} = {comment_text(i.name, 'hash')}" for i in function.inputs),
+        *(
+            f"## {model_input.id} = {comment_text(model_input.name, 'hash')}"
+            for model_input in function.inputs
+        ),
     ]
     if function.linear:
         terms = " ".join(
-            f"{n}:{w!r}" for n, w in zip(numbers, function.weights, strict=True)
+            f"{number}:{weight!r}"
+            for number, weight in zip(numbers, function.weights, strict=True)
         )
         return "\n".join([_LINEAR_HEADER, *about, "", terms]) + "\n"
     lines = [

@@ -1,4 +1,4 @@
-"""The formats in which models can be written for other programs: those of all plug-ins."""
+"""The formats of all plug-ins in which models can be written."""
 
 from __future__ import annotations
 

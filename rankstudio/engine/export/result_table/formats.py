@@ -1,4 +1,4 @@
-"""The formats of a table of results, with their names and the functions that write them."""
+"""The formats of a table of results, with the functions that write them."""
 
 from __future__ import annotations
 

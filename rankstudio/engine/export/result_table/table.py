@@ -1,4 +1,7 @@
-"""A table of results as a value: runs by measures, folds or datasets; cells have mean, deviation and p."""
+"""A table of results as a value: runs by measures, folds or datasets.
+
+Cells have a mean, a deviation and a p.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ from rankstudio.engine.support.number_format import NOTHING
 Rank = Literal["", "best", "second"]
 
 MARKS: tuple[tuple[float, str], ...] = ((0.01, "‡"), (0.05, "†"))
-"""Limits of the corrected p, with the mark of a cell whose p is below the limit; the strictest first."""
+"""Limits of the corrected p, each with its mark, the strictest limit first.
+
+A cell has the mark of the first limit that is above its p.
+"""
 
 DIGITS = 4
 """Default number of digits."""
@@ -242,7 +248,10 @@ class ResultTable:
     ) -> Iterator[
         tuple[str, list[tuple[ResultRow, list[tuple[ResultCell, Rank, str]]]]]
     ]:
-        """Yield each block with its caption, "" for a single block, and its rows as from :meth:`styled`."""
+        """Yield each block with its caption and its rows, as from :meth:`styled`.
+
+        The caption of a single block is "".
+        """
         for block, rows in groupby(self.styled(style), lambda styled: styled[0].block):
             yield self.block_captions[block] if self.block_captions else "", list(rows)
 
