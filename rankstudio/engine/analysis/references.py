@@ -257,7 +257,7 @@ def _uses_of_run(run: RunResult) -> Iterator[_Use]:
 def _dataset_of(
     plan: Plan, feature_names: Sequence[str] = (), n_features: int | None = None
 ) -> str | None:
-    """Return the key of the public dataset that a plan runs on; None if none is recognised."""
+    """Return the key of the public dataset of a plan; None for others."""
     if plan.data == SAMPLE:
         return None
     return recorded_dataset(plan.data, feature_names, n_features)

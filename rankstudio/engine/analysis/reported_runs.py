@@ -210,7 +210,10 @@ class ReportedGroup:
 
     @property
     def folds_title(self) -> str:
-        """Name for titles of figures of another part than the group's, which has other queries."""
+        """Name for titles of figures of another part than the group's.
+
+        Such a part has other queries.
+        """
         return (
             f"{self.data} ({self.group.folds_text})" if self.n_groups > 1 else self.data
         )

@@ -77,7 +77,10 @@ def trial_parts(
 
 
 def parts_to_try(dataset: FoldedDataset, fold: object) -> list[RankingDataset]:
-    """Return the documents of an open dataset that `trial_parts` would return for a model of a fold."""
+    """Return the documents of an open dataset on which to try a model.
+
+    They are those of `trial_parts` for a model of this fold.
+    """
     folds, name = _folds_and_part(dataset, fold)
     return [fold.parts.get(name, fold.train) for fold in folds]
 
@@ -85,7 +88,10 @@ def parts_to_try(dataset: FoldedDataset, fold: object) -> list[RankingDataset]:
 def _folds_and_part(
     dataset: FoldedDataset, number: object
 ) -> tuple[Sequence[Fold], str]:
-    """Return the fold with a number, or all folds if none has it, and the name of the part to score."""
+    """Return the fold with a number, and the name of its part to score.
+
+    If no fold has the number, all folds are returned.
+    """
     folds = [fold for fold in dataset.folds if fold.number == number] or dataset.folds
     return folds, next(name for name in _PART_TITLES if name in folds[0].parts)
 

@@ -1,4 +1,7 @@
-"""The final model of a run: trained on all queries, with what the whole protocol has chosen."""
+"""The final model of a run, trained on all queries.
+
+The whole protocol chooses its parameters and its size.
+"""
 
 from __future__ import annotations
 
@@ -285,7 +288,10 @@ def _path_progress(plan: Plan, step: Step, max_length: int) -> WorkProgress:
 def _model_origin(
     plan: Plan, choice: ProtocolChoice, data: RankingDataset
 ) -> dict[str, Any]:
-    """Return the origin of a final model for its file: its queries, the choice, and its quality."""
+    """Return the origin of a final model for its file.
+
+    It has the queries, the choice, and a note on the quality.
+    """
     # A chosen length is a number of features or rounds; other steps have none.
     names = {StepKind.FEATURES: "n_features", StepKind.ROUNDS: "n_rounds"}
     length = {} if choice.length is None else {names[plan.step_kind]: choice.length}

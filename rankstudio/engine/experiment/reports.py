@@ -1,4 +1,8 @@
-"""A finished run as files: results.json, metrics.csv, selection_path.csv, plan.toml and the models."""
+"""A finished run as files.
+
+They are results.json, metrics.csv, selection_path.csv, plan.toml and the
+models.
+"""
 
 from __future__ import annotations
 
@@ -128,7 +132,10 @@ def _left_out_measures(result: RunResult, fold: FoldResult) -> dict[str, Any]:
 
 
 def _nan_as_none(measures: Mapping[str, float]) -> dict[str, float | None]:
-    """Return measures for JSON, which has no NaN: an undefined measure, as in a single query, is None."""
+    """Return measures for JSON, which has no NaN.
+
+    An undefined measure, as in a single query, is None.
+    """
     return {name: None if isnan(value) else value for name, value in measures.items()}
 
 
@@ -184,7 +191,10 @@ def _nan_as_blank(value: float) -> float | str:
 
 
 def _axis_cell(axis: Axis, value: Any) -> float | str:
-    """Return a value on an axis for a table: numbers and texts as they are, others formatted by the axis."""
+    """Return a value on an axis for a table.
+
+    Numbers and texts stay as they are; the axis formats other values.
+    """
     is_plain = isinstance(value, int | float | str) and not isinstance(value, bool)
     return value if is_plain else axis.format(value)
 
@@ -392,7 +402,10 @@ def portable_model(
 
 
 def _model_source(plan: Plan, fold: str | int) -> dict[str, Any]:
-    """Return the fold on which a model was learned; for a given model, the files it was read from."""
+    """Return the fold on which a model was learned.
+
+    For a given model, return the files that it was read from.
+    """
     return (
         {"given": plan_as_dict(plan)["scores"]}
         if plan.entry.learns_nothing

@@ -1,4 +1,8 @@
-"""Runs with a study: the events of a plain run, each result stored before its event is yielded."""
+"""Runs with a study.
+
+They have the events of a plain run; each result is stored before its event is
+yielded.
+"""
 
 from __future__ import annotations
 

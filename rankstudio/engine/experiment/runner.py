@@ -1,4 +1,4 @@
-"""The run of a plan: a stream of events that the window and the terminal both consume."""
+"""The run of a plan, as a stream of events for the window and the terminal."""
 
 from __future__ import annotations
 
@@ -306,7 +306,10 @@ def run(
 def _checked_estimate(
     plan: Plan, folds: Sequence[Fold], executor: Executor | None
 ) -> MemoryEstimate | None:
-    """Return the memory estimate of a plan on folds, None for no folds; raise if memory is insufficient."""
+    """Return the memory estimate of a plan on folds; None for no folds.
+
+    An error is raised if the memory is insufficient.
+    """
     if not folds:
         return None
     need = memory_estimate(plan, folds, workers_here(executor))
@@ -315,7 +318,7 @@ def _checked_estimate(
 
 
 def _learns_by_shards(plan: Plan, folds: Sequence[Fold]) -> bool:
-    """Return whether workers share the shards of some training part, instead of the units of the run."""
+    """Return whether workers share shards of training parts instead of units."""
     if plan.entry.learns_nothing or preferences_of(plan):
         return False
     parts = [fold.train for fold in folds if not isinstance(fold.train, PartOfWhole)]
@@ -330,7 +333,7 @@ def _scheduler(
     finished_work: Finished,
     keep: Keeper,
 ) -> UnitScheduler:
-    """Return a scheduler of the missing units on an executor, with the data of their folds alone."""
+    """Return a scheduler of the missing units, with the data of their folds."""
     missing_units = [unit for unit in units if not finished_work.has(unit)]
     numbers = {unit.fold for unit in missing_units}
     needed_folds = [fold for fold in folds if fold.number in numbers]
@@ -340,7 +343,10 @@ def _scheduler(
 def _training_data(
     fold: Fold, grouped: dict[int, TrainingData] | None, workers: ShardExecutor
 ) -> TrainingData:
-    """Return the training part of a fold: the cached one, unless its shards are on other workers."""
+    """Return the training part of a fold.
+
+    It is the cached one, unless its shards are on other workers.
+    """
     # Folds that are views of one dataset are not cached, because each entry
     # would be a copy.
     cache = {} if grouped is None or isinstance(fold.train, PartOfWhole) else grouped
@@ -407,7 +413,10 @@ def _checked_work(
 
 
 def _checked_folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
-    """Return the folds to run; raise an error if one lacks what the plan needs to choose a model."""
+    """Return the folds to run.
+
+    An error is raised if one lacks what the plan needs to choose a model.
+    """
     # Folds of the plan, or all.
     folds_by_number = {fold.number: fold for fold in dataset.folds}
     for number in plan.folds:
@@ -552,7 +561,7 @@ def _check_left_out_criterion(plan: Plan, fold: Fold, dataset: FoldedDataset) ->
 
 
 def _check_document_errors(plan: Plan, fold: Fold) -> None:
-    """Raise a PlanError if some combination of parameters has no error of left-out documents."""
+    """Raise a PlanError if a combination has no error of left-out documents."""
     ranker = plan.ranker_entry or plan.entry
     for combination in plan.combinations:
         values = combination.ranker if plan.ranker_entry else combination.parameters
@@ -569,7 +578,7 @@ def _check_document_errors(plan: Plan, fold: Fold) -> None:
 
 
 def _check_several_queries(plan: Plan, fold: Fold, data: str) -> None:
-    """Raise a PlanError if a fold has only one training query, so that none can be left out."""
+    """Raise a PlanError if a fold has one training query, which cannot be left out."""
     if fold.train.n_queries < 2:
         text = tr(
             "criterion {measure}: fold {fold} of {data} has only one training query, so leaving it out "
@@ -584,7 +593,7 @@ def _check_several_queries(plan: Plan, fold: Fold, data: str) -> None:
 
 
 def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:
-    """Raise a PlanError, before any work, for a rule by which no model of the plan can be chosen."""
+    """Raise a PlanError for a rule by which no model of the plan can be chosen."""
     rule = parse_rule(plan.rule)
     # Rules such as "smallest" compare models in each query.
     if rule.needs_queries and (plan.select_by == CRITERION or plan.pairs_out):

@@ -39,7 +39,10 @@ def versions(entries: Iterable[CodeSource] = ()) -> dict[str, str]:
 
 @cache
 def _read_versions() -> dict[str, str]:
-    """Return the installed versions, which take long to read and cannot change in this process."""
+    """Return the installed versions.
+
+    They are read once, because they take long to read and cannot change.
+    """
     package_versions = {"rankstudio": __version__, "python": platform.python_version()}
     for name in _PACKAGES:
         try:

@@ -136,7 +136,7 @@ class Comparison:
 
 
 def _combinations_of_run(run: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield every combination of a run's labels, protocols, methods and rankers, in this order."""
+    """Yield every combination of label, protocol, method and ranker of a run."""
     values = (run.get(name, "") for name in _LIST_FIELDS)
     choices = [value if isinstance(value, list) else [value] for value in values]
     yield from product(*choices)

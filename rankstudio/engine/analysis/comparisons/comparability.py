@@ -274,7 +274,10 @@ def _difference_text(
 
 
 def _folds_difference_text(folds: Sequence[int], other_folds: Sequence[int]) -> str:
-    """Return how folds differ, as part of a sentence: "on fold 5 only, not on all 5 folds"."""
+    """Return how folds differ, as part of a sentence.
+
+    For example "on fold 5 only, not on all 5 folds".
+    """
     if set(folds) < set(other_folds):
         text = tr("on {one} only, not on all {n} folds")
         return text.format(one=listed_folds(folds), n=len(other_folds))
@@ -462,7 +465,10 @@ class ExpectedRun:
         )
 
     def belongs_to(self, group: ComparableGroup[Any]) -> bool:
-        """Return whether the run will be comparable with a group of runs, as far as is known now."""
+        """Return whether the run will be comparable with a group.
+
+        The answer depends on what is known before the run.
+        """
         key = group.key
         if _is_hand_chosen(self.plan, self.folds, key.part) is not key.is_hand_chosen:
             return False
@@ -478,7 +484,10 @@ class ExpectedRun:
 
 
 def paired_over(plan: Plan, n: int) -> str:
-    """Describe the pairs of a test: "784 queries", or the folds of one ranking, each a query."""
+    """Describe the pairs of a test: "784 queries".
+
+    In data of one ranking, each fold counts as a query.
+    """
     if plan.one_ranking:
         return trn("{n:,} fold of one ranking", "{n:,} folds of one ranking", n).format(
             n=n

@@ -140,7 +140,10 @@ def everything() -> tuple[Published, ...]:
 
 
 def published(plan: Plan, dataset: str, measure: str) -> tuple[Published, ...]:
-    """Return the published numbers for a plan's method on data of this name, best-known source first."""
+    """Return the published numbers for a plan's method on a dataset.
+
+    The best-known source comes first.
+    """
     return tuple(
         entry
         for entry in everything()

@@ -67,7 +67,7 @@ def repeats(run: RunResult, other: RunResult) -> bool:
 
 
 def _compared_fields(plan: Plan) -> list[Any]:
-    """Return the values of the plan's fields in which a run and its repetition must agree."""
+    """Return the values of a plan that a run and its repetition share."""
     # Parameters without effect get their defaults, so that they do not differ.
     effective_plan = counting_plan(plan)
     return [

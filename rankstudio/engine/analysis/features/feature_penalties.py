@@ -1,4 +1,4 @@
-"""Importance and similarity of features, as FSMRank or GAS weighs them on a training part."""
+"""Importance and similarity of features, as FSMRank or GAS weighs them."""
 
 from __future__ import annotations
 

@@ -24,7 +24,10 @@ _VALUES_AT_ONCE = 1_000_000  # 8 MB, so that other threads wait only for millise
 _VALUES_FROM_DISK = 1 << 24
 
 BOTH_WAYS = np.ones(1), -np.ones(1)
-"""Signs that rank by all columns, the greatest values first and the least values first."""
+"""Signs by which all columns rank.
+
+First the greatest values rank first, then the least values.
+"""
 
 
 @dataclass(frozen=True, eq=False)

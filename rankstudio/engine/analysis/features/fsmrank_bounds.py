@@ -1,4 +1,4 @@
-"""The bounds of Theorems 2 and 3 of the paper on FSMRank (Lai et al. 2013), for a finished run."""
+"""The bounds of Theorems 2 and 3 on FSMRank (Lai et al. 2013), for a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stability of the selection: how much the features that a run chose on its folds agree."""
+"""The stability of the selection: how much the features of the folds agree."""
 
 from __future__ import annotations
 

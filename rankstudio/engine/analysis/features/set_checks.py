@@ -1,4 +1,7 @@
-"""Checks before analyses of sets of features: enough queries, valid columns, an exact error."""
+"""Checks before analyses of sets of features.
+
+They check queries, columns, and whether a method has exact errors.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Captions of figures, about two lines: data, method, parameters, measure, seed and version."""
+"""Captions of figures, of about two lines.
+
+They name data, method, parameters, measure, seed and version.
+"""
 
 from __future__ import annotations
 

@@ -144,7 +144,10 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
 
 
 def _has_curves(by_combination: Sequence[Sequence[PathResult]], name: str) -> bool:
-    """Return whether a path has several steps, and all paths have the measure, if one is named."""
+    """Return whether a path has several steps.
+
+    All paths must also have the measure `name`, if it is not "".
+    """
     paths = [path for fold_paths in by_combination for path in fold_paths]
     has_several_steps = max((len(path.steps) for path in paths), default=0) > 1
     has_measure = not name or all(name in path.validation for path in paths)
@@ -166,7 +169,7 @@ def _combination_curve(
 
 
 def _measure_axis_title(name: str) -> str:
-    """Return the title of an axis for a measure, with the queries in which it was measured."""
+    """Return the title of an axis for a measure and its queries."""
     template = (
         tr("leave-query-out {name}") if is_left_out(name) else tr("validation {name}")
     )

@@ -1,4 +1,4 @@
-"""Consequences of a convention: the order of runs, and whether it was made for the data's labels."""
+"""The order of runs under each convention, and conventions that do not fit data."""
 
 from __future__ import annotations
 

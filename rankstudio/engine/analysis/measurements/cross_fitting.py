@@ -1,4 +1,7 @@
-"""Cross-fitted measures of a finished run, from its models: for comparisons without the test part."""
+"""Cross-fitted measures of a finished run, from its stored models.
+
+Runs without a test part are compared by them.
+"""
 
 from __future__ import annotations
 

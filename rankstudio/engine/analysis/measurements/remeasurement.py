@@ -1,4 +1,4 @@
-"""Finished runs measured by other measures or another convention, from their stored models."""
+"""Finished runs measured anew, from their stored models."""
 
 from __future__ import annotations
 
@@ -893,7 +893,10 @@ def _subset_choices(
 
 
 def _without_kept_measures(path: PathResult) -> PathResult:
-    """Return a path whose choices keep no measures, so that the chosen models are measured again."""
+    """Return a path whose choices keep no measures.
+
+    The chosen models are then measured again.
+    """
     return (
         path
         if path.choices is None

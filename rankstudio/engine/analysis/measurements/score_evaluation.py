@@ -1,4 +1,4 @@
-"""The measures of a file of scores, which any program may have written, and of a model's scores."""
+"""The measures of a file of scores, or of the scores of a model."""
 
 from __future__ import annotations
 

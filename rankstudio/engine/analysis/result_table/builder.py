@@ -1,4 +1,7 @@
-"""The table of a paper, made of finished runs: its rows, their measures, and tests of their differences."""
+"""The table of a paper, made of finished runs.
+
+It has rows of measures, and tests of their differences.
+"""
 
 from __future__ import annotations
 
@@ -233,7 +236,7 @@ class RowRuns:
 
 @dataclass(frozen=True, eq=False)
 class _GroupedRun:
-    """A run with its group of comparable runs, and the position of this group on its dataset."""
+    """A run, its group of comparable runs, and the group's position on its dataset."""
 
     run: TableRun
     group: ComparableGroup[int]

@@ -1,4 +1,7 @@
-"""The folds of a run side by side: measures as papers print them, and paths averaged over the folds."""
+"""The folds of a run side by side.
+
+There are tables of measures, and paths averaged over the folds.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The Pareto front of finished runs: fewest features, or least cost, and best mean validation measure."""
+"""The Pareto front of finished runs.
+
+Its models have few features, or low cost, and good means of a validation
+measure.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Curves of runs over size, cost or time, with paired intervals of the difference to a reference run."""
+"""Curves of runs over size, cost or time.
+
+They have intervals of the paired difference to a reference run.
+"""
 
 from __future__ import annotations
 
@@ -289,7 +292,10 @@ def _max_finite(values: Floats) -> float:
 
 
 def _reference_positions(reference: Floats, x: Floats) -> Ints:
-    """Return for each x the position of the reference's last model at or before x, or of its first model."""
+    """Return for each x the position of the reference's last model up to it.
+
+    Before the first model, it is the position of this model.
+    """
     return np.maximum(np.searchsorted(reference, x, side="right") - 1, 0)
 
 
@@ -317,7 +323,10 @@ def _query_values(
 
 
 def _fold_means(values: Sequence[Floats]) -> Floats:
-    """Return the mean over the folds of each model's mean over the queries of a fold, shape (K,)."""
+    """Return the mean of each model over the folds, shape (K,).
+
+    The value of a fold is the mean over its queries.
+    """
     from rankstudio.engine.metrics.evaluator import average  # noqa: PLC0415 - numba, which no window waits for
 
     return average(np.column_stack([average(fold) for fold in values]))
@@ -357,7 +366,10 @@ def _run_curve(
 
 
 def _selected_position(run: RunResult, sizes: Floats) -> int | None:
-    """Return the position of the size nearest to the mean size of the models that the folds selected."""
+    """Return the position of the size nearest to the mean selected size.
+
+    The mean is over the models that the folds selected.
+    """
     if sizes.size < 2 or not run.sizes or np.isnan(sizes).any():
         return None
     return int(np.abs(sizes - np.mean(run.sizes)).argmin())

@@ -1,4 +1,7 @@
-"""The smallest set of a path that is not significantly worse than the best set, next to the chosen set."""
+"""The smallest set of a path that is not worse than the best set.
+
+Its difference to the best set is not significant.
+"""
 
 from __future__ import annotations
 
@@ -185,7 +188,7 @@ def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | N
 
 
 def has_choice_of_size(plan: Plan, path: PathResult) -> bool:
-    """Return whether a path is one of a selector, on which a number of features can be chosen."""
+    """Return whether a number of features can be chosen on a path."""
     return (
         plan.entry.selects
         and len(path.steps) > 1

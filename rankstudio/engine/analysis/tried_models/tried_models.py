@@ -1,4 +1,7 @@
-"""The models that a run has tried, each over all folds of the run, and their measures in each query."""
+"""The models that a run has tried, and their measures in each query.
+
+A model has a step on a path of each fold.
+"""
 
 from __future__ import annotations
 

@@ -181,7 +181,10 @@ class FoldFiles:
         return self.parts[number]
 
     def path_of(self, name: str) -> Path:
-        """Return the path of a part on the calling machine: in `folder`, or else in this machine's own."""
+        """Return the path of a part on the calling machine.
+
+        It is in `folder`, or else in this machine's own folder.
+        """
         path = Path(self.folder) / name
         return path if store.is_whole(path) else store.scratch_folder() / name
 

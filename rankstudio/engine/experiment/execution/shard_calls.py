@@ -102,7 +102,10 @@ class ShardCall:
 
 
 def answer(call: ShardCall) -> Sums | None:
-    """Return a shard's summands for the last message, or None if it needs the earlier ones again."""
+    """Return a shard's summands for the last message.
+
+    None if the shard needs the earlier messages again.
+    """
     with threads.STEADY, threads.at_most(1):
         return _WORKER_STATE.session(call).answer(call)
 
@@ -113,7 +116,10 @@ def forget(session: str) -> None:
 
 
 class _StoredState(NamedTuple):
-    """The state of a shard between two calls, its scratch memory, and the number of messages it has heard."""
+    """The state of a shard between two calls.
+
+    It has scratch memory, and the number of messages that it has heard.
+    """
 
     state: ShardState
     scratch: Scratch
@@ -199,7 +205,10 @@ class _WorkerState:
         self._column_subset: tuple[PartFile, TrainingData] | None = None
 
     def session(self, call: ShardCall) -> _Session:
-        """Return the session of a call, a new one for its first call; discard the oldest sessions."""
+        """Return the session of a call; the first call begins a new one.
+
+        The oldest sessions are discarded.
+        """
         with self._lock:
             if call.session not in self._sessions:
                 self._sessions[call.session] = _Session(call, self._data_of(call.part))

@@ -1,4 +1,4 @@
-"""Workers outside this process for the shards of one path: processes of this machine, or a cluster."""
+"""Workers in other processes, or on a cluster, for the shards of one path."""
 
 from __future__ import annotations
 
@@ -182,7 +182,10 @@ class Elsewhere:
 
 
 class _Session:
-    """A session with remote workers: sends messages to all shards and sums the answers in shard order."""
+    """A session with remote workers.
+
+    It sends messages to all shards, and sums the answers in shard order.
+    """
 
     def __init__(
         self, workers: ShardWorkers, part: PartFile, work: ShardWork, count: int
@@ -198,7 +201,10 @@ class _Session:
         self._losses = 0  # workers lost in a row with the shard whose answer is awaited
 
     def limit(self, room: float) -> None:
-        """Limit the bytes of states on all workers together, unless each worker has its own limit."""
+        """Limit the bytes of states on all workers together.
+
+        Workers that have limits of their own are not limited.
+        """
         if self._room is not None:
             self._room = min(self._room, room / self._workers.count)
 

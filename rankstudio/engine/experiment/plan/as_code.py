@@ -69,7 +69,7 @@ def as_command(plan: Plan, out: str = "") -> str:
 
 
 def data_word(plan: Plan) -> str:
-    """Return the word for the data of a plan, for commands with the data as their first word."""
+    """Return the first word of commands, which names the data of a plan."""
     return "--sample" if plan.data == SAMPLE else plan.data
 
 
@@ -145,7 +145,10 @@ def parameter_words(
     always: Collection[str] = (),
     prefix: str = "--",
 ) -> Iterator[str]:
-    """Yield the options of the parameters that differ from their defaults or are named in `always`."""
+    """Yield the options of parameters with values other than the defaults.
+
+    Parameters in `always` have an option in any case.
+    """
     for p in parameters:
         if p.name in always or values[p.name] != p.default:
             text = p.written(values[p.name]) or p.none_label
@@ -233,7 +236,10 @@ def program(
     lines: Sequence[str],
     computed_with: Mapping[str, str] = UNKNOWN,
 ) -> str:
-    """Return the lines as a program, with a comment on the versions that give the same bits, if known."""
+    """Return lines as a program.
+
+    A comment has the versions that give the same bits, if they are known.
+    """
     origin_text = origin(computed_with)
     comment = [f"# {comment_text(origin_text, 'python')}"] if origin_text else []
     return "\n".join([*comment, *imports, "", *lines]) + "\n"
@@ -267,7 +273,10 @@ def as_notebook(
 
 
 def notebook(*cells: tuple[str, str]) -> str:
-    """Return a Jupyter notebook of cells, each given as its kind, "markdown" or "code", and its text."""
+    """Return a Jupyter notebook.
+
+    Each cell is given as its kind, "markdown" or "code", and its text.
+    """
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     content = {
         "cells": [_notebook_cell(number, *cell) for number, cell in enumerate(cells)],

@@ -1,4 +1,4 @@
-"""Combinations of a plan: its axes, the values on them, and the units of work of a run."""
+"""The axes of a plan, its combinations of values, and the units of a run."""
 
 from __future__ import annotations
 

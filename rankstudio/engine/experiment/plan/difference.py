@@ -248,7 +248,10 @@ def _feature_names(ids: Iterable[int], names: Names) -> str:
 
 
 def _protocol_differences(plan: Plan, reference: Plan) -> tuple[str, ...]:
-    """Return the texts of the plan's fields that differ, besides the method and its parameters."""
+    """Return the texts of fields that differ.
+
+    The method and its parameters are not among them.
+    """
     hand_choices = plan.extension(HandChoices)
     preference_text = learned_from(preferences_of(plan))
 

@@ -36,7 +36,10 @@ def is_left_out(name: str) -> bool:
 
 
 def plain_name(name: str) -> str:
-    """Return the name of the underlying measure: "MAP" for "leave-query-out MAP" and for "MAP"."""
+    """Return the name of the underlying measure.
+
+    It is "MAP" for "leave-query-out MAP", and for "MAP" itself.
+    """
     if not is_left_out(name):
         return name
     return name.strip()[len(PAIR_PREFIX if is_pair_out(name) else PREFIX) :].strip()
@@ -67,7 +70,10 @@ def canonical_name(name: str) -> str:
 
 
 def validated(measures: Mapping[str, Value]) -> dict[str, Value]:
-    """Return only the measures of the validation part, without those of left-out queries or pairs."""
+    """Return the measures of the validation part only.
+
+    Those of left-out queries or pairs are omitted.
+    """
     return {name: value for name, value in measures.items() if not is_left_out(name)}
 
 
@@ -77,5 +83,8 @@ def plain(measures: Mapping[str, Value]) -> dict[str, Value]:
 
 
 def left_out(measures: Mapping[str, Value]) -> dict[str, Value]:
-    """Return only the measures of left-out queries or pairs, by the names of :func:`left_out_name`."""
+    """Return the measures of left-out queries or pairs only.
+
+    They keep their names, see :func:`left_out_name`.
+    """
     return {name: value for name, value in measures.items() if is_left_out(name)}

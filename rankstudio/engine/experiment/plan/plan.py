@@ -127,7 +127,7 @@ WORDS = (
     "rule",
     "columns",
 )
-"""Fields of plans in files and arguments, in the order of files, without those of extensions."""
+"""Fields of plans without those of extensions, in the order of files."""
 
 
 @dataclass(frozen=True, init=False)
@@ -478,12 +478,18 @@ class Plan:
 
     @property
     def title(self) -> str:
-        """Description of the method: "GAS, then RankSVM", or "GAS, train 20%" on a share of the queries."""
+        """Name of the method, and the share of the queries, if only a part is used.
+
+        For example "GAS, then RankSVM", or "GAS, train 20%".
+        """
         return f"{self._methods}{self.share_text}"
 
     @property
     def share_text(self) -> str:
-        """Suffix of the method's title for a share of the training queries: ", train 20%"; or ""."""
+        """Suffix of the title for a share of the training queries.
+
+        It is, for example, ", train 20%", and "" for all queries.
+        """
         train = parse_protocol(self.protocol).train
         return "" if train == 100 else f", train {train}%"
 
@@ -563,7 +569,7 @@ class Plan:
 
     @property
     def own_criterion(self) -> str:
-        """Name of the criterion of the method itself, whatever ranker ranks with its features."""
+        """Name of the method's own criterion, with any final ranker."""
         return self._left_out_as(self.entry.criterion.name, of_ranker=False)
 
     def _left_out_as(self, criterion: str, *, of_ranker: bool) -> str:
@@ -614,7 +620,7 @@ class Plan:
 
     @property
     def leaves_out(self) -> bool:
-        """Whether a measure of left-out training queries, or pairs of documents, selects the model."""
+        """Whether a measure of left-out queries, or pairs, selects the model."""
         return is_left_out(self.select_by)
 
     @property
@@ -634,7 +640,10 @@ class Plan:
 
     @property
     def chosen_by(self) -> str:
-        """Measure that selects the model, without "leave-query-out" before its name; or ``"criterion"``."""
+        """Measure that selects the model, or ``"criterion"``.
+
+        The name has no "leave-query-out" at its beginning.
+        """
         return plain_name(self.select_by)
 
     @cached_property

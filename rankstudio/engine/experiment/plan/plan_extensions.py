@@ -1,4 +1,4 @@
-"""Extensions of plans: the word of each in files and programs, its type, and its codec."""
+"""Extensions of plans, each with a word for files, a type, and a codec."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Protocols and rules of a plan as text: how folds are made, and which model of a path is chosen."""
+"""Protocols and rules of a plan as text.
+
+A protocol says how folds are made, and a rule which model is chosen.
+"""
 
 from __future__ import annotations
 
@@ -140,7 +143,7 @@ class Protocol:
         return replace(divided_dataset, divided_by=divided_by)
 
     def _divide_outer(self, dataset: FoldedDataset, seed: int) -> FoldedDataset:
-        """Return the dataset with the outer folds of this protocol, from all training queries."""
+        """Return the dataset with the outer folds, which have all training queries."""
         from rankstudio.engine.data.splitting import splits  # noqa: PLC0415 - most runs are on the given folds
 
         match self.kind, self.numbers:
@@ -244,7 +247,7 @@ class Rule:
 
     @property
     def needs_queries(self) -> bool:
-        """Whether it compares values of a measure in each query, which a criterion does not have."""
+        """Whether it compares values in each query, which a criterion does not have."""
         return self.kind in (ONE_SE, SMALLEST)
 
     def __str__(self) -> str:

@@ -22,7 +22,10 @@ from rankstudio.engine.plugins.origin import Origin, OriginKind
 from rankstudio.engine.support.files import is_there, read_text, write_text
 
 PACKAGES = "packages"
-"""Table of a plan's file with the package and version of each method and measure of a plug-in."""
+"""Table of a plan's file with the packages that it needs, and their versions.
+
+These are the packages of methods and measures of plug-ins.
+"""
 
 # in the order of a plan's file
 _FIRST_TABLES = ("scores", "preferences", "columns", "groups", "costs")
@@ -90,7 +93,10 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
 
 
 def _plain_value(parameter: Parameter, value: Any) -> Any:
-    """Return the value of a parameter for TOML: tuples as lists, and None by the name of None."""
+    """Return the value of a parameter for TOML.
+
+    Tuples are lists, and None is the name of None.
+    """
     name_of_none = {None: parameter.none_label} if parameter.none_label else {}
     if parameter.several(value):
         return as_lists(tuple(name_of_none.get(v, v) for v in value))

@@ -349,7 +349,7 @@ def weighted_values(
 
 
 class _Rows:
-    """Values of the models to choose from in each query, and their exact means on subsets."""
+    """Values of models in each query, and their exact means on subsets."""
 
     def __init__(self, queries: Sequence[Floats], sign: float) -> None:
         """Hold the values of each part of the queries."""

@@ -62,7 +62,10 @@ class UnitProgress:
 
 @dataclass(frozen=True, eq=False)
 class StepDone:
-    """A feature was selected, or an iteration finished, and measured on the validation part."""
+    """A step is finished, and measured on the validation part.
+
+    It selected a feature, or it is an iteration.
+    """
 
     unit: Unit
     step: Step
@@ -87,7 +90,10 @@ class StepDone:
 
 @dataclass(frozen=True, eq=False)
 class UnitFinished:
-    """All steps of a unit are done; the seconds that they took are known if a worker computed the unit."""
+    """All steps of a unit are done.
+
+    Their seconds are known if a worker computed the unit.
+    """
 
     unit: Unit
     path: PathResult

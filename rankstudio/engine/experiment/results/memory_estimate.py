@@ -1,4 +1,7 @@
-"""The memory that a run needs, and how it reads its data: from the shapes of the data, before any work."""
+"""The memory that a run needs, and how it reads its data.
+
+Both follow from the shapes of the data, before any work.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +99,10 @@ class MemoryEstimate:
 
     @property
     def large(self) -> bool:
-        """Whether it is worth showing: the data have several shards, or need a large part of the limit."""
+        """Whether the estimate is worth showing.
+
+        This is so if the data have several shards, or need much of the limit.
+        """
         return self.m > DOCUMENTS or self.resident > self.budget / 2 or not self.runs
 
     @property
@@ -352,7 +358,10 @@ def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstima
 
 
 def _largest_shard(train: RankingDataset) -> int:
-    """Return the number of documents of the largest shard; sparse data are a single shard."""
+    """Return the number of documents of the largest shard.
+
+    Sparse data are a single shard.
+    """
     if isinstance(train.X, SparseRows):
         return train.n_documents
     return max(shard.n_documents for shard in shards_of(train.query_ptr))
@@ -459,7 +468,10 @@ def _ranker_need(
 
 
 def _part_need(part: RankingDataset) -> float:
-    """Return the bytes needed to measure models on a part; a part of one shard is copied by features."""
+    """Return the bytes needed to measure models on a part.
+
+    The features of a part with one shard are copied.
+    """
     if isinstance(part.X, SparseRows):
         return _BYTES_PER_MEASURED_DOCUMENT * part.n_documents + part.X.nbytes
     is_one_shard = part.n_documents <= DOCUMENTS

@@ -200,7 +200,10 @@ def p_values(
 
 
 def _smallest_good_enough(plan: Plan, path: PathResult, enough: Bools) -> int:
-    """Return the smallest of the models that are good enough; of equal sizes the best, then the earliest."""
+    """Return the smallest of the models that are good enough.
+
+    Of equal sizes it is the best one, and of equal ones the first.
+    """
     gains = _gains(plan, path)
     good_positions = (
         int(position) for position in selectable_positions(path) if enough[position]

@@ -148,7 +148,10 @@ class PathSteps(Sequence[Step], ABC):
         )
 
     def _small_steps(self) -> Sequence[Step]:
-        """Return the steps without their values of all features: number, criterion and size are the same."""
+        """Return steps that may lack their values of all features.
+
+        Their number, criterion and size are the same.
+        """
         return self
 
     @abstractmethod
@@ -191,7 +194,10 @@ class HeldSteps(PathSteps):
         return self._steps[position].selected if rows is None else rows.row(position)
 
     def added(self, position: int) -> tuple[int, ...]:
-        """Return the columns that a step adds to those of the previous step; all if it does not extend it."""
+        """Return the columns that a step adds to those of the previous step.
+
+        All its columns are returned if it does not extend that step.
+        """
         rows = self.rows.get("selected")
         # This form of rows says what a step adds without making the tuples.
         return (

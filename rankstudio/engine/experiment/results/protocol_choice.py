@@ -1,4 +1,7 @@
-"""The parameters and the size that a whole protocol chooses: the plan's rule on the means over its folds."""
+"""The parameters and the size that a whole protocol chooses.
+
+The plan's rule chooses them by the means over the folds.
+"""
 
 from __future__ import annotations
 

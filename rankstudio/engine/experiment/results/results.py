@@ -181,7 +181,10 @@ Keeper = Callable[[PathResult], PathResult]
 
 
 def path_keeper(plan: Plan) -> Keeper:
-    """Return the storage of a run's paths: memory, or for leave-query-out a file for their steps."""
+    """Return the function that stores the paths of a run.
+
+    It keeps them in memory, or for leave-query-out their steps in a file.
+    """
     if plan.protocol != LEAVE_QUERY_OUT:
         return lambda path: path
     file = StepsFile(store.scratch_folder())
@@ -355,7 +358,7 @@ class RunResult:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Numbers of features of the selected models, one per fold; empty for a given ranking."""
+        """Number of features of each fold's model; empty for a given ranking."""
         return tuple(
             len(fold.selected) for fold in self.folds if fold.chosen.step.learned
         )
@@ -450,7 +453,11 @@ class RunResult:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Notes of the methods, the first of each kind, and notes of the folds, see `fold_notes`."""
+        """Notes on the run.
+
+        They are those of the methods, the first of each kind, and those of the
+        folds, see `fold_notes`.
+        """
         method_notes = notes_of(path for fold in self.folds for path in fold.paths)
         return (*method_notes, *fold_notes(self.plan, self.folds))
 
@@ -729,7 +736,10 @@ def _all_features_are_constant(folds: Sequence[FoldResult]) -> bool:
 
 
 def constant_notes(folds: Sequence[FoldResult]) -> tuple[Note, ...]:
-    """Return a note on the features that all folds leave out as constant; none if there are none."""
+    """Return a note on the features that all folds leave out as constant.
+
+    Without such features there is no note.
+    """
     constant_columns = (
         set.intersection(*(set(fold.constant) for fold in folds)) if folds else set()
     )

@@ -1,4 +1,4 @@
-"""The work of several plans, and its approximate duration by the runs that are finished."""
+"""The work of several plans, and its duration, estimated by finished runs."""
 
 from __future__ import annotations
 

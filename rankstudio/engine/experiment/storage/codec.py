@@ -358,7 +358,10 @@ def _checked_query_values(
 
 
 def _checked_ids(values: Any, ids: Collection[int]) -> tuple[int, ...]:
-    """Return ids of features from a list of JSON; ValueError for an id that is not in `ids`."""
+    """Return ids of features from a list of JSON.
+
+    ValueError is raised for an id that is not in `ids`.
+    """
     parsed_ids = sequence(values, int)
     if not set(parsed_ids) <= set(ids):
         raise ValueError("expected features of the data")
@@ -461,7 +464,10 @@ def _read_array(archive: Any, name: str) -> NDArray[Any]:
 
 @lru_cache(maxsize=4096)
 def _array_header(content: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Return shape, Fortran order and type of a header; cached, because parsing is slower than reading."""
+    """Return shape, Fortran order and type of a header.
+
+    The result is cached, because parsing is slower than reading.
+    """
     header: tuple[tuple[int, ...], bool, np.dtype[Any]]
     header = np.lib.format.read_array_header_1_0(io.BytesIO(content))
     return header
@@ -623,7 +629,10 @@ def _parsed_steps(
 
 
 def _nonzero_weights(coef: Floats) -> tuple[Ints, Floats]:
-    """Return the columns with a weight other than 0, and these weights; -0.0 counts as a weight."""
+    """Return the columns of the weights other than 0, and these weights.
+
+    -0.0 counts as a weight, too.
+    """
     # The bits of a number are all 0 for 0.0 only.
     columns = np.flatnonzero(np.ascontiguousarray(coef).view(np.int64))
     return columns, coef[columns]
@@ -637,7 +646,7 @@ def _stored_class(step: Step) -> type[Step]:
 
 
 def _extra_names(cls: type[Step]) -> list[str]:
-    """Return the names of the fields that a class of linear steps has besides those of every step."""
+    """Return the names of the fields that only a class of linear steps has."""
     return _EXTRAS_BY_CLASS.get(cls.__name__, [])
 
 

@@ -74,9 +74,17 @@ _KEYS = """
 """Queries for the columns of all tables with their types, and of all keys."""
 
 _HEADER = struct.Struct(">8I")
-"""Header of a log: magic number, version, size of a page, sequence, two salts, checksum in two parts."""
+"""Header of a log.
+
+Its numbers are: magic number, version, size of a page, sequence, two salts, and
+a checksum in two parts.
+"""
 _FRAME = struct.Struct(">6I")
-"""Header of a frame: page, size of the database (0 before the end of a commit), two salts, two checksums."""
+"""Header of a frame of a log.
+
+Its numbers are: page, size of the database (0 before the end of a commit), two
+salts, and two checksums.
+"""
 _READ_MARK_OFFSET = 16
 """Offset, in SQLite's index of a log, of the number of frames that it has read."""
 
@@ -239,7 +247,10 @@ class StudyFile:
         return [study_rows.row_of(table, row) for row in rows]
 
     def close(self) -> None:
-        """Close the file, and delete the note of its owner; do nothing if it is closed already."""
+        """Close the file, and delete the note of its owner.
+
+        A file that is closed already stays as it is.
+        """
         # SQLite raises a ProgrammingError for a closed database.
         with self._lock, in_words(self.path), suppress(sqlite3.ProgrammingError):
             # Called for its error only: if the file is closed already, the file
@@ -253,7 +264,10 @@ class StudyFile:
 
     @contextmanager
     def kept_open(self) -> Iterator[bool]:
-        """Keep the file open during the block; yield whether it is open, because it may be closed already."""
+        """Keep the file open during the block, if it is open.
+
+        Yield whether it is, because it may be closed already.
+        """
         with self._lock:
             yield not self._closed
 
@@ -341,7 +355,7 @@ def _file_copy(path: Path) -> Iterator[Path]:
 
 
 def _has_log(path: Path) -> bool:
-    """Return whether a log or a journal beside a study has changes that its file does not have yet."""
+    """Return whether a log or a journal has changes that the study lacks."""
     for end in ("-wal", "-journal"):
         with suppress(FileNotFoundError):
             if Path(f"{path}{end}").stat().st_size > 0:

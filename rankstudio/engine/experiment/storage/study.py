@@ -754,7 +754,10 @@ class Study:
                 )
 
     def runs(self) -> list[RunSummary]:
-        """Return the runs, oldest first, without removed ones and those reported by :meth:`damage`."""
+        """Return the runs, oldest first.
+
+        Removed runs, and those reported by :meth:`damage`, are left out.
+        """
         summaries = []
         for row in self._listed_records():
             with suppress(StoreError):
@@ -1078,7 +1081,10 @@ class Study:
         )
 
     def _seconds(self, run: int) -> float:
-        """Return the duration of a run in seconds; for an unfinished run, of its finished units."""
+        """Return the duration of a run in seconds.
+
+        For an unfinished run, it is that of its finished units.
+        """
         parts = "(SELECT total(unit.seconds) FROM unit WHERE unit.run = run.id)"
         query = (
             f"SELECT CAST(ifnull(run.seconds, {parts}) AS REAL) FROM run WHERE id = ?"

@@ -29,7 +29,10 @@ _DATASET = (
     "feature_names",
 )
 _ADDED_COLUMNS = {"dataset": "first_file", "seal": "datasets"}
-"""Text column of each table that an older study lacks, until something is stored in the study."""
+"""Text column of each table that an older study lacks.
+
+It is added when something is stored in the study.
+"""
 _RUN_TEXT_COLUMNS = ("plan", "same", "versions", "created")
 
 COLUMNS: Mapping[str, Mapping[str, Any]] = {
@@ -60,7 +63,10 @@ SQLite itself does not enforce the types.
 
 _ORIGIN = """(SELECT run.plan || run.versions || dataset.checksum
     FROM run JOIN dataset ON dataset.id = run.dataset WHERE run.id = {})"""
-"""Plan, versions and data of a run: the digests of its units and folds cover them, too."""
+"""Plan, versions and data of a run.
+
+The digests of its units and folds cover them, too.
+"""
 
 _USED_NUMBERS = {
     "dataset": "SELECT id FROM dataset",
@@ -114,7 +120,7 @@ def select(table: str, clause: str, absent: Collection[str] = ()) -> str:
 
 
 def absent_columns(db: sqlite3.Connection, table: str) -> tuple[str, ...]:
-    """Return the columns that a table lacks, because they were added after the study was created."""
+    """Return the columns that a table lacks, because they were added later."""
     column = _ADDED_COLUMNS.get(table)
     if column is None:
         return ()
@@ -176,7 +182,10 @@ def write(db: sqlite3.Connection, table: str, **values: Any) -> None:
 
 
 def next_id(db: sqlite3.Connection, table: str) -> int:
-    """Return the number of a new row: one above the highest number in use, except for damaged numbers."""
+    """Return the number of a new row.
+
+    It is one above the highest number in use, except for damaged numbers.
+    """
     query = f"SELECT ifnull(max(id), 0) + 1 FROM ({_USED_NUMBERS[table]}) WHERE id BETWEEN 0 AND {1 << 62}"
     return int(db.execute(query).fetchone()[0])
 
@@ -249,7 +258,7 @@ FEATURE_SET = """
     CREATE TABLE IF NOT EXISTS feature_set (
         data TEXT PRIMARY KEY, payload TEXT NOT NULL, digest TEXT NOT NULL)
 """
-"""Table of the feature sets of search engines, by the checksum of the data; made when first needed."""
+"""Table of feature sets, by the checksum of the data; made when first needed."""
 
 CHOICE = """
     CREATE TABLE IF NOT EXISTS choice (run INTEGER PRIMARY KEY, payload TEXT NOT NULL, digest TEXT NOT NULL)
@@ -271,7 +280,10 @@ MEASURE = """
 
 
 def payload_digest(key: int | str, payload: str) -> str:
-    """Return the digest of a row of the tables of feature sets, choices, methods or measures."""
+    """Return the digest of a row with a key and a text.
+
+    The tables of feature sets, choices, methods and measures have such rows.
+    """
     return _digest({"data": key, "payload": payload})
 
 
@@ -311,7 +323,10 @@ def sequence(values: Any, kind: type[Value]) -> tuple[Value, ...]:
 
 
 def numbers(values: Any) -> tuple[int, ...]:
-    """Return values of JSON as a tuple; raise a ValueError unless they are distinct numbers from 1 up."""
+    """Return numbers of JSON as a tuple.
+
+    ValueError is raised unless they are distinct numbers from 1 up.
+    """
     parsed_numbers = sequence(values, int)
     are_distinct = len(set(parsed_numbers)) == len(parsed_numbers)
     if not are_distinct or any(

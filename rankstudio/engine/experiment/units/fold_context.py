@@ -246,14 +246,17 @@ class FoldContext:
 
     @property
     def baseline(self) -> Baseline:
-        """The best single feature on the training documents by the selection measure, and its measures."""
+        """The best single feature by the selection measure, with its measures.
+
+        It is the best one on the training documents.
+        """
         if self._baseline is None:
             finish(self.find_baseline())
         assert self._baseline is not None  # found just now
         return self._baseline
 
     def find_baseline(self) -> Waiting[None]:
-        """Find the baseline, and yield progress, because many features of many documents take time."""
+        """Find the baseline, and yield progress, because this takes time."""
         yield from steadily(self._find_baseline())
 
     def _find_baseline(self) -> Waiting[None]:
@@ -488,7 +491,7 @@ class FoldContext:
     def validation_queries(
         self, path: PathResult, positions: Sequence[int]
     ) -> dict[str, Floats]:
-        """Return the measures of D steps of a path in each validation query, each of shape (D, Q)."""
+        """Return each measure of D steps in each validation query, shape (D, Q)."""
         vali = self._parts["vali"]
         if all(path.steps[position].linear for position in positions):
             return vali.table([path.steps[position] for position in positions])
@@ -637,7 +640,10 @@ class FoldContext:
         )
 
     def per_query(self, step: Step) -> dict[str, Floats]:
-        """Return a model's measures in each query of the test part, or of the validation part without one."""
+        """Return a model's measures in each query of the test part.
+
+        Without a test part, the validation part is measured.
+        """
         part = self._parts.get("test") or self._parts.get("vali")
         return {} if part is None or not part.covered(step) else part.per_query(step)
 
@@ -770,7 +776,10 @@ class FoldContext:
         return self._selections[key]
 
     def _comparison_rows(self, unit: Unit) -> Mapping[str, Rows]:
-        """Return the values by which a selector compared features, shared by all paths of its selection."""
+        """Return the values by which a selector compared features.
+
+        All paths of its selection share them.
+        """
         selection = self._selections.get(self._selection_key(unit))
         return {} if selection is None else {"candidates": selection.comparison_rows}
 
@@ -1120,7 +1129,10 @@ class _InnerPaths:
 
 
 def _lengths_and_ends(path: PathResult) -> list[tuple[int, bool]]:
-    """Return the x-value of each step of a path, and whether it is the last step of an optimiser."""
+    """Return for each step of a path its x-value, and whether it is an end.
+
+    An end is the last step of an optimiser.
+    """
     ends = len(path.steps) - 1 if path.step_kind is StepKind.ITERATIONS else -1
     return [(int(x_value), i == ends) for i, x_value in enumerate(path.x_values)]
 

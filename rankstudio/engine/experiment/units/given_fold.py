@@ -1,4 +1,7 @@
-"""A fold on which nothing is learned: its only model is given, as scores of the documents or as a file."""
+"""A fold on which nothing is learned.
+
+Its only model is given, as scores of the documents or as a file.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,10 @@ ALL = "all"
 """Fold number in the origin of a model that was trained on all queries."""
 
 _Queries = dict[str, list[Floats]]
-"""Documents of the queries with each id: different parts may use the same id for different queries."""
+"""Documents of the queries with each id.
+
+Different parts may use the same id for different queries.
+"""
 
 # with a larger sum of the weights, scores may exceed the range of numbers
 _MAX_WEIGHT_SUM = 1e200
@@ -236,7 +242,7 @@ def _check_given_files(
 
 
 def _scores_by_order(fold: Fold) -> Iterator[tuple[str, Floats]]:
-    """Yield each part's name with scores that rank its documents in the order of the file."""
+    """Yield the name of each part, with scores by the order of the file."""
     for name, part in fold.parts.items():
         yield name, -np.arange(part.n_documents, dtype=np.float64)
 
@@ -427,7 +433,10 @@ def seen_sentence(name: str, counts: Mapping[int, tuple[int, int]]) -> str:
 
 
 def _has_same_data(model: Model, plan: Plan, dataset: FoldedDataset) -> bool:
-    """Return whether a model was trained on the data of a plan, by their location or name."""
+    """Return whether a model was trained on the data of a plan.
+
+    The location or the name of the data must be the same.
+    """
     return plan.data == model.plan.get("data") or dataset.name == model.origin.get(
         "data"
     )

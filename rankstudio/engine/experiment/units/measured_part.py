@@ -32,7 +32,11 @@ _MAX_VALUES = 1 << 22  # measures in queries that are computed at a time: 32 MB
 
 
 class MeasuredSteps(NamedTuple):
-    """Measures of K steps: mean of each measure, shape (K,), and one measure in each query, shape (K, Q)."""
+    """Measures of K steps.
+
+    They are the mean of each measure, shape (K,), and one measure in each
+    query, shape (K, Q).
+    """
 
     means: dict[str, Floats]
     queries: Floats | None
@@ -239,7 +243,7 @@ class LeftOutQueries:
         return as_columns(self._errors.pop(unit.position))
 
     def queries(self, unit: Unit) -> Floats:
-        """Return the selection measure in each query after each of K steps of a unit, shape (K, Q)."""
+        """Return the selection measure of K steps in each query, shape (K, Q)."""
         return np.array(self._queries.pop(unit.position))
 
     def _pair_measures(

@@ -1,4 +1,4 @@
-"""A part of a fold that models score: at once, or piece by piece if the part is large."""
+"""A part of a fold whose documents are scored, piece by piece if it is large."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rankstudio.engine.support.shard import shards_of
 from rankstudio.engine.support.sparse_rows import SparseRows
 
 PIECE = 1 << 18
-"""Values of a part's documents that a thread scores together: two megabytes, which caches hold."""
+"""Values that a thread scores together: two megabytes, which caches hold."""
 
 
 class ScoredPart:
