@@ -77,7 +77,9 @@ def refit(result: RunResult, dataset: FoldedDataset) -> Model:
 
 
 def refit_steps(result: RunResult, dataset: FoldedDataset) -> Waiting[Model]:
-    """Yield progress, and return the final model of a run, trained on all queries of its data.
+    """Yield progress, and return the final model of a run.
+
+    The model is trained on all queries of the run's data.
 
     `dataset` has the data of the run. DatasetError is raised for other data,
     and PlanError for an unfinished run, or a rule that the model breaks.

@@ -181,7 +181,9 @@ def estimate(
     dataset: FoldedDataset | RankingDataset,
     executor: Executor | None = None,
 ) -> MemoryEstimate:
-    """Return the memory requirements of a plan on the data, and how it will execute, before any work.
+    """Return the memory requirements of a plan on data, before any work.
+
+    They also say how the plan will be executed.
 
     Parameters and errors as in :func:`run`, except that nothing is rejected for
     lack of memory.
@@ -547,10 +549,10 @@ def _check_left_out(plan: Plan, fold: Fold, data: str) -> None:
 
 
 def _check_left_out_criterion(plan: Plan, fold: Fold, dataset: FoldedDataset) -> None:
-    """Raise a PlanError if the criterion that chooses is an error that a fold does not define.
+    """Raise a PlanError if a fold does not define the criterion that chooses.
 
-    This is the error of RankRLS on left-out queries: with a single query there
-    are none, and the error is that of left-out documents or pairs.
+    The criterion is the error of RankRLS on left-out queries. With a single
+    query there are none, and the error is that of left-out documents or pairs.
     """
     ranker = plan.ranker_entry or plan.entry
     if ranker.criterion != LEAVE_QUERY_OUT or fold.train.n_queries > 1:

@@ -1,4 +1,4 @@
-"""The formats in which a plan leaves the program: TOML, a command, a few lines of Python, or a notebook.
+"""The formats of a plan: TOML, a command, Python code, or a notebook.
 
 Permutation tests and simulations of a plan are written with the same words and lines.
 """
@@ -123,7 +123,9 @@ def plan_words(plan: Plan) -> list[str]:
 
 
 def _first_grid_name(entry: Method, ranker: Method | None = None) -> tuple[str, ...]:
-    """Return the name of the first parameter if it is a grid: a grid is written even with its default value.
+    """Return the name of the first parameter if it is a grid.
+
+    A grid is written even with its default value.
 
     Return () otherwise, and for a grid of a method's own ranking if another
     ranker replaces that ranking.
@@ -156,7 +158,9 @@ def parameter_words(
 
 
 def field_words(plan: Plan, names: Iterable[str]) -> Iterator[str]:
-    """Yield the terminal options of those of the named plan fields that differ from their defaults.
+    """Yield the terminal options of fields with values other than the defaults.
+
+    Only the fields in `names` are written.
 
     For example "--seed", "3".
     """
@@ -207,7 +211,9 @@ def group_words(plan: Plan) -> Iterator[str]:
 def as_python(
     plan: Plan, out: str = "", computed_with: Mapping[str, str] = UNKNOWN
 ) -> str:
-    """Return a short program that runs a plan and prints the selected model and its measures.
+    """Return a short program that runs a plan.
+
+    It prints the selected models and their measures.
 
     Parameters
     ----------

@@ -28,7 +28,9 @@ PINS = ("pinned", "banned")
 def differences(
     plan: Plan, reference: Plan, names: Names | None = None
 ) -> tuple[str, ...]:
-    """Return the differences between two plans: "λ 1, 2", "pinned BM25 of anchor", "another method".
+    """Return the differences between two plans.
+
+    For example "λ 1, 2", "pinned BM25 of anchor", or "another method".
 
     Parameters
     ----------
@@ -98,7 +100,7 @@ def parameter_texts(plan: Plan) -> dict[str, str]:
 
 
 def _preference_source(plan: Plan) -> dict[str, str]:
-    """Return the file name of a plan's preferences or clicks, as a dict with its label as key.
+    """Return the file name of preferences or clicks, by its label.
 
     The result is {} if the plan learns from labels of documents.
 
@@ -120,7 +122,9 @@ def _preference_source(plan: Plan) -> dict[str, str]:
 
 
 def changed_parameters(plan: Plan) -> dict[str, str]:
-    """Return the value of each parameter that differs from its default, as text, by its label.
+    """Return the parameters that differ from their defaults, as texts.
+
+    The value of each is returned by its label.
 
     Parameters without effect are left out.
     """
@@ -133,7 +137,9 @@ def changed_parameters(plan: Plan) -> dict[str, str]:
 
 
 def distinctions(plans: Mapping[int, Plan]) -> dict[int, str]:
-    """Return a text for each plan that distinguishes it from the others: "λ 1, 2 · features k 5".
+    """Return a text for each plan that distinguishes it from the others.
+
+    For example "λ 1, 2 · features k 5".
 
     The text has the parameters in which plans of the same method differ. It also
     has the rule, the measure that chooses the model, and the convention of the
@@ -206,7 +212,9 @@ def _changed_parameters(
 
 
 def _parameter_text(parameter: Parameter, value: Any, other: Any, names: Names) -> str:
-    """Return a parameter with its value; for a set of features, name added and removed ones.
+    """Return a parameter with its value as text.
+
+    For a set of features, the text names added and removed ones.
 
     `value` is that of the plan that is described, `other` that of the plan
     compared with it; both are canonical. `names` has the names of features by

@@ -44,7 +44,9 @@ class HandChoice:
 
 @dataclass(frozen=True)
 class HandChoices:
-    """Folds whose training and validation queries were known when the pinned features were chosen by hand.
+    """Folds whose queries were known when pinned features were chosen by hand.
+
+    These are their training and validation queries.
 
     They change no number; a run that measures such queries is not ranked, see
     `rankstudio.engine.analysis.comparisons.comparability`.

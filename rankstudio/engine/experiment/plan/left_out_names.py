@@ -1,4 +1,6 @@
-"""Measures of what was left out of training: a measure's name with "leave-query-out" before it.
+"""Names of measures of queries that were left out of training.
+
+Such a name has "leave-query-out" before that of the measure.
 
 For data with a single query, pairs of documents are left out instead: "leave-pair-out
 AUC".
@@ -46,7 +48,9 @@ def plain_name(name: str) -> str:
 
 
 def canonical_name(name: str) -> str:
-    """Return the canonical name of a measure: "leave-query-out MAP" for "Leave-Query-Out map".
+    """Return the canonical name of a measure.
+
+    It is "leave-query-out MAP" for "Leave-Query-Out map".
 
     A prefix says that the measure is one of left-out queries, or of left-out
     pairs of documents. It stays, and the measure behind it gets its usual

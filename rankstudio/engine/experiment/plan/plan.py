@@ -648,7 +648,9 @@ class Plan:
 
     @cached_property
     def axes(self) -> tuple[Axis, ...]:
-        """Parameters with several values, in the order of the form: the method's, then the ranker's.
+        """Parameters with several values.
+
+        Those of the method come before those of the final ranker.
 
         Parameters without effect are left out: those of the method's own model,
         if a final ranker replaces it, and those that the value of another
@@ -752,7 +754,9 @@ class Plan:
 
 
 def usual_measures(plan: Plan, *, one_ranking: bool) -> Plan:
-    """Return a plan with the usual measures of its kind of data, unless a user has chosen other measures.
+    """Return a plan with the usual measures of its kind of data.
+
+    Measures that a user has chosen stay.
 
     If the first of the replaced measures selects the model, the first of the
     new measures does so.
@@ -860,7 +864,9 @@ def longest_path(plan: Plan, n_features: int) -> int:
 
 
 def refusal(plan: Plan, entry: Method, *, selects: bool) -> str:
-    """Return the reason why a method does not support the groups or preferences of a plan, "" if it does.
+    """Return the reason why a method does not support a plan; "" if it does.
+
+    It may lack support of groups or of preferences.
 
     Parameters
     ----------
@@ -973,7 +979,9 @@ def estimator(
 def _check_bans(
     parameters: Mapping[str, Any], groups: Mapping[str, Sequence[int]]
 ) -> None:
-    """Raise a ParameterError if a banned feature is pinned, or is in a group with a pinned feature.
+    """Raise a ParameterError if a banned feature is pinned.
+
+    This includes features of a group with a pinned feature.
 
     The method checks the same, but knows only columns: this error names the ids
     that the user wrote.
@@ -998,7 +1006,9 @@ def _check_bans(
 
 
 def _feature_prices(plan: Plan) -> tuple[tuple[int, float], ...]:
-    """Return each feature's id with its milliseconds per query, as the value of a parameter.
+    """Return the ids of features with their milliseconds per query.
+
+    This is the form of costs in the value of a parameter.
 
     The prices are (id, milliseconds) pairs. PlanError is raised if the plan has
     no costs.
@@ -1015,7 +1025,9 @@ def _feature_prices(plan: Plan) -> tuple[tuple[int, float], ...]:
 
 
 def _with_columns(parameter: Parameter, value: Any, columns: Mapping[int, int]) -> Any:
-    """Return a value of a parameter as the estimator expects it: columns replace feature ids.
+    """Return a value of a parameter as the estimator expects it.
+
+    Columns replace the ids of features.
 
     `columns` has the 0-based column of each feature by its id. Costs become an
     array of shape (n,), 1 for a feature without a cost, or None without any. A

@@ -18,7 +18,9 @@ from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 @dataclass(frozen=True)
 class PreferenceSource:
-    """Preferences between documents, which replace the labels in training; measures still use the labels.
+    """Preferences between documents, which replace the labels in training.
+
+    Measures still use the labels.
 
     Running a plan with a method that does not support them is an error.
 
@@ -90,7 +92,9 @@ def refusal_of_preferences(entry: Method) -> str:
 def preferences_in_words(
     preferences: Mapping[str, str], entries: Iterable[Method]
 ) -> str:
-    """Return a sentence on the preferences that a plan learns from, or the reason why it cannot.
+    """Return a sentence on the preferences of a plan.
+
+    If it cannot learn from them, the sentence says why.
 
     `entries` are the methods that would learn from them.
     """

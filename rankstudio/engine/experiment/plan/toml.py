@@ -111,7 +111,9 @@ def as_lists(value: Any) -> Any:
 
 
 def plan_from_dict(values: Mapping[str, Any]) -> Plan:
-    """Create a plan from plain values by field, as `plan_as_dict` makes them or a user writes them.
+    """Create a plan from plain values by field.
+
+    They are made by `plan_as_dict`, or written by a user.
 
     Raises
     ------
@@ -157,7 +159,9 @@ def measure_keys(plan: Plan) -> list[str]:
 
 
 def _package_requirements(plan: Plan) -> dict[str, str]:
-    """Return where the methods and measures that are not RankStudio's own come from, by key.
+    """Return where methods and measures come from, by key.
+
+    RankStudio's own are left out.
 
     It is ``name==version`` for the package of a plug-in, and
     ``file.py:function@checksum`` for a measure of a Python file. Methods of

@@ -344,7 +344,9 @@ def _per_query_values(measures: Mapping[str, Floats]) -> dict[str, list[float]]:
 def _checked_query_values(
     values: Mapping[str, Any], names: Collection[str]
 ) -> FrozenMapping[str, Floats]:
-    """Return each measure in each query, shape (Q,), from lists of JSON; {} if there are none.
+    """Return each measure in each query, shape (Q,), from lists of JSON.
+
+    The result is {} if there are none.
 
     Raise a ValueError for other names than those of the plan's measures, and
     for arrays of unequal lengths.

@@ -1,4 +1,4 @@
-"""The file of a study: one SQLite database, of which one process at a time is the owner.
+"""The file of a study: an SQLite database that one process at a time owns.
 
 Commits go to a log beside the file (WAL). A commit returns only when it is on
 the disk, so nothing committed is lost, even by a power cut. The owner holds
@@ -450,7 +450,9 @@ def in_words(path: Path) -> Iterator[None]:
 def _check_study_file(
     path: Path, copy: Path | None = None, *, shared: bool = False
 ) -> None:
-    """Raise a StoreError unless a file is a sound study of this version; write nothing near it.
+    """Raise a StoreError unless a file is a sound study of this version.
+
+    Nothing is written near the file.
 
     A sound study has the application id and the version of a study, no damage,
     and a complete log. With `copy`, this copy of the file is inspected instead.
@@ -597,7 +599,7 @@ def _columns(db: sqlite3.Connection) -> set[tuple[Any, ...]]:
 
 
 def _log_is_whole(path: Path) -> bool:
-    """Return whether SQLite found all commits in the log of a database that it has just read.
+    """Return whether SQLite found all commits in a log that it has just read.
 
     SQLite ignores a damaged frame of a log, and all frames behind it, without
     an error. See "WAL-mode File Format" and "The WAL-Index File Format" in its
@@ -632,7 +634,9 @@ def _log_is_whole(path: Path) -> bool:
 def _count_unread_commits(
     log: BinaryIO, n_read: int, page_size: int, salts: tuple[int, int]
 ) -> int:
-    """Return the number of commits with the log's present salts behind the frames that were read.
+    """Return the number of commits behind the frames that were read.
+
+    Only commits with the present salts of the log count.
 
     SQLite overwrites a log from its beginning, with two new salts each time.
     One equal salt is enough to count a commit: the other salt is then damaged,

@@ -1,4 +1,4 @@
-"""The run store: a study is a file in which runs keep what they have finished, unit by unit.
+"""The store of runs: a study is a file that keeps finished units of runs.
 
 Results are on the disk when the call that stores them returns. If the process
 ends in any way, only the unit that is being computed is lost;
@@ -181,7 +181,7 @@ class Study:
         return str(rows[0]["title"]) if rows and rows[0]["title"] else self.path.stem
 
     def damage(self) -> tuple[str, ...]:
-        """Return a sentence for each damaged record of the study and each run that cannot be read.
+        """Return a sentence for each damaged record and unreadable run.
 
         The notes do not include damaged parts of a run: :meth:`runs` reports
         those with the run.
@@ -516,7 +516,9 @@ class Study:
             db.execute("INSERT OR REPLACE INTO evidence VALUES (?, ?, ?, ?, ?)", cells)
 
     def evidence(self, run: RunKey, fold: int, key: str) -> bytes | None:
-        """Return the evidence with a key: stored bytes that explain a selection of a run on a fold.
+        """Return the evidence with a key, of a run on a fold.
+
+        Evidence is stored bytes that explain a selection.
 
         The result is None if the evidence is missing or damaged, or if the
         study is closed.
@@ -605,7 +607,9 @@ class Study:
             )
 
     def finished_units(self, run: RunKey) -> dict[tuple[int, int], PathResult]:
-        """Return the paths of a run's finished units, by fold number and position of the combination.
+        """Return the paths of a run's finished units.
+
+        The keys are the number of the fold and the position of the combination.
 
         Damaged units are not included.
         """
@@ -858,7 +862,9 @@ class Study:
             raise StoreError(text.format(path=self.path, id=run.id)) from error
 
     def _equal_run(self, plan: Plan, versions: str, checksum: str) -> int | None:
-        """Return the number of the latest run of an equal plan, by these versions, on equal data.
+        """Return the number of the latest equal run.
+
+        It has an equal plan, these versions, and equal data.
 
         `versions` is the text that a run stores, and `checksum` that of the
         data. None if there is no such run. Runs that were removed do not count.
@@ -884,7 +890,9 @@ class Study:
     def _refuse_changes(
         self, plan: Plan, location: str, sources: Sequence[Source]
     ) -> None:
-        """Raise ChangedDataError if files at a location changed since a run read the same columns.
+        """Raise ChangedDataError if files at a location have changed.
+
+        They are compared with those of a run that read the same columns.
 
         `sources` are the files as they are now, with their checksums.
         """
@@ -969,7 +977,9 @@ class Study:
                         remember_entry(entry)
 
     def _remember_measures(self, run: Row) -> None:
-        """Add the measures of a run that this installation lacks to the known ones, from the study.
+        """Add measures of a run to the known ones, if this installation lacks them.
+
+        The study describes them.
 
         They can then be named and shown, but not computed.
         """
@@ -1329,7 +1339,9 @@ def _parsed_data(row: Row) -> RecordedData:
 
 
 def _seal_mark(row: Row, unsealed_keys: tuple[str, ...]) -> SealMark:
-    """Return the mark in a row: test parts of some datasets were sealed (hidden) or unsealed.
+    """Return the mark in a row.
+
+    It says that test parts were sealed, which means hidden, or unsealed.
 
     A damaged mark seals all datasets, because it may have sealed any of them.
 

@@ -293,7 +293,9 @@ def marks_of(
 
 
 def is_sealed(marks: Sequence[SealMark], data: SealedData | None) -> bool:
-    """Return whether the test part of a dataset is sealed after these clicks; initially it is not.
+    """Return whether the test part of a dataset is sealed after these clicks.
+
+    Initially it is not.
 
     Parameters
     ----------
@@ -312,7 +314,9 @@ def n_looks(marks: Sequence[SealMark], data: SealedData | None) -> int:
 
 
 def seal_text(marks: Sequence[SealMark], data: SealedData) -> str:
-    """Return the state of a test part for a report: "test part sealed", "test part shown twice".
+    """Return the state of a test part for a report.
+
+    For example "test part sealed", or "test part shown twice".
 
     A sealed test part is hidden. `marks` are the records of seals of the study.
     The result is "" if the dataset was never sealed.

@@ -1,4 +1,6 @@
-"""The rows of a study, each with a digest of its values: a row whose digest does not match is damaged.
+"""The rows of a study, each with a digest of its values.
+
+A row whose digest does not match is damaged.
 
 A digest shows damage, but not values that were invalid when they were stored,
 so values are checked as well.
@@ -196,7 +198,7 @@ def as_text(raw: bytes) -> str:
 
 
 def _digest(values: Mapping[str, Any]) -> str:
-    """Return the digest of the cells of a row, which are given by the names of their columns.
+    """Return the digest of the cells of a row, by the names of their columns.
 
     Empty cells, None, are left out: so a new column changes no digest.
     """

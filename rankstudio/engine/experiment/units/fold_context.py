@@ -102,7 +102,7 @@ class _Selection(NamedTuple):
 
 
 class MeasuredPath(NamedTuple):
-    """A path, with the values of the selection criterion in each query after each of its K steps.
+    """A path of K steps, with values of the selection criterion by query.
 
     Attributes
     ----------
@@ -308,7 +308,9 @@ class FoldContext:
         )
 
     def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
-        """Train step by step; yield progress, and each step with its measures on the validation part.
+        """Train step by step, and measure each step on the validation part.
+
+        Progress is yielded, and each step with its measures.
 
         A step is a model with one more feature or iteration. Measures of
         left-out queries are included if they select the model.
@@ -357,7 +359,9 @@ class FoldContext:
     def measured_path(
         self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None
     ) -> MeasuredPath:
-        """Train to the end and return the measured path, before its models are tested against the best.
+        """Train to the end, and return the measured path.
+
+        Its models are not tested against the best one yet.
 
         `follow` receives every step and progress event, and ends the work by raising.
         """
@@ -385,7 +389,9 @@ class FoldContext:
     def collected(
         self, unit: Unit, measured_steps: Sequence[tuple[Step, Measures]]
     ) -> MeasuredPath:
-        """Return the steps of a unit and their measures as a path, before tests against the best model.
+        """Return the steps of a unit and their measures as a path.
+
+        The models are not tested against the best one yet.
 
         `measured_steps` are those that :meth:`work` has yielded. The measures
         in each query were kept there, and are discarded here.
@@ -734,7 +740,9 @@ class FoldContext:
             yield Note(sentence, kind=ConstantObjectiveWarning)
 
     def _select(self, selector: LinearRanker, unit: Unit) -> Waiting[_Selection]:
-        """Select sets of features for a final ranker, one per step, or reuse an earlier selection.
+        """Select sets of features for a final ranker, one per step.
+
+        An earlier selection is used again, if there is one.
 
         Combinations that differ only in parameters of the ranking share one selection.
         """
@@ -800,7 +808,9 @@ class FoldContext:
 
 
 class NestedFold(FoldContext):
-    """A fold whose models are validated by inner folds, and trained on its whole training part.
+    """A fold whose models are validated by inner folds.
+
+    They are trained on its whole training part.
 
     The path of a unit has the steps of the whole training part. The validation
     measures of each step are averages over the models of the same size in the
@@ -836,10 +846,11 @@ class NestedFold(FoldContext):
         def validated_step(
             step: Step, measures: Measures, *, last: bool = False
         ) -> tuple[Step, Measures]:
-            """Return a step with its measures on left-out queries, and the means over the inner folds.
+            """Return a step with its measures.
 
-            The means are those of the corresponding models in `inner` of the
-            method. `last` is True for the last step of the path.
+            They are those on left-out queries, and the means over the inner
+            folds: those of the corresponding models in `inner` of the method.
+            `last` is True for the last step of the path.
             """
             means = inner.means(step, self.plan.step_kind, last=last)
             return step, {**means, **only_left_out(measures)}
@@ -905,7 +916,9 @@ class NestedFold(FoldContext):
     def cross_fitted(
         self, chosen: Chosen, paths: Sequence[PathResult]
     ) -> dict[str, Floats]:
-        """Return each measure in each query of the inner folds, by models chosen without the query.
+        """Return each measure in each query of the inner folds.
+
+        A query is measured by models that were chosen without it.
 
         Each array has shape (Q,) for the Q validation queries of all inner
         folds. A query is measured by the models of its inner fold, which were
@@ -1045,7 +1058,9 @@ class _InnerPaths:
         return {name: float(average(values)) for name, values in rows.items()}
 
     def averages(self, path: PathResult) -> tuple[dict[str, Floats], dict[str, Floats]]:
-        """Return mean and standard error over the inner folds, of each measure at each step of a path.
+        """Return mean and standard error of each measure at each step.
+
+        They are those over the inner folds.
 
         Each array has shape (K,) for the K steps.
         """
@@ -1092,7 +1107,9 @@ class _InnerPaths:
         return tuple(fold_values)
 
     def steps_at(self, path: PathResult, positions: Ints) -> list[list[int | None]]:
-        """Return for each inner fold the steps that correspond to the steps at D positions of a path.
+        """Return for each inner fold the steps that correspond to steps of a path.
+
+        The steps of the path are given by their D positions.
 
         A step is an index on the inner path, None if no step corresponds.
         """
@@ -1150,7 +1167,9 @@ def _last_index_within(x_values: Ints, x_value: int) -> int | None:
 def _inner_fold_measures(
     fold: FoldContext, path: PathResult, steps: Sequence[int | None]
 ) -> dict[str, Floats]:
-    """Return each measure of D steps of an inner fold in its Q validation queries, shape (D, Q).
+    """Return each measure of D steps of an inner fold, shape (D, Q).
+
+    It is measured in the Q validation queries of the fold.
 
     `steps` has D positions on the path of the fold: -1 for the last one, and
     None for no step, whose measures are NaN.
@@ -1178,7 +1197,9 @@ def _kept_measures(path: PathResult, positions: Sequence[int]) -> dict[str, Floa
 
 
 def _leaves_out_constants(plan: Plan, parameters: Mapping[str, Any]) -> bool:
-    """Return whether paths with these parameters end before features that are constant within every query.
+    """Return whether paths end before constant features.
+
+    These are features that are constant within every query.
 
     The paths of selectors that add features do, unless a number of features is given.
     """
@@ -1193,7 +1214,7 @@ def _until_constant(
     data: TrainingData,
     feature_ids: Ints,
 ) -> Generator[Step | WorkProgress, None, None]:
-    """Yield the events of a selector, its steps and progress, until only constant features are left.
+    """Yield the events of a selector until only constant features are left.
 
     Such features are constant within every query. Selectors put them behind all
     others, with weights of 0. Those that the user pinned are selected

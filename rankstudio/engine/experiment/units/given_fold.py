@@ -84,7 +84,9 @@ class GivenFold(FoldContext):
 def given_folds(
     plan: Plan, dataset: FoldedDataset
 ) -> Callable[[Fold, TrainingData], FoldContext]:
-    """Read all files, and return a function from a fold and its training part to its context.
+    """Read all files, and return a function that prepares a fold.
+
+    Its arguments are a fold and the training part in the form for methods.
 
     Raises
     ------
@@ -101,7 +103,9 @@ def given_folds(
 def plan_of_given(
     method: str, plan: Plan, name: str, location: Path, dataset: FoldedDataset
 ) -> tuple[Plan, tuple[int, ...]]:
-    """Return the plan of a run that measures the user's own scores or models, and folds without a file.
+    """Return the plan of a run of the user's own scores or models.
+
+    Also return the folds without a file.
 
     Parameters
     ----------
@@ -166,7 +170,7 @@ def _find_given_files(
 
 
 def _given_steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], str]:
-    """Return the model by which a plan ranks in each fold, by fold number, and a note on them.
+    """Return the model of each fold, by fold number, and a note on the models.
 
     The note has the sentences for the user, or is "". Scores from files, and
     the order of the documents, count as models, too.
@@ -220,10 +224,11 @@ def _check_given_files(
     numbers: Sequence[int],
     available: Collection[int],
 ) -> None:
-    """Raise an error for a file that has changed since it was added to the plan, or a fold without one.
+    """Raise an error for a file that has changed, or a fold without a file.
 
-    `scores` has the checksums at that time, and `checksums` the present ones, by
-    file name. `numbers` are the folds to run, and `available` those with a file.
+    `scores` has the checksums when the files were added to the plan, and
+    `checksums` the present ones, by file name. `numbers` are the folds to run,
+    and `available` those with a file.
     """
     # Empty for a plan that a user wrote without checksums.
     files = scores.files
@@ -248,7 +253,7 @@ def _scores_by_order(fold: Fold) -> Iterator[tuple[str, Floats]]:
 
 
 def _step_of_scores(plan: Plan, fold: Fold, scores: Mapping[str, Floats]) -> Step:
-    """Return a user's scores as the only step of a path, where models have one step or more.
+    """Return a user's scores as the only step of a path.
 
     `scores` has the scores of the documents of each part of the fold, shape
     (m,), by the name of the part, such as "test".
@@ -406,7 +411,7 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
 
 
 def seen_sentence(name: str, counts: Mapping[int, tuple[int, int]]) -> str:
-    """Return a warning that a model was trained on queries it is measured on; "" if it was not.
+    """Return a warning that a model was trained on measured queries; or "".
 
     Parameters
     ----------
@@ -492,7 +497,9 @@ def queries_of(data: RankingDataset) -> _Queries:
 
 
 def n_shared(part: RankingDataset, queries: _Queries) -> int:
-    """Return how many queries of a part are also in `queries`, with the same id and documents.
+    """Return how many queries of a part are also in `queries`.
+
+    Equal queries have the same id and the same documents.
 
     `queries` has the documents of each query, shape (documents, features), in a
     list by query id.

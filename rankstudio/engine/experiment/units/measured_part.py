@@ -123,7 +123,7 @@ class MeasuredPart(ScoredPart):
     def at_positions(
         self, steps: Sequence[Step], positions: Sequence[int]
     ) -> dict[str, Floats]:
-        """Return each measure of D nonlinear models of a path in each of Q queries, shape (D, Q).
+        """Return each measure of D nonlinear models in each query, shape (D, Q).
 
         Parameters
         ----------
@@ -180,7 +180,9 @@ class MeasuredPart(ScoredPart):
 
 
 class LeftOutQueries:
-    """The training queries of a fold, each measured by a model that is trained without the query.
+    """The training queries of a fold, each left out in turn.
+
+    A query is measured by a model that is trained without it.
 
     On a path of selected features, the selection is not repeated without each
     query: it used all queries.
