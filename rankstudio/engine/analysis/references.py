@@ -78,7 +78,9 @@ def _shipped_entries() -> dict[str, tuple[BibEntry, ...]]:
 
 
 def entries_for(keyword: str) -> tuple[BibEntry, ...]:
-    """Return the entries of RankStudio for a keyword: "method:gas", "convention:mslr", "tests".
+    """Return the entries of RankStudio for a keyword.
+
+    Keywords are, for example, "method:gas", "convention:mslr" and "tests".
 
     The result is empty if nothing is to be cited for the keyword.
     """

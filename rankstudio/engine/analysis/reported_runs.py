@@ -174,7 +174,9 @@ class ReportSource:
 
 @dataclass(frozen=True, eq=False)
 class ReportedGroup:
-    """A group of comparable runs of a report, or of runs that are not ranked: a chapter of its results.
+    """A group of comparable runs of a report, or of runs that are not ranked.
+
+    It is a chapter of the results.
 
     Attributes
     ----------

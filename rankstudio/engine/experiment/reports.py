@@ -140,7 +140,9 @@ def _nan_as_none(measures: Mapping[str, float]) -> dict[str, float | None]:
 
 
 def metrics_table(result: RunResult) -> tuple[list[str], list[Row]]:
-    """Return the header and the rows of metrics.csv: one per fold and part, and the average.
+    """Return the header and the rows of metrics.csv.
+
+    There is a row for each fold and part, and one for the average.
 
     Parts are validation, test, and left-out queries or pairs of documents.
 
@@ -253,7 +255,9 @@ def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
 
 
 def write_results(result: RunResult, folder: str | Path) -> list[Path]:
-    """Write all files of a run into a folder, created if it does not exist; return their paths.
+    """Write all files of a run into a folder, and return their paths.
+
+    The folder is made if it does not exist.
 
     Raises
     ------

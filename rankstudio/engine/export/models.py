@@ -80,7 +80,10 @@ class Weight:
 
 @dataclass(frozen=True)
 class Model:
-    """A model: the score of a document is the sum of weight times value, unless it is nonlinear.
+    """A model.
+
+    The score of a document is the sum of weight times value, unless the model
+    is nonlinear.
 
     Attributes
     ----------

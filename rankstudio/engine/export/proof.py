@@ -267,7 +267,9 @@ def _in_shards(parts: Iterable[RankingDataset]) -> Iterator[RankingDataset]:
 
 
 def ranked_alike(first: Floats, second: Floats, query_ptr: Ints) -> Bools:
-    """Return for each query whether two sets of scores give the same ranking, ties included.
+    """Return for each query whether two sets of scores rank alike.
+
+    Ties must be the same, too.
 
     Parameters
     ----------
@@ -310,7 +312,9 @@ def _ranks_in_queries(scores: Floats, query_ptr: Ints) -> Ints:
 
 
 def _input_columns(function: ScoreFunction, part: RankingDataset) -> Floats:
-    """Return the values of a function's k inputs for the m documents of a part, shape (m, k).
+    """Return the values of a function's k inputs, shape (m, k).
+
+    There are m documents in the part.
 
     A feature that sparse data leave out is 0.
     """

@@ -1,4 +1,6 @@
-"""Trial of files in a separate process, which they may end: a script without imports of RankStudio.
+"""Trial of files in a separate process, which they may end.
+
+The script has no imports of RankStudio.
 
     python -I -S trial_script.py trees SECONDS BYTES LIBRARY COLUMNS KIND < TEXT
 

@@ -54,7 +54,9 @@ class Difference(Enum):
 
 @dataclass(frozen=True)
 class Comparability:
-    """Whether two runs are comparable, and the reason if not; the result of :func:`comparable`.
+    """Whether two runs are comparable, and the reason if not.
+
+    It is the result of :func:`comparable`.
 
     Attributes
     ----------
@@ -126,7 +128,9 @@ def comparison_key(run: RunResult) -> ComparisonKey:
 
 
 def _is_hand_chosen(plan: Plan, folds: Iterable[int], part: Part) -> bool:
-    """Return whether features were chosen by hand from a model that had seen measured queries.
+    """Return whether features were chosen by hand.
+
+    This counts if they are from a model that had seen measured queries.
 
     The plan records the fold of this model. The model certainly had not seen the
     test queries of this fold, so a run on the fold alone, measured on the test
@@ -237,7 +241,9 @@ it, too.
 def _difference_text(
     difference: Difference, key: ComparisonKey, other: ComparisonKey
 ) -> str:
-    """Return how the keys of two runs differ, as part of a sentence: "on MQ2007, not on MQ2008".
+    """Return how the keys of two runs differ, as part of a sentence.
+
+    For example "on MQ2007, not on MQ2008".
 
     A key has the properties that comparable runs share, and `difference` says
     which of them differs.
@@ -367,7 +373,9 @@ are not cross-fitted.
 def comparable_groups(
     runs: Mapping[Name, RunResult],
 ) -> tuple[ComparableGroup[Name], ...]:
-    """Divide runs into groups of runs that are comparable with each other, and with no other run.
+    """Divide runs into groups of comparable runs.
+
+    Runs of different groups are not comparable.
 
     Groups follow each other by dataset, in order of first occurrence. On a
     dataset, groups with estimates come first, then groups with more queries.

@@ -1,4 +1,4 @@
-"""Paired significance tests of finished runs on the same queries, for the window and the terminal alike.
+"""Paired significance tests of finished runs on the same queries.
 
 This module also decides which tests are one family for Holm's correction, and
 which runs are identical.
@@ -34,7 +34,9 @@ _NOT_COMPARED = ("data", "folds", "measures")
 
 
 def first_equals(runs: Sequence[RunResult]) -> list[int]:
-    """Return for each run the position of the first run that it repeats, or its own position.
+    """Return for each run the position of the first run that it repeats.
+
+    If it repeats none, this is its own position.
 
     A run repeats another run of the same plan on data of the same name if the
     features and measures of their models are identical, bit for bit; the
@@ -290,7 +292,9 @@ class PinEffect:
 
 
 def why_unpaired(run: RunResult, reference: RunResult, name: str) -> str:
-    """Return the reason why two runs cannot be compared by a measure: "on MQ2007, not on MQ2008".
+    """Return the reason why two runs cannot be compared by a measure.
+
+    For example "on MQ2007, not on MQ2008".
 
     Parameters
     ----------
@@ -580,7 +584,9 @@ def _compared_with_reference(
 def pin_effects(
     runs: Sequence[RunResult], name: str, seed: int = 0
 ) -> tuple[PinEffect, ...]:
-    """Compare every run with pinned or banned features with a run that differs in these only.
+    """Compare every run with pinned or banned features with another run.
+
+    The other run differs in these features only.
 
     This is the same run without pins; if there is none, the first earlier run
     with other pins.
@@ -644,7 +650,9 @@ def _family_tests(
 
 
 def comparing_measure(plan: Plan, name: str = "") -> str:
-    """Return the measure for comparing runs: the requested measure if the run has it, or else its criterion.
+    """Return the measure for comparing runs.
+
+    It is the requested measure if the run has it, otherwise its criterion.
 
     If the run was chosen by the method's own criterion, its first reported
     measure takes the place of this.

@@ -388,7 +388,9 @@ def candidate_map(
 
 
 def _ranks_of_gains(gains: Floats) -> Floats:
-    """Return the rank of each gain: 1 for the greatest gain; equal gains share the better rank.
+    """Return the rank of each gain: 1 for the greatest gain.
+
+    Equal gains share the better rank.
 
     NaN for gains that are not finite.
     """
@@ -477,7 +479,9 @@ def step_margin(
 
 
 def is_share_meaningless(score: CandidateScore, margin: Margin) -> bool:
-    """Return whether the share of a margin is meaningless, because a candidate did not reduce the criterion.
+    """Return whether the share of a margin is meaningless.
+
+    This is so if a candidate did not reduce the criterion.
 
     The lead over a candidate without any reduction is always 100 %, and a lead
     between candidates that raise the criterion has no meaning.

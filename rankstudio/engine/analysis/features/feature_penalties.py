@@ -24,7 +24,9 @@ def feature_penalties(
     columns: Sequence[int],
     selected: Sequence[int],
 ) -> FeaturePenalties:
-    """Return the importance of some features and their similarity to others, as a method weighs them.
+    """Return the importance of some features and their similarity to others.
+
+    They are those by which the method weighs features.
 
     Parameters
     ----------

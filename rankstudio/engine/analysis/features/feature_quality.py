@@ -326,7 +326,9 @@ def _histogram_range(values: Floats) -> tuple[float, float]:
 def _measure_features_alone(
     evaluator: Evaluator, X: Floats
 ) -> tuple[dict[str, Floats], Bools]:
-    """Return each feature's measures in its better direction, and whether this ranks small values first.
+    """Return each feature's measures in its better direction.
+
+    Also return whether this direction ranks small values first.
 
     The measures have shape (n,) by name, and so has the second array. X has
     shape (m, n).

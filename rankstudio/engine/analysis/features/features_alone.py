@@ -32,7 +32,9 @@ First the greatest values rank first, then the least values.
 
 @dataclass(frozen=True, eq=False)
 class FeaturesAlone:
-    """Measures of ranking by each of n features alone; of very many features, only the shown ones.
+    """Measures of ranking by each of n features alone.
+
+    Of very many features, only those that are shown are measured.
 
     Attributes
     ----------

@@ -148,7 +148,9 @@ def bounds_of(
     data: TrainingData,
     train: RankingDataset,
 ) -> FSMRankBounds | None:
-    """Return the bounds of a run's model; None for other methods, or if the bounds do not hold.
+    """Return the bounds of a run's model.
+
+    The result is None for other methods, or if the bounds do not hold.
 
     They bound the objective that FSMRank minimises, by the theorems of its paper.
 

@@ -137,7 +137,9 @@ def stability_table(
 def selection_stability(
     folds: Sequence[FoldResult], feature_ids: Ints, names: Sequence[str]
 ) -> SelectionStability:
-    """Return how similar the selected features of the folds are, and the folds of each feature.
+    """Return how similar the selected features of the folds are.
+
+    The result also has the folds of each feature.
 
     Parameters
     ----------
@@ -166,7 +168,7 @@ def _selected_columns(
 def _chosen_features(
     folds: Sequence[FoldResult], names: Mapping[int, str]
 ) -> tuple[ChosenFeature, ...]:
-    """Return the features that any fold selected, each with its rank in each of these folds.
+    """Return the features that any fold selected, with their ranks by fold.
 
     Ranks count from 1 in the order of selection. Features of the most folds come
     first, then those with the smaller sum of ranks. `names` has the name of each

@@ -65,7 +65,9 @@ def columns_of(
 def exact_exchange(
     estimator: LinearRanker, data: TrainingData, what: str
 ) -> ExactExchange:
-    """Return the λ and loss of a method, by whose exact left-out errors sets of features are compared.
+    """Return the λ and the loss of a method with exact left-out errors.
+
+    Sets of features are compared by these errors.
 
     Such an error leaves out each query, and is computed without training anew.
     An error is raised if there is only one query, or the method has no such

@@ -183,7 +183,9 @@ def _curve(label: str, x: Iterable[float], values: Floats, order: float) -> Seri
 
 
 def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
-    """Return a map of a validation measure: a row per combination of parameters, a column per size.
+    """Return a map of a validation measure.
+
+    It has a row per combination of parameters, and a column per size.
 
     The result is None for a single combination, or without values.
     """

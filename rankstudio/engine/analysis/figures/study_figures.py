@@ -104,7 +104,9 @@ def run_curves_figure(
     by: By = "size",
     part: TriedPart = "vali",
 ) -> CurvesFigure | None:
-    """Return a figure with a curve of each run, and a band around those paired with one run.
+    """Return a figure with a curve of each run.
+
+    Curves that are paired with the reference run have a band.
 
     The result is None if no run has a curve.
 
@@ -297,7 +299,7 @@ def pareto_figure(
 
 
 def _pareto_marks(plans: Sequence[Plan], front: ParetoFront) -> Iterator[Mark]:
-    """Yield marks with labels for the best model, and for the smallest one that is good enough.
+    """Yield marks for the best model, and for the smallest good one.
 
     There is one mark if both are the same model. `plans` are those of the runs,
     in the order of the models' `run`.
@@ -490,7 +492,9 @@ def file_stem(name: str) -> str:
 
 
 def _group_figures(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
-    """Yield the figures of a group of comparable runs, with `suffix` after their file names.
+    """Yield the figures of a group of comparable runs.
+
+    `suffix` is at the end of their names.
 
     Each figure is drawn only when it is needed.
     """
@@ -620,7 +624,9 @@ def curves_of(
 def alone_figure(
     data: str, runs: Sequence[ReportedRun], name: str
 ) -> CurvesFigure | None:
-    """Return a figure of each feature's measure alone, with the best run's selection; None without documents.
+    """Return a figure of each feature's measure alone.
+
+    The selection of the best run is marked. None without documents.
 
     As Figure 4 of Lai et al. 2013, it shows whether there are a few strong
     features among many weak ones, or many similar ones.

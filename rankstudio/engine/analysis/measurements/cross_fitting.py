@@ -29,7 +29,9 @@ def cross_fitted(
     convention: str | None = None,
     engine: Remeasurement | None = None,
 ) -> RunResult:
-    """Return a run with cross-fitted measures: those of each validation query without its choice.
+    """Return a run with cross-fitted measures.
+
+    Each validation query is measured by models that were chosen without it.
 
     The validation queries of a fold are divided into 5 groups. For each group
     the plan's rule chooses a model by the other four, and its measure in the
@@ -105,7 +107,9 @@ def cross_fitted(
 
 
 def with_cross_fitted(run: RunResult, dataset: FoldedDataset | None) -> RunResult:
-    """Return a run with its cross-fitted measures, computed if an earlier version lacks them.
+    """Return a run with its cross-fitted measures.
+
+    They are computed if an earlier version did not store them.
 
     They are measures in each validation query, by models that were chosen without it.
 
@@ -142,7 +146,9 @@ def with_cross_fitted(run: RunResult, dataset: FoldedDataset | None) -> RunResul
 def fitted_in_study(
     study: Study, key: RunKey, run: RunResult, dataset: FoldedDataset | None
 ) -> RunResult:
-    """Return a run of a study as :func:`with_cross_fitted` does, and store new measures in the study.
+    """Return a run of a study as :func:`with_cross_fitted` does.
+
+    New measures are stored in the study.
 
     A study that cannot be written stays as it is.
     """

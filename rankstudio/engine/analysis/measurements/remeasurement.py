@@ -50,7 +50,9 @@ _MAX_VALUES = 1 << 23  # values of a measure that are computed at a time: 64 MB
 
 @dataclass(frozen=True, eq=False)
 class RankedPath:
-    """Rankings of a part by all complete steps of a path, each different ranking stored once.
+    """Rankings of a part by all complete steps of a path.
+
+    Each different ranking is stored once.
 
     Attributes
     ----------
@@ -195,7 +197,9 @@ class Remeasurement:
         *,
         sealed: bool = False,
     ) -> RunResult:
-        """Return a run with further measures of the models that it selected; existing values are kept.
+        """Return a run with further measures of the models that it selected.
+
+        Existing values are kept.
 
         Parameters
         ----------
@@ -538,7 +542,9 @@ class Remeasurement:
         plan: Plan,
         measurement: Measurement,
     ) -> tuple[PathResult, ...]:
-        """Return the paths of a fold with the measure of other settings as their validation measure.
+        """Return the paths of a fold, measured under other settings.
+
+        The measure of the settings is their validation measure.
 
         Parameters
         ----------

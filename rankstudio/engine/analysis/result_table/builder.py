@@ -607,7 +607,9 @@ def _requested_rows(rows: Sequence[RowRuns], against: int | str) -> list[int]:
 def _best_row(
     rows: Sequence[RowRuns], indices: Sequence[int], columns: Sequence[_ColumnContent]
 ) -> int | None:
-    """Return the number of the row with the best mean in the first column that has estimates.
+    """Return the number of the row with the best mean.
+
+    The first column that has estimates decides.
 
     Estimates are means of all folds that may be ranked. None if there is no such row.
     """
@@ -729,7 +731,9 @@ def _caption(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> str:
 
 
 def _block_captions(rows: Sequence[RowRuns]) -> tuple[str, ...]:
-    """Return a sentence on each block: what it has, and why it is not ranked with the others.
+    """Return a sentence on each block.
+
+    It says what the block has, and why it is not ranked with the others.
 
     A block has rows that are ranked together. The result is () for a single
     block.

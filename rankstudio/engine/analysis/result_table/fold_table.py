@@ -110,7 +110,9 @@ class MeasureSummary:
 
 
 def fold_rows(folds: Sequence[FoldResult]) -> list[FoldRow]:
-    """Return a row per fold with its model and measures, then a row of means and one of deviations.
+    """Return a row per fold with its model and measures.
+
+    Rows of means and deviations follow.
 
     A single fold has no such rows.
     """
@@ -133,7 +135,9 @@ def fold_rows(folds: Sequence[FoldResult]) -> list[FoldRow]:
 
 
 def measure_rows(runs: Mapping[int, RunResult], name: str) -> list[MeasureRow]:
-    """Return a row per fold with a measure of several runs, then a row of means and one of deviations.
+    """Return a row per fold with a measure of several runs.
+
+    Rows of means and deviations follow.
 
     The runs have the same folds; a single fold has no such rows.
 
@@ -324,7 +328,9 @@ class PathAverage:
 
 
 def average_paths(paths: Sequence[PathResult]) -> PathAverage:
-    """Return the means of measures and criterion over folds, step by step, for one combination.
+    """Return the means over folds of one combination, step by step.
+
+    They are those of measures and of the criterion.
 
     Parameters
     ----------

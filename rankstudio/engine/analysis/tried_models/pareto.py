@@ -223,7 +223,9 @@ def _best_models_of_sizes(
 def _optimal_models_by_cost(
     runs: Sequence[RunResult], name: str, costs: RunCosts, better: bool
 ) -> list[tuple[int, TriedModel, float]]:
-    """Return the models of each run for which no other of its models is both cheaper and better.
+    """Return the optimal models of each run by cost.
+
+    No other model of the same run is both cheaper and better.
 
     The items are the position of the run, the model, and its cost. `better`
     says whether larger values of the measure `name` are better.
@@ -289,7 +291,9 @@ def _paired_half_widths(
     front: Sequence[tuple[int, TriedModel]],
     name: str,
 ) -> Floats | None:
-    """Return half the width of the interval of each difference to the last model of the front.
+    """Return half the widths of the intervals of differences.
+
+    They are the differences to the last model of the front.
 
     The last model has the best mean. The result has shape (K,) for the K models
     of the front.

@@ -38,7 +38,9 @@ _AXES_OF_ONE_MODEL: tuple[By, ...] = ("train", "seconds")
 
 @dataclass(frozen=True, eq=False)
 class RunCurve:
-    """The models of a run with the combination of the best mean validation measure, in order of x.
+    """The models of a run with its best combination, in order of x.
+
+    The combination has the best mean of the validation measure.
 
     Attributes
     ----------
@@ -214,7 +216,9 @@ def run_curves(
 
 
 def _own_half_widths(curve: RunCurve, values: Sequence[Floats] | None) -> Floats | None:
-    """Return half the width of the interval of the difference of each model of a run to its marked model.
+    """Return half the widths of intervals of differences to the marked model.
+
+    They are the differences of each model of the same run.
 
     `values` has the measure in each query, shape (K, Q), by fold; the result
     has shape (K,). It is None without values, or without a marked model.
@@ -306,7 +310,7 @@ def _query_values(
     name: str,
     part: Part,
 ) -> list[Floats] | None:
-    """Return a measure of K models of a run in each query of a part: for each fold, shape (K, Q).
+    """Return a measure of K models in each query, shape (K, Q), by fold.
 
     The result is None if the measure cannot be computed.
     """

@@ -52,7 +52,9 @@ class SetOfPath:
 
 @dataclass(frozen=True)
 class SmallestSet:
-    """The sets of a path that are worth examining: the smallest good set, the best and the chosen one.
+    """The sets of a path that are worth examining.
+
+    They are the smallest good set, the best one and the chosen one.
 
     Attributes
     ----------
@@ -132,7 +134,9 @@ class SmallestSet:
 
 
 def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | None:
-    """Return the smallest set of features of a path that is not significantly worse than its best set.
+    """Return the smallest good set of features of a path.
+
+    It is not significantly worse than the best set of the path.
 
     The result also has the best set and the chosen set, at `position`.
 
@@ -199,7 +203,9 @@ def has_choice_of_size(plan: Plan, path: PathResult) -> bool:
 def smallest_set_beside(
     plan: Plan, fold: FoldResult, selected: Sequence[int]
 ) -> SmallestSet | None:
-    """Return the smallest good set of the path of a finished fold that has a certain selection.
+    """Return the smallest good set of a path of a finished fold.
+
+    The path has a certain selection.
 
     A set is good if it is not significantly worse than the best one of the path.
 

@@ -135,7 +135,9 @@ class TriedPath:
 
 
 def tried_models(run: RunResult, name: str) -> list[TriedPath]:
-    """Return the models of each combination, in the order of the path; none without validation.
+    """Return the models of each combination, in the order of the path.
+
+    Without validation there are none.
 
     Parameters
     ----------

@@ -148,7 +148,9 @@ class InMemory:
 
 @dataclass(frozen=True)
 class FoldFiles:
-    """Folds on the disk, by the names of their parts: small enough to be sent with every unit.
+    """Folds on the disk, by the names of their parts.
+
+    The names are small enough to be sent with every unit.
 
     Attributes
     ----------
@@ -207,7 +209,9 @@ class FoldFiles:
 
 @dataclass(frozen=True)
 class WholeFile(FoldFiles):
-    """The file of one part for all folds: a worker divides the part itself, as in leave-query-out.
+    """The file of one part for all folds.
+
+    A worker divides the part itself, as in leave-query-out.
 
     Attributes
     ----------

@@ -81,7 +81,9 @@ class _Threads(_Counted, ThreadPoolExecutor):
 
 
 class _Processes(_Counted, ProcessPoolExecutor):
-    """A pool of processes, replaced by threads if the data for the processes cannot be written.
+    """A pool of processes.
+
+    It uses threads instead if data for the processes cannot be written.
 
     Attributes
     ----------
@@ -112,7 +114,9 @@ class _Processes(_Counted, ProcessPoolExecutor):
         return InMemory(folds)
 
     def shard_executor(self) -> ShardExecutor:
-        """Return an executor whose processes share the shards of one path, each with its own shards.
+        """Return an executor whose processes share the shards of one path.
+
+        Each process has shards of its own.
 
         A shard is a range of the training queries; a path is the sequence of
         models of one combination of parameters. The executor is made once.
@@ -144,7 +148,9 @@ class _Processes(_Counted, ProcessPoolExecutor):
 
 @contextmanager
 def on_threads(count: int | None = None) -> Iterator[Executor]:
-    """Provide threads of this process: quick to start, and fast for methods outside of Python.
+    """Provide threads of this process.
+
+    They start quickly, and are fast for methods outside of Python.
 
     Parameters
     ----------
@@ -163,7 +169,10 @@ def on_threads(count: int | None = None) -> Iterator[Executor]:
 
 @contextmanager
 def on_processes(count: int | None = None, gently: bool = False) -> Iterator[Executor]:
-    """Provide processes: each takes a second or two to start, and then runs independently of the others.
+    """Provide processes.
+
+    Each takes a second or two to start, and then runs independently of the
+    others.
 
     They end with the block, even during their work, and with this process,
     however it ends. If they cannot be started or cannot receive the data,
@@ -337,7 +346,9 @@ def _ignoring_ctrl_c() -> Iterator[None]:
 
 
 def _checked_count(count: int | None) -> int:
-    """Return a valid number of workers as it is, and for None that of the available threads.
+    """Return a valid number of workers.
+
+    For None, it is the number of the available threads.
 
     ParameterError is raised if the number is invalid.
     """
@@ -353,7 +364,9 @@ def _checked_count(count: int | None) -> int:
 
 
 def _become_worker(worker_end: Connection, gently: bool) -> None:
-    """Make this process a worker: it has one thread, and exits when its owner's end of the pipe closes.
+    """Make this process a worker with one thread.
+
+    It exits when its owner's end of the pipe closes.
 
     Only the owner has the other end of the pipe, which the system closes when
     the owner ends in any way: no worker goes on without an owner. Ctrl+C is

@@ -83,7 +83,9 @@ Learned = tuple[PathResult, float]
 
 
 class _FoldCache(threading.local):
-    """Prepared data of a worker: one cache per thread, because methods store results with the data.
+    """Prepared data of a worker.
+
+    Each thread has a cache, because methods store results with the data.
 
     The data outlive the run: the next one may be another method on the same folds.
     """
@@ -165,7 +167,9 @@ def learn_unit(task: Task) -> Learned:
 
 
 class UnitScheduler:
-    """The units of one run on an executor; as a context manager, it cancels pending units on exit.
+    """The units of one run on an executor.
+
+    As a context manager, it cancels pending units on exit.
 
     Parameters
     ----------

@@ -282,7 +282,9 @@ class _Session:
         return summands
 
     def _ask(self, index: int, anew: bool = False) -> Answer:
-        """Send a shard the last message, or with ``anew`` all messages; return the pending answer.
+        """Send a shard the last message, and return the pending answer.
+
+        With ``anew``, all messages are sent.
 
         All are sent if its worker may have no state of the shard. `heard`
         counts the messages that the worker's state must have received before.

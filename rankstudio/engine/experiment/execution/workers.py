@@ -58,7 +58,9 @@ ALONE = Workers()
 
 @dataclass(frozen=True)
 class Certificates:
-    """TLS files: only holders of a certificate of the same authority are accepted, and traffic is encrypted.
+    """TLS files, by which traffic is encrypted.
+
+    Only holders of a certificate of the same authority are accepted.
 
     Attributes
     ----------

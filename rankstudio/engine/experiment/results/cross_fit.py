@@ -1,4 +1,6 @@
-"""Measures per query by models that were chosen without the query: estimates while the test part is sealed.
+"""Measures in each query by models that were chosen without the query.
+
+They are estimates while the test part is sealed.
 
 The mean of the chosen model on the part that chose it is a maximum over all
 configurations, and too high. Here the validation queries are divided into
@@ -66,7 +68,9 @@ def query_groups(n_queries: int) -> Ints:
 
 @lru_cache(maxsize=8)
 def query_subsets(n_queries: int) -> Bools:
-    """Return the queries that choose for each group of each division, shape (S, Q); S is 0 for one query.
+    """Return the queries that choose for each group of each division, (S, Q).
+
+    S is 0 for a single query.
 
     Row r G + g is the complement of group g in division r of :func:`query_groups`.
     """
@@ -79,7 +83,9 @@ def query_subsets(n_queries: int) -> Bools:
 def choose_on_subsets(
     plan: Plan, path: PathResult, queries: Sequence[Floats]
 ) -> SubsetChoices | None:
-    """Choose a model of a path on each of S subsets of the validation queries, by the plan's rule.
+    """Choose a model of a path on each of S subsets of the validation queries.
+
+    The rule of the plan chooses.
 
     The subsets are those of `query_subsets`: in random divisions of the queries
     into groups, all queries but one group.
@@ -222,7 +228,9 @@ def cross_fitted_values(
 
 
 class ChosenModel(NamedTuple):
-    """A model that some subsets choose, with the share of the divisions in which it measures each query.
+    """A model that some subsets choose.
+
+    It has the share of the divisions in which it measures each query.
 
     Attributes
     ----------
@@ -366,7 +374,9 @@ class _Rows:
         return np.cumsum([values.shape[1] for values in self.queries])[:-1]
 
     def gains(self, models: Ints, columns: Sequence[Ints]) -> Floats:
-        """Return the gain of each of P models on a subset of the queries of its own, shape (P,).
+        """Return the gain of each of P models, shape (P,).
+
+        Each is that on a subset of queries of its own.
 
         A gain is the mean measure, with the sign by which larger is better;
         -inf if undefined. `models` has the rows of the models, shape (P,).
@@ -385,7 +395,9 @@ class _Rows:
         return np.where(np.isnan(gains), -np.inf, gains)
 
     def approximate_gains(self, subsets: Bools) -> tuple[Floats, float]:
-        """Return the gains of all K models on S subsets, (S, K), up to the rounding of matrix products.
+        """Return the gains of all K models on S subsets, shape (S, K).
+
+        They are correct up to the rounding of matrix products.
 
         A gain is the mean measure, with the sign by which larger is better;
         -inf without a value. `subsets`, shape (S, Q), says which queries each
@@ -535,7 +547,9 @@ def _choose_models(
 
 
 def _exact_gains(rows: _Rows, block: _SubsetBlock, needed: Bools) -> Floats:
-    """Return the exact gains of some models on S subsets, shape (S, K); -inf for the others.
+    """Return the exact gains of some models on S subsets, shape (S, K).
+
+    Those of the other models are -inf.
 
     `needed`, shape (S, K), says which of the K models to compute on which subset.
     """
@@ -551,7 +565,9 @@ def _exact_gains(rows: _Rows, block: _SubsetBlock, needed: Bools) -> Floats:
 def _find_equal_models(
     rows: _Rows, block: _SubsetBlock, best: Ints
 ) -> tuple[Bools, Bools]:
-    """Return which models are not significantly worse than the best one on each subset, (S, K).
+    """Return which models are not significantly worse than the best, (S, K).
+
+    The best model is that of each subset.
 
     There are S subsets of the validation queries in ``block``, and K models,
     which are the rows of ``rows``. The second result says which subsets have
@@ -585,7 +601,9 @@ def _find_equal_models(
 
 
 def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, Bools]:
-    """Return which models are surely not significantly worse than the best one on each subset.
+    """Return which models are surely not significantly worse than the best.
+
+    The best model is that of each subset.
 
     The second array says which models need an exact test. Both have shape (S,
     K); `best`, shape (S,), has the best model of each subset.

@@ -23,7 +23,10 @@ from rankstudio.engine.support.work import WorkProgress
 
 @dataclass(frozen=True, eq=False)
 class RunStarted:
-    """The run starts: its data are open, and its units and their maximum number of steps are known.
+    """The run starts.
+
+    Its data are open, and its units and their greatest number of steps are
+    known.
 
     The event has the memory estimate, unless all units are already finished.
     """

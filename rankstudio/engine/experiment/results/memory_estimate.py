@@ -291,7 +291,9 @@ def memory_estimate(
 
 
 def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstimate:
-    """Return the memory estimate of a plan on a fold, with as many threads as fit into memory.
+    """Return the memory estimate of a plan on a fold.
+
+    It has as many threads as fit into memory.
 
     `workers` are the processes or threads that use the memory of this machine.
     """
@@ -405,7 +407,9 @@ def _method_need(method: LinearRanker, shape: DataShape, stored: float) -> Memor
 def _largest_need(
     plan: Plan, shape: DataShape, ids: Ints, stored: float
 ) -> tuple[str, MemoryNeed]:
-    """Return the label and the memory need of the method that needs the most memory in a plan.
+    """Return the label and the memory need of a method of a plan.
+
+    It is the method that needs the most memory.
 
     It is the method or the final ranker, with any combination of parameters.
     `ids`, shape (n,), has the ids of the features, and `stored` is the number
@@ -450,7 +454,9 @@ def _largest_need(
 def _ranker_need(
     ranker: LinearRanker, shape: DataShape, k: int, sparse: bool
 ) -> MemoryNeed:
-    """Return the memory that a ranker needs on k selected features, with a copy of their values.
+    """Return the memory that a ranker needs on k selected features.
+
+    It includes a copy of their values.
 
     `shape` are the sizes of the data with all features. Sparse data and data of
     several shards are copied.

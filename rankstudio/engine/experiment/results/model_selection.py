@@ -137,7 +137,9 @@ def best_position(
 
 
 def smallest_position(plan: Plan, path: PathResult) -> int | None:
-    """Return the position of a path's smallest model that is not significantly worse than its best one.
+    """Return the position of a path's smallest good model.
+
+    A good model is not significantly worse than the best one.
 
     Each model was tested against the best one. The result is None if the path
     has no p values of the measure that selects, or no model has a value of it.
@@ -159,7 +161,9 @@ def smallest_position(plan: Plan, path: PathResult) -> int | None:
 def p_values(
     plan: Plan, path: PathResult, queries: Sequence[Floats]
 ) -> Mapping[str, Floats]:
-    """Test each model of a path against its best one, query by query, by the selection criterion.
+    """Test each model of a path against its best one, query by query.
+
+    The values are those of the selection criterion.
 
     Parameters
     ----------
@@ -212,7 +216,9 @@ def _smallest_good_enough(plan: Plan, path: PathResult, enough: Bools) -> int:
 
 
 def _gains(plan: Plan, path: PathResult) -> Floats:
-    """Return the value that selects a model, for each of K steps, larger being better, shape (K,).
+    """Return the value that selects a model for each of K steps, shape (K,).
+
+    Larger values are better.
 
     It is the validation measure or the method's own criterion that the plan
     selects by. Measures of errors and the criterion change their sign; an

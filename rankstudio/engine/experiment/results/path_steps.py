@@ -1,4 +1,6 @@
-"""The steps of a path: in memory, where values of all features are stored together, or in a file.
+"""The steps of a path, in memory or in a file.
+
+In memory, the values of all features are stored together.
 
 Leave-query-out keeps its steps in a file, because it has as many paths as
 queries times combinations.
@@ -225,7 +227,9 @@ class HeldSteps(PathSteps):
 
 
 def packed(steps: Sequence[Step], shared: Mapping[str, Rows] = _NO_ROWS) -> HeldSteps:
-    """Return the steps of a path in compact form, with the values of all features stored together.
+    """Return the steps of a path in compact form.
+
+    The values of all features are stored together.
 
     ``selected``, ``coef`` and ``candidates`` of a step are created on demand,
     bit-identical and not shared. Arrays that would not become smaller stay
@@ -281,7 +285,9 @@ class StepsFile:
         self._last_read: tuple[int, PathSteps | None] = (-1, None)
 
     def keep(self, steps: PathSteps) -> PathSteps:
-        """Write steps to the file; return steps that are read from it on demand, with identical bits.
+        """Write steps to the file, and return steps that are read from it on demand.
+
+        They are identical, bit for bit.
 
         Data for curves stay in memory, and so does everything if the disk is full.
         """

@@ -143,7 +143,9 @@ def mean_path(paths: Sequence[PathResult]) -> PathResult:
 
 
 def last_within(lengths: Ints, max_length: int) -> int | None:
-    """Return the position of the greatest length up to a maximum, the last of equal lengths.
+    """Return the position of the greatest length up to a maximum.
+
+    Of equal lengths it is the last.
 
     None if all lengths exceed the maximum.
     """
@@ -155,7 +157,7 @@ def last_within(lengths: Ints, max_length: int) -> int | None:
 
 
 def _shared_lengths(paths: Sequence[PathResult]) -> Ints:
-    """Return the lengths of the steps of all paths at which every path has a model, ascending.
+    """Return the lengths at which every path has a model, ascending.
 
     A length is a number of features or rounds. Where a path has no step of a
     length, its largest model below it counts. An optimiser has one model, with

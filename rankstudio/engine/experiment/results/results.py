@@ -418,7 +418,9 @@ class RunResult:
 
     @property
     def reported_average(self) -> dict[str, float]:
-        """Mean over the folds of the measures on the test part, or on the validation part without one.
+        """Mean over the folds of the measures on the test part.
+
+        Without a test part, they are those on the validation part.
 
         It is the average of the values that files of a single run list per fold.
         """
@@ -614,7 +616,7 @@ class RunResult:
         )
 
     def has_per_query(self, name: str) -> bool:
-        """Return whether a measure is known in each query of the part on which the run is measured.
+        """Return whether a measure is known in each query of the measured part.
 
         This is the test part, or the validation queries "cross-fitted": each
         measured by a model that was chosen without it.
@@ -754,7 +756,9 @@ def constant_notes(folds: Sequence[FoldResult]) -> tuple[Note, ...]:
 
 
 def edge_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
-    """Return a note for each end of a grid that was selected: better values may lie beyond it.
+    """Return a note for each selected end of a grid.
+
+    Better values may lie beyond it.
 
     Grids of two values are skipped, because both values are ends.
     """
@@ -844,7 +848,7 @@ def _colors(n: int) -> list[Color]:
 
 
 def _mean_curve(paths: tuple[PathResult, ...], name: str) -> tuple[Ints, Floats]:
-    """Return a curve for several paths: the x of each of K steps, and the mean value, shape (K,).
+    """Return the mean curve of several paths: x and value of each of K steps.
 
     The x of a step is its number of features or rounds. The K steps are those
     that all paths have; of iterations, only the last step of each path is used.
@@ -875,7 +879,9 @@ def _curve_values(path: PathResult, name: str) -> Floats:
 
 
 def _checked_measure(paths: list[PathResult], name: str, *, is_required: bool) -> str:
-    """Return the measure to draw: `name` if all paths have it, otherwise another one that they have.
+    """Return the measure to draw.
+
+    It is `name` if all paths have it, otherwise another one that they have.
 
     It is "", for the method's own criterion, if they have none. ParameterError
     is raised if the paths lack `name` and it is required.

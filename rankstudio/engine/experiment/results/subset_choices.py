@@ -37,7 +37,9 @@ class SubsetChoices:
         return np.unique(self.positions[self.positions >= 0])
 
     def measures_at(self, positions: Sequence[int]) -> dict[str, Floats]:
-        """Return the kept measures of D chosen steps in each of Q queries, shape (D, Q) by name.
+        """Return the kept measures of D chosen steps, shape (D, Q) by name.
+
+        Q is the number of validation queries.
 
         `positions` are those of chosen steps on the path. The result is empty
         if no measures are kept.

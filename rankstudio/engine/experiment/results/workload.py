@@ -97,7 +97,9 @@ def workload(
 def typical_seconds(
     plan: Plan, n_folds: int, n_features: int = SAMPLE_FEATURES
 ) -> float:
-    """Return the approximate seconds of a plan with one thread on data as large as the sample.
+    """Return the approximate seconds of a plan on data as large as the sample.
+
+    They are those with one thread.
 
     Only the number of features, `n_features`, may differ from that of the
     sample.

@@ -231,7 +231,9 @@ def _number_artists(
     artists: Artist | tuple[Artist, ...],
     index: int,
 ) -> None:
-    """Give the groups of a series in an SVG ids such as "series-3-0", by which pages find all parts of the series.
+    """Give the parts of a series in an SVG ids, such as "series-3-0".
+
+    Pages find all parts of a series by them.
 
     Parameters
     ----------
@@ -849,7 +851,7 @@ def map_paper(figure: MapFigure, style: FigureStyle) -> Paper:
 
 
 def _with_short_rows(figure: MapFigure, style: FigureStyle) -> MapFigure:
-    """Return a map whose rows have their short texts if there is no room for the name of each.
+    """Return a map with short names of rows, if there is no room for full ones.
 
     A row needs a least height for its name. The rows have the height of the
     page, or the greatest one of a map, without the titles: 4.2 lines.

@@ -79,7 +79,10 @@ def tick_labels(ticks: list[float]) -> list[str]:
 
 
 def grouped(value: float, places: int = 0) -> str:
-    """Return a number with its digits in groups of three, by the user's language, and a typographic minus.
+    """Return a number as text, with its digits in groups of three.
+
+    The language of the user decides how they are separated. The minus is a
+    typographic one.
 
     If the language separates groups by a point, numbers with decimals are not
     grouped: their decimals have a point, too.

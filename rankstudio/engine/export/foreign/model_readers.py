@@ -28,7 +28,9 @@ def is_foreign_text(path: Path) -> bool:
 
 
 def parsed_file(path: Path) -> ParsedModel | None:
-    """Return the model of another program in a file; None for other files, and if no plug-in reads it.
+    """Return the model of another program in a file.
+
+    The result is None for other files, and if no plug-in reads it.
 
     Raises
     ------
@@ -47,7 +49,9 @@ def model_in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Mo
 
 
 def foreign_model(path: Path, dataset: FoldedDataset) -> Model | None:
-    """Return the model of another program as a model of the data's features; None for other files.
+    """Return the model of another program as a model of the data's features.
+
+    The result is None for other files.
 
     Parameters
     ----------
