@@ -130,7 +130,7 @@ def comparison_key(run: RunResult) -> ComparisonKey:
 def _is_hand_chosen(plan: Plan, folds: Iterable[int], part: Part) -> bool:
     """Return whether features were chosen by hand.
 
-    This counts if they are from a model that had seen measured queries.
+    This counts only if the model they are from had seen measured queries.
 
     The plan records the fold of this model. The model certainly had not seen the
     test queries of this fold, so a run on the fold alone, measured on the test

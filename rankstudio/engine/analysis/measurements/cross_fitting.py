@@ -109,9 +109,8 @@ def cross_fitted(
 def with_cross_fitted(run: RunResult, dataset: FoldedDataset | None) -> RunResult:
     """Return a run with its cross-fitted measures.
 
-    They are computed if an earlier version did not store them.
-
-    They are measures in each validation query, by models that were chosen without it.
+    They are measures in each validation query, by models that were chosen
+    without it. They are computed if an earlier version did not store them.
 
     Nothing else changes. The run itself is returned if it has these measures,
     or if they cannot be computed, because the data or a validation part are

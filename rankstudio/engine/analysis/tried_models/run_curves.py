@@ -216,12 +216,12 @@ def run_curves(
 
 
 def _own_half_widths(curve: RunCurve, values: Sequence[Floats] | None) -> Floats | None:
-    """Return half the widths of intervals of differences to the marked model.
+    """Return half the width of an interval for each model of a run, shape (K,).
 
-    They are the differences of each model of the same run.
+    It is the interval of the difference to the marked model of the run.
 
-    `values` has the measure in each query, shape (K, Q), by fold; the result
-    has shape (K,). It is None without values, or without a marked model.
+    `values` has the measure in each query, shape (K, Q), by fold. The result is
+    None without values, or without a marked model.
     """
     if values is None or curve.model is None:
         return None

@@ -284,10 +284,9 @@ class _Session:
     def _ask(self, index: int, anew: bool = False) -> Answer:
         """Send a shard the last message, and return the pending answer.
 
-        With ``anew``, all messages are sent.
-
-        All are sent if its worker may have no state of the shard. `heard`
-        counts the messages that the worker's state must have received before.
+        With ``anew``, all messages are sent, because its worker may have no
+        state of the shard. `heard` counts the messages that the worker's state
+        must have received before.
         """
         heard = 0 if anew or not self._work.replayed else len(self._messages) - 1
         messages = tuple(self._messages[heard:])

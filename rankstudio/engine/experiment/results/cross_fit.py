@@ -603,8 +603,6 @@ def _find_equal_models(
 def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, Bools]:
     """Return which models are surely not significantly worse than the best.
 
-    The best model is that of each subset.
-
     The second array says which models need an exact test. Both have shape (S,
     K); `best`, shape (S,), has the best model of each subset.
 

@@ -409,9 +409,9 @@ def _largest_need(
 ) -> tuple[str, MemoryNeed]:
     """Return the label and the memory need of a method of a plan.
 
-    It is the method that needs the most memory.
+    It is the method or the final ranker that needs the most memory, with any
+    combination of parameters.
 
-    It is the method or the final ranker, with any combination of parameters.
     `ids`, shape (n,), has the ids of the features, and `stored` is the number
     of bytes of sparse values, 0 for dense data.
     """

@@ -881,10 +881,9 @@ def _curve_values(path: PathResult, name: str) -> Floats:
 def _checked_measure(paths: list[PathResult], name: str, *, is_required: bool) -> str:
     """Return the measure to draw.
 
-    It is `name` if all paths have it, otherwise another one that they have.
-
-    It is "", for the method's own criterion, if they have none. ParameterError
-    is raised if the paths lack `name` and it is required.
+    It is `name` if all paths have it, otherwise another one that they have, or
+    "", for the method's own criterion, if they have none. ParameterError is
+    raised if the paths lack `name` and it is required.
     """
     name_sets = [set(path.validation) for path in paths]
     shared_names = sorted(set.intersection(*name_sets)) if name_sets else []

@@ -99,10 +99,8 @@ def typical_seconds(
 ) -> float:
     """Return the approximate seconds of a plan on data as large as the sample.
 
-    They are those with one thread.
-
-    Only the number of features, `n_features`, may differ from that of the
-    sample.
+    They are for one thread. Only the number of features, `n_features`, may
+    differ from that of the sample.
     """
     # `seconds` of an entry has the time of a fold that all fits share, of a
     # fit, and of the path of a final ranker; each combination has a fit.
