@@ -100,6 +100,7 @@ class _Checks:
 
         With `processes`, worker processes are checked, too.
         """
+        # Names and functions of checks. The others need what the first ones check.
         first: list[tuple[str, Callable[[], None]]] = [
             ("entry is valid", lambda: refuse_invalid(self.entry)),
             ("texts are complete", self._texts),

@@ -142,9 +142,8 @@ def _nan_as_none(measures: Mapping[str, float]) -> dict[str, float | None]:
 def metrics_table(result: RunResult) -> tuple[list[str], list[Row]]:
     """Return the header and the rows of metrics.csv.
 
-    There is a row for each fold and part, and one for the average.
-
-    Parts are validation, test, and left-out queries or pairs of documents.
+    There is a row for each fold and part, and one for the average. Parts are
+    validation, test, and left-out queries or pairs of documents.
 
     A row has the fold, the part, the chosen values of the plan's parameters,
     the number of features, and the measures.

@@ -509,6 +509,7 @@ class Remeasurement:
         `plan` chooses, and `new_plan` has the measures. The result has shape
         (Q,) for each measure; it is {} if a model is not stored.
         """
+        # The models of inner folds are not stored.
         part = fold.vali
         if part is None or plan.inner:
             return {}

@@ -240,6 +240,7 @@ def _optimal_models_by_cost(
             if run.sizes
             else []
         )
+        # Models whose cost is known, and the front of them.
         model_costs = [costs.of(model, run.feature_ids) for model in models]
         models_with_cost = [
             (model, cost)

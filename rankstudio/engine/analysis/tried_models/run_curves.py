@@ -247,9 +247,11 @@ def _best_curve(
     paths = [path for path in tried_models(run, name) if np.isfinite(path.means).any()]
     if not paths:
         return None
+    # The best combination, with its best model of each size.
     models = best_of_sizes(
         [max(paths, key=lambda path: _max_finite(sign * path.means))], name
     )
+    # One point: the best model.
     if by in _AXES_OF_ONE_MODEL:
         run_x = (
             float(parse_protocol(run.plan.protocol).train)
@@ -259,6 +261,8 @@ def _best_curve(
         return np.array([run_x]), [max(models, key=lambda model: sign * model.mean)]
     if by == "size":
         return np.array([model.size for model in models]), models
+
+    # By cost; without costs every feature costs 1.
     x = np.array(
         [costs.of(model, run.feature_ids) if costs else model.size for model in models]
     )

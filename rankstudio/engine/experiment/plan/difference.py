@@ -152,6 +152,7 @@ def distinctions(plans: Mapping[int, Plan]) -> dict[int, str]:
     several_rules = len({plan.rule for plan in plans.values()}) > 1
     several_conventions = len({plan.convention for plan in plans.values()}) > 1
     texts = {}
+    # Keys of plans with the same title, which names the method.
     for keys in grouped(plans, lambda key: plans[key].title).values():
         # Only parameters that differ among plans of the same method distinguish them.
         labels = {label for key in keys for label in values[key]}

@@ -398,6 +398,7 @@ class _SeriesPainter:
             for point in zip(x, low, high, strict=False)
             if all(map(isfinite, point))
         ]
+        # Whiskers.
         if series.kind == "points" or len(intervals) == 1:
             width = _LEVEL_WIDTH * self._style.em
             for x_value, low_end, high_end in intervals:
@@ -408,6 +409,7 @@ class _SeriesPainter:
                     linewidth=width,
                 )
             return []
+        # A band, if there are intervals.
         if not intervals:
             return []
         x_values, low_ends, high_ends = zip(*intervals, strict=True)

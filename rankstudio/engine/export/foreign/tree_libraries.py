@@ -106,6 +106,7 @@ def _xgboost_tree(tree: Mapping[str, Any], factor: float) -> ScoreTree:
     right = tree["right_children"]
     features = tree["split_indices"]
     conditions = tree["split_conditions"]
+    # A split by categories has another type than 0.
     has_categories = any(tree.get("split_type", ()))
     if has_categories or not len(left) == len(right) == len(features) == len(
         conditions
