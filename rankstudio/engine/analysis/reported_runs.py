@@ -152,6 +152,7 @@ class ReportSource:
         n_groups = Counter(group.key.data_name for group in groups)
         reported = []
         for group in groups:
+            # The position of a group counts from 1 on its dataset.
             data = group.key.data_name
             positions[data] = positions.get(data, 0) + 1
             runs = tuple(by_number[number] for number in group.runs)

@@ -744,6 +744,7 @@ def _block_captions(rows: Sequence[RowRuns]) -> tuple[str, ...]:
     n_datasets = len({name for row in rows for name in row.runs})
     captions = []
     for block in blocks:
+        # The comparable group of the block on each dataset.
         groups = {
             name: group
             for row in rows

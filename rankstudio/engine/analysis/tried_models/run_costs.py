@@ -56,12 +56,15 @@ def costs_of(runs: Sequence[RunResult]) -> RunCosts | None:
 
     None if all features cost 1: the cost of a model is then its number of features.
     """
+    # Milliseconds.
     for run in runs:
         costs = run.plan.extension(FeatureCosts)
         if costs is not None:
             return RunCosts(
                 {i: costs.milliseconds([i]) for i in costs.per_query}, milliseconds=True
             )
+
+    # Costs that are a parameter of the method.
     for run in runs:
         for p in run.plan.entry.parameters:
             if p.kind is Kind.COSTS:

@@ -334,6 +334,7 @@ def with_data_beside(plan: Plan, path: str | Path) -> Plan:
         sibling = (folder / name).absolute()
         return str(sibling) if is_there(sibling) else name
 
+    # Files of columns, then the file of preferences, then the data.
     if plan.columns:
         plan = plan.changed(
             columns=DataColumns.of(plan.columns).beside(path_beside).as_dict()
