@@ -315,6 +315,7 @@ def _uses_of_package(origin: Origin | None, use: str) -> Iterator[_Use]:
     """
     if origin is None or origin.kind not in (OriginKind.PACKAGE, OriginKind.IMPORT):
         return
+    # The entries of the package's plug-ins, or one made of name and version.
     loaded = [
         plugin
         for plugin in plugins().loaded
@@ -338,6 +339,8 @@ def _merged(uses: Iterable[_Use]) -> tuple[Reference, ...]:
     uses_by_entry: dict[BibEntry, list[str]] = {}
     for bib_entry, use in uses:
         uses_by_entry.setdefault(bib_entry, []).append(use)
+
+    # References by key in lower case, because BibTeX ignores the case of keys.
     references: dict[str, Reference] = {}
     for bib_entry, entry_uses in uses_by_entry.items():
         key = bib_entry.key

@@ -303,6 +303,7 @@ def holds_models(path: Path) -> bool:
                 or is_foreign_text(path)
                 or is_plugin_model(path)
             )
+        # Models of folds in the folder, or in the subfolder of a run's results.
         has_models = any(
             fold_of_name(child) is not None for child in files_of_models(path)
         )
@@ -363,6 +364,7 @@ def find_models(location: Path, dataset: FoldedDataset) -> GivenFiles[Model]:
     """
     if not location.exists():
         raise FileAccessError(location, tr("file or folder not found."))
+    # Each file is read and checked once, even if it is that of all folds.
     paths = _paths_by_fold(location, [fold.number for fold in dataset.folds])
     models = {
         path: _read_model(path, dataset) for path in dict.fromkeys(paths.values())

@@ -174,6 +174,7 @@ def _chosen_features(
     first, then those with the smaller sum of ranks. `names` has the name of each
     feature by its id.
     """
+    # Ranks by feature, and by the number of the fold.
     ranks: dict[int, dict[int, int]] = {}
     for fold in folds:
         for rank, feature in enumerate(fold.selected, start=1):

@@ -112,6 +112,7 @@ def plan_text(
     chosen : str
         The model shown, as a sentence.
     """
+    # A criterion is no measure, and has no name here.
     measure_name = measure or ("" if plan.select_by == CRITERION else plan.chosen_by)
     rules = rules_text(plan.convention, filter(None, [measure_name]))
     grid = grid_text(plan)

@@ -849,6 +849,7 @@ def _family_text(
     counts = Counter(column for index, column in p if rows[index].block == block)
     if not counts:
         return ""
+    # Number of queries of the reference run on each tested dataset.
     against = {data: run.result for data, run in rows[reference].runs.items()}
     queries = {
         column.data: against[column.data].per_query(column.measure).size

@@ -317,6 +317,7 @@ class FigurePage:
         must be written again, because Inter lacks some: the font of these texts
         has changed, unless no font of this computer has more of the characters.
         """
+        # All texts of the page, also those of the legend, which is not yet there.
         self._fit(width, height)
         texts = [
             text.get_text()
@@ -331,6 +332,7 @@ class FigurePage:
         )
         if missing_characters:
             self._other_font = self._font_of_file(_font_with(missing_characters))
+            # Widths in another font are different.
             self._widths.clear()
         return bool(missing_characters)
 

@@ -754,6 +754,7 @@ def _paint_points(page: FigurePage, figure: RowsFigure, series: RowSeries) -> No
     """
     style = page.style
     foot = _HISTOGRAM_FOOT if figure.histograms is not None else 0.0
+    # A row may have a style number of its own, which chooses color and marker.
     for row, value in enumerate(series.values):
         number = figure.numbers[row] if figure.numbers else series.number
         color = style.category(number)

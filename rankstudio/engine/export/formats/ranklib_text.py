@@ -86,6 +86,7 @@ def scores(text: str, columns: dict[int, int], documents: Documents) -> Floats:
     `columns` has the column in the documents of each of RankLib's feature
     numbers. The result has shape (m,), one score per document.
     """
+    # Lines that begin with ## are comments.
     body = "\n".join(line for line in text.splitlines() if not line.startswith("##"))
     if text.startswith(_LINEAR_HEADER):
         pairs = [pair.split(":") for pair in body.split()]

@@ -191,6 +191,7 @@ class ResultTable:
         They are those of the table itself, and explanations of the symbols and
         type faces that the style uses.
         """
+        # Deviations, ranks, muted cells, and marks.
         notes = list(self.notes)
         if style.sd and any(
             not isnan(cell.sd) for row in self.rows for cell in row.cells
