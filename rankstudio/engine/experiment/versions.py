@@ -31,7 +31,7 @@ def versions(entries: Iterable[CodeSource] = ()) -> dict[str, str]:
             and origin.kind is not OriginKind.FILE
             and origin.version_or_checksum
         ):
-            # A name that is already there wins: several methods may come from
+            # An existing name keeps its version: several methods may come from
             # one package.
             package_versions.setdefault(origin.name, origin.version_or_checksum)
     return package_versions

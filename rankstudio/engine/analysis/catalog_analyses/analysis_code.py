@@ -1,4 +1,4 @@
-"""The terminal command that carries an analysis out."""
+"""The terminal command of an analysis."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def analysis_steps(
     Parameters
     ----------
     entry : Analysis
-        Analysis to carry out.
+        Analysis to execute.
     subject : sequence
         Arguments of the analysis's function, by its `Needs`: data, or a run or
         a plan with its data.

@@ -103,7 +103,7 @@ class Comparison:
         divides the data into folds, and `key` and `ranker` are the keys of the
         method and the final ranker; each but `key` may be "".
         """
-        # Parameters of the run win over those of all runs with this method.
+        # Parameters of the run replace those of all runs with this method.
         parameters = {**self.parameters.get(key, {}), **run.get("parameters", {})}
         values = {
             # Settings that all runs share, such as the measures.
@@ -118,7 +118,7 @@ class Comparison:
                 **run.get("ranker_parameters", {}),
             }
             values |= {"ranker": ranker, "ranker_parameters": ranker_parameters}
-        # A protocol of the run wins over that of the dataset.
+        # A protocol of the run replaces that of the dataset.
         protocol = protocol or self.divisions.get(data, "")
         if protocol:
             values["protocol"] = protocol

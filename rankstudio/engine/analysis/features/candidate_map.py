@@ -73,7 +73,7 @@ class CandidateGroups:
 
     def path(self, path: PathResult) -> PathResult:
         """Return a path in which a group is one feature, its representative column."""
-        # Without groups every column stands for itself.
+        # Without groups, each column is a candidate of its own.
         if self.columns.trivial:
             return path
         return replace(

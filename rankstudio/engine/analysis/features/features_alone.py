@@ -1,4 +1,4 @@
-"""Every feature alone: how well it ranks each part of a fold by itself."""
+"""Measures of ranking each part of a fold by each feature alone."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def measuring_alone(
             name: part.with_features(columns) for name, part in fold.parts.items()
         }
         fold = Fold(fold.number, **shown_parts)
-    # One measure decides the direction of a feature, whatever measure is shown.
+    # The direction of a feature depends on one measure, not on the one shown.
     measure = find_measure(measure).name
     measure_names = tuple(dict.fromkeys((measure, _DIRECTION_MEASURE)))
 

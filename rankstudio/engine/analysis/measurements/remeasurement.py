@@ -238,7 +238,7 @@ class Remeasurement:
             validation = (
                 {} if plan.inner else self._mean_measures(step, fold.vali, plan)
             )
-            # Existing values come last, so that they win.
+            # Existing values come last, so that they replace new ones.
             folds.append(
                 replace(
                     fold_result,
@@ -476,7 +476,7 @@ class Remeasurement:
             # The measures that the paths keep are those of the old plan.
             paths = [_without_kept_measures(path) for path in paths]
         fitted = self._cross_fitted_by(plan, result.chosen, paths, fold, new_plan)
-        # Values of the run itself win.
+        # Values of the run itself replace the new ones.
         return {**fitted, **stored} if fitted else {}
 
     def _with_choices(

@@ -258,7 +258,7 @@ def row_runs(runs: Sequence[TableRun]) -> list[RowRuns]:
         [run for index, run in enumerate(runs) if firsts[index] == index]
     )
 
-    # Settings tell runs apart whose title occurs several times.
+    # Settings distinguish runs whose title occurs several times.
     counts = Counter(
         (member.run.result.data_name, member.block, _title(member.run))
         for member in distinct

@@ -282,7 +282,7 @@ class Plan:
         if not isinstance(self.method, str) and hasattr(self.method, "fit"):
             from rankstudio.engine.methods.foreign.instances import instance_of  # noqa: PLC0415 - for objects
 
-            # Parameters of the plan win over those that the object has.
+            # Parameters of the plan replace those of the object.
             instance = instance_of(self.method)
             set_field("method", instance.entry.key)
             set_field("parameters", {**instance.parameters, **self.parameters})

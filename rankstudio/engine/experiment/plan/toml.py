@@ -285,7 +285,7 @@ def method_keys(values: Any) -> Iterator[str]:
     "measure:file.py:function@checksum" for measures of Python files.
     """
     if isinstance(values, Mapping):
-        # Measures of Python files stand in the table of packages.
+        # Measures of Python files are in the table of packages.
         packages = values.get(PACKAGES)
         sources = packages.values() if isinstance(packages, Mapping) else ()
         yield from (
@@ -293,7 +293,7 @@ def method_keys(values: Any) -> Iterator[str]:
             for source in sources
             if isinstance(source, str) and _FILE_REQUIREMENT.fullmatch(source)
         )
-        # Methods stand in the plan, or in the runs of a comparison.
+        # Methods are in the plan, or in the runs of a comparison.
         for name, value in values.items():
             if name in ("method", "ranker"):
                 keys = value if isinstance(value, list) else [value]

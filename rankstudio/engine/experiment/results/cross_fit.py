@@ -426,7 +426,7 @@ class _Rows:
                             mask @ filled.T, counts, out=undefined, where=counts > 0
                         )
                     )
-            # The mean over all parts of the queries; undefined gains never win.
+            # The mean over all parts of the queries; undefined gains are never best.
             gains[:, block] = self.sign * (
                 means[0] if len(means) == 1 else average(np.stack(means, axis=-1))
             )

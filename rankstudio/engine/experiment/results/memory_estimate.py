@@ -123,7 +123,7 @@ class MemoryEstimate:
             "budget": memory.size(self.budget),
         }
         figures = tr("about {about} of memory, limit {budget}").format(**sizes)
-        # Files hold what does not fit into memory; small ones are not worth a mention.
+        # Files have the data that do not fit into memory; only large ones are named.
         if self.in_files > _MENTIONED_FILE_BYTES:
             text = tr(
                 "about {about} of memory and {files} of disk space, limit {budget}"

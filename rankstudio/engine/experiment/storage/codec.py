@@ -154,7 +154,7 @@ def _path_header(
 
 
 def _path_arrays(path: PathResult, steps: Sequence[Step]) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a path, in the order in which they stand in the archive.
+    """Return the arrays of a path, in the order of the archive.
 
     The last axis of an array has one entry per step. Rows of different lengths,
     such as "weights", are joined to one array, with the lengths in a second one.
