@@ -108,7 +108,7 @@ def _open_data_of_plan(model: Model) -> FoldedDataset:
             "The model does not record its data. Give --data with a file or folder."
         )
     plan = plan_from_dict(model.plan)
-    # The sample comes with the program: its name is no path.
+    # The sample is part of the program: its name is no path.
     if plan.data != SAMPLE and not is_there(Path(plan.data)):
         raise PlanError(
             f"{plan.data}: the data of the model were not found. Give --data with a file or folder."

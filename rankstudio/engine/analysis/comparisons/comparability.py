@@ -385,7 +385,7 @@ def comparable_groups(
     # Runs of the same kind are comparable with each other.
     members: dict[_Kind, dict[Name, RunResult]] = {}
     for name, run in runs.items():
-        # Runs without estimates are apart by the reason for it.
+        # Runs without estimates are grouped by the reason for it.
         unfitted = None if run.part.is_estimate else run.unfitted
         kind = comparison_key(run), run.complete, run.queries_per_fold, unfitted
         members.setdefault(kind, {})[name] = run

@@ -1,4 +1,4 @@
-"""Differences between plans in words: the parameters that differ, and no others."""
+"""Differences between plans as texts, which name the parameters that differ."""
 
 from __future__ import annotations
 

@@ -705,8 +705,8 @@ class Plan:
         ranker_values = {
             axis.parameter.name: value for axis, value in values_on_axes if axis.ranker
         }
-        # Values of the axes win. A parameter that is no axis, because it has
-        # one value or no effect, has its first value.
+        # Values of the axes replace the first values. A parameter that is no
+        # axis, because it has one value or no effect, keeps its first value.
         return ParameterCombination(
             parameters=FrozenMapping({**first_values, **method_values}),
             ranker=FrozenMapping({**self.ranker_parameters, **ranker_values}),

@@ -181,7 +181,7 @@ class StudyFile:
             # From here on the other file is used.
             other = _open_owned(path)
             self.close()
-            # The old file is given up only after the other one is open.
+            # The old file is closed only after the other one is open.
             identity = _identity(path)
             self._db = other
             self.path = path

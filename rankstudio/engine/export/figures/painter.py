@@ -453,8 +453,8 @@ class _SeriesPainter:
             isolated_x = [x[index] for index in isolated]
             isolated_y = [y[index] for index in isolated]
             self._area.plot(isolated_x, isolated_y, linestyle="None", **marker)
-        # Markers tell the lines of a print apart. Many ordered series have none:
-        # the legend does not name each of them.
+        # In print, markers distinguish the lines. Many ordered series have none,
+        # because the legend does not name each of them.
         is_named = series.order is None or len(self._figure.series) <= _N_LOOKS
         if not (self._style.print and is_named):
             marker = {"marker": "None"}
@@ -619,7 +619,7 @@ def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
         else:
             _paint_points(page, figure, series)
 
-    # Strong rows: a band behind points; bars are painted strong by themselves.
+    # Strong rows: a band behind points. Bars are strong by their color.
     if not figure.bars:
         for row in figure.strong:
             page.area.axhspan(

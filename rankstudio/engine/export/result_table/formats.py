@@ -220,7 +220,7 @@ class _Sheet:
             any(not isnan(row.cells[column].sd) for row in table.rows)
             for column in range(len(table.columns))
         ]
-        # Whether each column of the table has a column of deviations behind it.
+        # Whether a column of deviations follows each column of the table.
         self._has_deviation_column = [
             style.sd and has_deviation for has_deviation in has_deviations
         ]
