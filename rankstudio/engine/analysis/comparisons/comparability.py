@@ -404,8 +404,8 @@ def comparable_groups(
         # Ascending order: ranked groups (False) first, then more queries.
         return datasets.index(key.data_name), not is_ranked, -sum(sizes)
 
-    # The first group of a dataset leads; the other groups say why they are
-    # apart from it.
+    # The first group of a dataset is the main one; the other groups say why they
+    # are separate from it.
     groups: list[ComparableGroup[Name]] = []
     for kind in sorted(members, key=rank):
         key, complete, *_ = kind

@@ -178,10 +178,10 @@ class StudyFile:
             finally:
                 with suppress(OSError):
                     partial.unlink(missing_ok=True)
-            # From here on the other file is used.
+            # From here on the other file is used. The old one is closed only after
+            # the other one is open.
             other = _open_owned(path)
             self.close()
-            # The old file is closed only after the other one is open.
             identity = _identity(path)
             self._db = other
             self.path = path
