@@ -411,7 +411,8 @@ def _tree(tree: TextTree, position_of: Mapping[int, int]) -> ScoreTree:
         )
     rows = zip(tree.features, tree.thresholds, tree.left, tree.right, strict=True)
     splits = tuple(
-        (position_of[f], float(t), left, right) for f, t, left, right in rows
+        (position_of[column], float(threshold), left, right)
+        for column, threshold, left, right in rows
     )
     # Children have higher numbers than their parent; leaves are below 0.
     depth = [0] * len(splits)

@@ -480,6 +480,7 @@ def compare_groups(
     """
     if not runs:
         raise PlanError("No runs to compare: expected a completed run, found none.")
+    # The measure must be one of some run; the error names the first run.
     first_number, first = next(iter(runs.items()))
     name = measure(name).name if name else comparing_measure(first.plan)
     if not any(name in run.plan.evaluated for run in runs.values()):

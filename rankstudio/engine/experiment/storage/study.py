@@ -1021,6 +1021,7 @@ class Study:
             ]
             for rows in row_lists
         )
+        # A unit also needs a combination of the plan.
         return [
             replace(unit, sound=unit.sound and 0 <= unit["position"] < n_combinations)
             for unit in units
@@ -1365,6 +1366,7 @@ def _seal_mark(row: Row, unsealed_keys: tuple[str, ...]) -> SealMark:
                 happened,
                 sequence(json.loads(row["datasets"]), str),
             )
+    # A damaged mark.
     return SealMark(True, happened)
 
 
