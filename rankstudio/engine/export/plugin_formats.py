@@ -148,8 +148,8 @@ def plugin_scores(
 ) -> Floats:
     """Score documents with a model in the format of a plug-in.
 
-    The file of the model only names a format: the reader must be that of an
-    installed plug-in, so that a file cannot have other code run.
+    The file of the model only names a format. The reader must be that of an
+    installed plug-in, so that a file cannot run other code.
 
     Parameters
     ----------

@@ -111,7 +111,7 @@ class ScoreTree:
         )
         rows: dict[str, Sequence[object]] = {
             "split_feature": [
-                c if column_of is None else column_of[c] for c in columns
+                column if column_of is None else column_of[column] for column in columns
             ],
             "threshold": list(map(repr, thresholds)),
             # 2: values up to the threshold go left; no value counts as missing
@@ -128,8 +128,8 @@ class ScoreTree:
                 children = (left[node], right[node])
                 split_counts[node] = sum(
                     # a child below 0 is a leaf: -1 is the first one
-                    counts[-1 - c] if c < 0 else split_counts[c]
-                    for c in children
+                    counts[-1 - child] if child < 0 else split_counts[child]
+                    for child in children
                 )
             rows |= {"leaf_count": counts, "internal_count": split_counts}
         return tree_text(rows)

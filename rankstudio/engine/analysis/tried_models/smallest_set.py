@@ -136,9 +136,8 @@ class SmallestSet:
 def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | None:
     """Return the smallest good set of features of a path.
 
-    It is not significantly worse than the best set of the path.
-
-    The result also has the best set and the chosen set, at `position`.
+    It is not significantly worse than the best set of the path. The result also
+    has the best set and the chosen set, at `position`.
 
     Parameters
     ----------
