@@ -4,9 +4,9 @@ Everything here is documented and stable within a version of the interface, ``AP
 plug-in names the version that it is written for (``Plugin(api=1)``); a later RankStudio
 with the same version runs it unchanged. What is not here may change with every release.
 
-Built-in selectors use nothing else of the engine, but for the arithmetic that is their
-own: a test holds this. They import it from where it stands, because this module stands
-above the engine.
+Built-in selectors use nothing else of the engine, except for arithmetic of their own: a
+test checks this. They import these names from the modules of the engine, because the
+engine does not import this module.
 
 A method without a package needs nothing of this module: a class with ``fit(X, y)``, or
 a function ``scores(X, y, qid)`` in a Python file, is enough.
@@ -391,6 +391,7 @@ __all__ = ["API", *_HOMES]  # noqa: PLE0604 - names of a table
 
 
 def __getattr__(name: str) -> object:
+    """Import a name of the interface when it is first used."""
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -398,4 +399,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
+    """Return the names of the interface."""
     return sorted(__all__)

@@ -85,16 +85,22 @@ def check_method(
 
 @dataclass(frozen=True)
 class _Checks:
-    """The checks of one method; a check raises an error if the method does not pass it."""
+    """The checks of one method.
+
+    A check raises an error if the method does not pass it.
+    """
 
     entry: Method
     parameters: dict[str, Any]
 
     def results(self, *, processes: bool) -> Iterator[MethodCheck]:
-        """Yield the results of all checks.
+        """Make all checks of the method, and yield their results.
 
         After a failure of one of the first checks, the others are not made.
+
+        With `processes`, worker processes are checked, too.
         """
+        # Names and functions of checks. The others need what the first ones check.
         first: list[tuple[str, Callable[[], None]]] = [
             ("entry is valid", lambda: refuse_invalid(self.entry)),
             ("texts are complete", self._texts),
@@ -122,9 +128,11 @@ class _Checks:
             yield self._result(name, check)
 
     def _result(self, name: str, check: Callable[[], None]) -> MethodCheck:
-        """Return the result of a check.
+        """Make a check, and return its result.
 
-        The check is a function that raises an error if it fails.
+        This is its name, and the problem, "" for none.
+
+        The check is a function. It raises an error if the method fails.
         """
         try:
             check()
@@ -137,6 +145,11 @@ class _Checks:
         return MethodCheck(self.entry.key, name)
 
     def _texts(self) -> None:
+        """Refuse an entry with an empty text.
+
+        It needs a label, a citation, a title, a summary, and help for each
+        parameter.
+        """
         entry = self.entry
         text = entry.description
         papers = (("citation", text.citation), ("title", text.title))
@@ -148,6 +161,7 @@ class _Checks:
             )
 
     def _imported(self) -> None:
+        """Refuse an estimator that cannot be imported."""
         if find_method(self.entry.key) is None:
             add_entry(self.entry)
         self.entry.load()
@@ -155,7 +169,10 @@ class _Checks:
     def _plan(self, **changes: Any) -> Plan:
         """Return a plan of the method with one value of each grid.
 
-        It is the middle value of the default grid, unless the author gave another one.
+        It is the middle value of the default grid, unless the author of
+        the method gave another one.
+
+        `changes` replaces attributes of the plan.
         """
         middle_values = {
             p.name: p.default[len(p.default) // 2]
@@ -168,6 +185,10 @@ class _Checks:
         )
 
     def _estimator(self, part: RankingDataset) -> Any:
+        """Return an estimator for some data.
+
+        It has one value per parameter.
+        """
         plan = self._plan()
         return estimator(
             plan, plan.entry, plan.combinations[0].parameters, part.feature_ids
@@ -186,6 +207,10 @@ class _Checks:
         )
 
     def _steps(self) -> None:
+        """Refuse a path without steps.
+
+        A selector with a score of candidates must also have candidates.
+        """
         plan = self._plan()
         dataset = _data()
         result = _result_of(plan, dataset)
@@ -198,6 +223,10 @@ class _Checks:
                 )
 
     def _determinism(self) -> None:
+        """Train twice on equal data.
+
+        Refuse different results.
+        """
         part = _data().folds[0].train
         _assert_equal(
             self._fitted(part),
@@ -206,6 +235,10 @@ class _Checks:
         )
 
     def _unchanged(self) -> None:
+        """Train, and compare the data before and after.
+
+        Refuse a method that changes values or labels.
+        """
         part = _data().folds[0].train
         X_before = part.X.copy()
         y_before = part.y.copy()
@@ -214,23 +247,32 @@ class _Checks:
         assert equal, "X or y was changed."
 
     def _query_order(self) -> None:
+        """Reverse the queries, and refuse other results."""
         part = _data().folds[0].train
         queries = [
-            np.flatnonzero(part.qid == q) for q in dict.fromkeys(part.qid.tolist())
+            np.flatnonzero(part.qid == query)
+            for query in dict.fromkeys(part.qid.tolist())
         ]
         self._compare_orders(part, np.concatenate(queries[::-1]))
 
     def _document_order(self) -> None:
+        """Reverse the documents of each query.
+
+        Refuse other results.
+        """
         part = _data().folds[0].train
         queries = [
-            np.flatnonzero(part.qid == q) for q in dict.fromkeys(part.qid.tolist())
+            np.flatnonzero(part.qid == query)
+            for query in dict.fromkeys(part.qid.tolist())
         ]
         self._compare_orders(part, np.concatenate([rows[::-1] for rows in queries]))
 
     def _compare_orders(self, part: RankingDataset, rows: Ints) -> None:
         """Train on the documents in two orders.
 
-        Compare the last models' scores and order of features.
+        `rows` is the second order. Refuse different last models: they must
+        select the same features in the same order, and their scores may differ
+        only by rounding.
         """
         first = self._fitted(part)[-1]
         second = self._fitted(part, rows)[-1]
@@ -240,6 +282,7 @@ class _Checks:
         columns = np.ascontiguousarray(part.X.T)
         scores: Floats = first.scores(columns)
         reordered: Floats = second.scores(columns)
+        # Not 0, because the difference is divided by it.
         largest = max(float(np.abs(scores).max()), np.finfo(np.float64).tiny)
         difference = float(np.abs(scores - reordered).max()) / largest
         assert difference <= _SCORE_TOLERANCE, (
@@ -247,6 +290,10 @@ class _Checks:
         )
 
     def _pickled(self) -> None:
+        """Pickle an estimator, and train the copy.
+
+        Refuse other results.
+        """
         part = _data().folds[0].train
         method = self._estimator(part)
         unpickled = pickle.loads(pickle.dumps(method))
@@ -255,6 +302,10 @@ class _Checks:
         _assert_equal(first, second, "A pickled estimator gives other results.")
 
     def _plan_file(self) -> None:
+        """Save a plan of the method, and read it.
+
+        Refuse another plan.
+        """
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "plan.toml"
             save_plan(self._plan(), path)
@@ -263,6 +314,10 @@ class _Checks:
             )
 
     def _resumed(self) -> None:
+        """Interrupt a run, resume it, and refuse other results.
+
+        They must be those of a run without interruption.
+        """
         plan = self._plan(folds=(1, 2))
         dataset = _data()
         full = _result_of(plan, dataset)
@@ -271,8 +326,9 @@ class _Checks:
             Study.create(Path(folder) / "s.rankstudio") as study,
         ):
             events = run_stored(plan, dataset, study)
+            # Interrupt the run after its first unit.
             next(event for event in events if isinstance(event, UnitFinished))
-            events.close()  # interrupt the run after its first unit
+            events.close()
             finished = [
                 event
                 for event in run_stored(plan, dataset, study)
@@ -283,6 +339,10 @@ class _Checks:
         )
 
     def _processes(self) -> None:
+        """Run a plan here and in a worker process.
+
+        Refuse different results.
+        """
         plan = self._plan()
         dataset = _data()
         local = _result_of(plan, dataset)
@@ -291,7 +351,10 @@ class _Checks:
         assert remote.average == local.average, "Worker processes have other results."
 
     def _growth(self) -> None:
-        """Refuse time that grows with more than the fourth power of the number of features."""
+        """Refuse time that grows too much with the number of features.
+
+        The limit is the fourth power of this number.
+        """
         seconds = []
         for n_noise in (16, 64):  # 20 and 68 features with the informative ones
             sizes: Any = {
@@ -304,12 +367,18 @@ class _Checks:
             began = process_time()
             self._fitted(part)
             seconds.append(process_time() - began)
+        # There are about four times as many features.
+        # A very short time is mostly overhead.
         allowed = 4**4 * max(seconds[0], 0.05)
         message = f"Four times the features took {seconds[1] / max(seconds[0], 1e-3):.0f} times as long."
         assert seconds[1] <= allowed, message
 
 
 def _data() -> FoldedDataset:
+    """Return small random data with all kinds of features.
+
+    They are the same at each call.
+    """
     return make_ranking(
         30,
         n_informative=4,
@@ -322,6 +391,10 @@ def _data() -> FoldedDataset:
 
 
 def _result_of(plan: Plan, dataset: FoldedDataset, executor: Any = None) -> RunResult:
+    """Return the result of a run.
+
+    Without `executor`, it runs here.
+    """
     for event in run(plan, dataset, executor=executor):
         if isinstance(event, RunFinished):
             return event.result
@@ -329,6 +402,7 @@ def _result_of(plan: Plan, dataset: FoldedDataset, executor: Any = None) -> RunR
 
 
 def _assert_equal(first: list[Step], second: list[Step], message: str) -> None:
+    """Raise an error with `message` if steps differ."""
     assert len(first) == len(second), message
     for step, other in zip(first, second, strict=True):
         assert step.selected == other.selected, message

@@ -1,1 +1,1 @@
-"""Analyses of finished runs: significance, stability of the selection, Pareto fronts, published results."""
+"""Analyses of finished runs, such as tests, stability and Pareto fronts."""

@@ -1,9 +1,9 @@
-"""The papers and programs that runs use, as entries of BibTeX: those of RankStudio, and those of plug-ins.
+"""The papers and programs that runs use, as entries of BibTeX.
 
 ``resources/references.bib`` has the entries of RankStudio. The keywords of an
 entry name what it belongs to, such as ``method:gas`` or ``convention:mslr``.
-Methods and plug-ins of others give BibTeX themselves; without it, an entry is
-made of what they say of themselves.
+Methods and plug-ins of others have their own BibTeX. If they have none, an
+entry is made of their title and citation.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from rankstudio.engine.support.escaping import bibtex_escaped, comment_text
 from rankstudio.engine.support.resources import resource
 
 _PROGRAM = "program RankStudio"
+# Authors and year, such as "Lai et al. 2013".
 _CITATION = re.compile(r"(?P<authors>.+?),? (?P<year>(1[89]|20)\d\d)[a-z]?")
 
 
@@ -77,7 +78,9 @@ def _shipped_entries() -> dict[str, tuple[BibEntry, ...]]:
 
 
 def entries_for(keyword: str) -> tuple[BibEntry, ...]:
-    """Return the entries of RankStudio for a keyword: "method:gas", "convention:mslr", "tests".
+    """Return the entries of RankStudio for a keyword.
+
+    Keywords are, for example, "method:gas", "convention:mslr" and "tests".
 
     The result is empty if nothing is to be cited for the keyword.
     """
@@ -111,7 +114,8 @@ def method_entries(method: Method) -> tuple[BibEntry, ...]:
         own_entries = parse_bibtex(description.bibtex)
         if own_entries:
             return own_entries
-    # Without BibTeX, an entry of the authors, the year and the title that are shown.
+    # Without BibTeX, an entry is made of the citation, authors and year, and of
+    # the title that users see. If the citation has another form, it is quoted.
     cited = _CITATION.fullmatch(description.citation)
     if cited is None:
         return (
@@ -122,6 +126,7 @@ def method_entries(method: Method) -> tuple[BibEntry, ...]:
                 howpublished=description.citation,
             ),
         )
+    # The key is, for example, "Pahikkala2010Efficient".
     first_author = re.split(r" and | & | et al|,", cited["authors"])[0]
     first_word = (description.title.split() or [method.key])[0]
     key = key_of(f"{first_author}{cited['year']}{first_word}").replace("-", "")
@@ -144,7 +149,8 @@ def _authors(text: str) -> str:
 def plugin_entries(loaded: LoadedPlugin) -> tuple[BibEntry, ...]:
     """Return the BibTeX entries of a plug-in.
 
-    A built-in one has RankStudio's, another one its own, or one made of its texts.
+    For a built-in plug-in it is the entry of RankStudio. Another one has its own
+    entries, or one that is made of its package, version and summary.
     """
     if loaded.built_in:
         return (program_entry(),)
@@ -176,6 +182,7 @@ def plan_references(plan: Plan) -> tuple[Reference, ...]:
         RankStudio, methods, dataset, measures, their convention, and the
         selection rule, each entry once.
     """
+    # BibTeX and the texts on uses are English in every language of the window.
     with in_english():
         return _merged(
             [
@@ -208,7 +215,7 @@ def references_of_runs(runs: Sequence[RunResult]) -> tuple[Reference, ...]:
             uses += _uses_of_run(run)
         if any(len(group.runs) > 1 and not group.unranked for group in groups):
             uses += _shipped_uses("tests", "comparison of runs")
-        if any(r.plan.entry.selects and len(r.folds) > 1 for r in runs):
+        if any(run.plan.entry.selects and len(run.folds) > 1 for run in runs):
             uses += _shipped_uses("stability", "agreement of the folds")
         if len({run.data_name for run in runs}) > 1:
             uses += _shipped_uses("ranks", "methods over datasets")
@@ -252,7 +259,7 @@ def _uses_of_run(run: RunResult) -> Iterator[_Use]:
 def _dataset_of(
     plan: Plan, feature_names: Sequence[str] = (), n_features: int | None = None
 ) -> str | None:
-    """Return the key of the public dataset that a plan runs on; None if none is recognised."""
+    """Return the key of the public dataset of a plan; None for others."""
     if plan.data == SAMPLE:
         return None
     return recorded_dataset(plan.data, feature_names, n_features)
@@ -303,10 +310,12 @@ def _shipped_uses(keyword: str, use: str) -> list[_Use]:
 def _uses_of_package(origin: Origin | None, use: str) -> Iterator[_Use]:
     """Yield the BibTeX entries of the package that has the code of a method or measure.
 
-    None are yielded for RankStudio's own code, and for files.
+    Each comes with the text `use`, which says what it is used for. None are
+    yielded for RankStudio's own code, and for Python files.
     """
     if origin is None or origin.kind not in (OriginKind.PACKAGE, OriginKind.IMPORT):
         return
+    # The entries of the package's plug-ins, or one made of name and version.
     loaded = [
         plugin
         for plugin in plugins().loaded
@@ -322,14 +331,16 @@ def _uses_of_package(origin: Origin | None, use: str) -> Iterator[_Use]:
 
 
 def _merged(uses: Iterable[_Use]) -> tuple[Reference, ...]:
-    """Return each BibTeX entry once, in the order of first use, with unique keys.
+    """Return each BibTeX entry once, with all its uses, in the order of first use.
 
-    All its uses are joined. A different entry with a key that exists already
-    gets a number after the key.
+    `uses` has pairs of an entry and a text on its use. The keys become unique:
+    another entry with the same key gets a number after it.
     """
     uses_by_entry: dict[BibEntry, list[str]] = {}
     for bib_entry, use in uses:
         uses_by_entry.setdefault(bib_entry, []).append(use)
+
+    # References by key in lower case, because BibTeX ignores the case of keys.
     references: dict[str, Reference] = {}
     for bib_entry, entry_uses in uses_by_entry.items():
         key = bib_entry.key

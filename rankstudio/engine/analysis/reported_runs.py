@@ -1,4 +1,4 @@
-"""The runs of a study with their data: what tables, figures and a report are made of."""
+"""The runs of a study with their data, for tables, figures and reports."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ class ReportedRun:
     label : RunLabel
         The user's note.
     evidence : tuple of (int, bytes)
-        What the study stores as evidence for its selections and models, each with the number of the fold, as
-        :mod:`rankstudio.plugins.evidence` packs it.
+        Evidence of the study for its selections and models, each with the
+        number of the fold. :mod:`rankstudio.plugins.evidence` makes the bytes.
     """
 
     number: int
@@ -145,13 +145,14 @@ class ReportSource:
     @cached_property
     def groups(self) -> tuple[ReportedGroup, ...]:
         """Runs of the report in groups of comparable ones, dataset by dataset."""
-        # Groups of a dataset are counted, so that their titles can tell them apart.
+        # The groups of each dataset are numbered: this number is in their titles.
         by_number = {run.number: run for run in self.runs}
         groups = comparable_groups({run.number: run.result for run in self.runs})
         positions: dict[str, int] = {}
         n_groups = Counter(group.key.data_name for group in groups)
         reported = []
         for group in groups:
+            # The position of a group counts from 1 on its dataset.
             data = group.key.data_name
             positions[data] = positions.get(data, 0) + 1
             runs = tuple(by_number[number] for number in group.runs)
@@ -174,7 +175,9 @@ class ReportSource:
 
 @dataclass(frozen=True, eq=False)
 class ReportedGroup:
-    """A group of comparable runs of a report, or of runs that are not ranked: a chapter of its results.
+    """A group of comparable runs of a report, or of runs that are not ranked.
+
+    It is a chapter of the results.
 
     Attributes
     ----------
@@ -210,7 +213,10 @@ class ReportedGroup:
 
     @property
     def folds_title(self) -> str:
-        """Name for titles of figures of another part than the group's, which has other queries."""
+        """Name for titles of figures of another part than the group's.
+
+        Such a part has other queries.
+        """
         return (
             f"{self.data} ({self.group.folds_text})" if self.n_groups > 1 else self.data
         )
@@ -272,9 +278,10 @@ def best_of(runs: Sequence[ReportedRun], name: str) -> ReportedRun:
 def tests_of(
     runs: Sequence[ReportedRun], reference: ReportedRun, name: str
 ) -> list[ComparedRun]:
-    """Return the paired tests of runs against one of them, by a measure.
+    """Return a row for each run with its paired test against the reference, by a measure.
 
-    They are corrected together. Runs that cannot be paired are listed with the reason.
+    The p values are corrected for the number of tests. Runs that cannot be
+    paired have the reason instead of a test.
     """
     by_number: dict[int, RunResult] = {run.number: run.result for run in runs}
     against = reference.result
@@ -297,6 +304,7 @@ class DataOpener:
     """Opens the data of each run once; None for changed or missing data."""
 
     def __init__(self) -> None:
+        """Begin without data."""
         self._opened: dict[tuple[str, ...], FoldedDataset | None] = {}
 
     def __call__(self, plan: Plan, recorded: RecordedData) -> FoldedDataset | None:
@@ -348,6 +356,9 @@ class RunChoice:
 
     def of(self, datasets: Mapping[int, str]) -> tuple[int, ...]:
         """Return the numbers of the chosen runs.
+
+        They are the runs with the chosen numbers, or on the chosen dataset. If
+        neither is chosen, they are those on the dataset of the latest run.
 
         Parameters
         ----------

@@ -1,1 +1,1 @@
-"""Experiments: a plan goes in, a stream of events comes out, results remain."""
+"""Experiments: plans, the runs of plans with their events, and their results."""

@@ -1,4 +1,4 @@
-"""The documents on which an exported model is tried: those of the test part that its run kept for last."""
+"""Documents on which an exported model is tried: those of the test part, if there is one."""
 
 from __future__ import annotations
 
@@ -58,7 +58,10 @@ def trial_parts(
         if location is None
         else _open_location(model, location)
     )
+    # The fold of the model, or all folds; and the part: "test" if there is one.
     folds, name = _folds_and_part(dataset, model.origin.get("fold"))
+    # The description names what the data could be confused with: the fold if
+    # there are several, and the part if there are other ones.
     of_fold = (
         f" of fold {folds[0].number}"
         if len(dataset.folds) > 1 and len(folds) == 1
@@ -74,7 +77,10 @@ def trial_parts(
 
 
 def parts_to_try(dataset: FoldedDataset, fold: object) -> list[RankingDataset]:
-    """Return the documents of an open dataset that `trial_parts` would return for a model of a fold."""
+    """Return the documents of an open dataset on which to try a model.
+
+    They are those of `trial_parts` for a model of this fold.
+    """
     folds, name = _folds_and_part(dataset, fold)
     return [fold.parts.get(name, fold.train) for fold in folds]
 
@@ -82,21 +88,27 @@ def parts_to_try(dataset: FoldedDataset, fold: object) -> list[RankingDataset]:
 def _folds_and_part(
     dataset: FoldedDataset, number: object
 ) -> tuple[Sequence[Fold], str]:
-    """Return the fold with a number, or all folds if none has it, and the name of the part to score."""
+    """Return the fold with a number, and the name of its part to score.
+
+    If no fold has the number, all folds are returned.
+    """
     folds = [fold for fold in dataset.folds if fold.number == number] or dataset.folds
     return folds, next(name for name in _PART_TITLES if name in folds[0].parts)
 
 
 def _open_data_of_plan(model: Model) -> FoldedDataset:
-    """Open the data that the model's plan names, with its folds.
+    """Open the data that the plan in a model's file names, divided into its folds.
 
-    Nothing is scaled: the model and its exported file scale the values themselves.
+    Nothing is scaled: the model scales the values itself.
+
+    PlanError is raised if the file has no plan, or the data are missing.
     """
     if not model.plan:
         raise PlanError(
             "The model does not record its data. Give --data with a file or folder."
         )
     plan = plan_from_dict(model.plan)
+    # The sample is part of the program: its name is no path.
     if plan.data != SAMPLE and not is_there(Path(plan.data)):
         raise PlanError(
             f"{plan.data}: the data of the model were not found. Give --data with a file or folder."

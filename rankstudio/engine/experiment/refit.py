@@ -1,4 +1,7 @@
-"""The final model of a run: trained on all queries, with what the whole protocol has chosen."""
+"""The final model of a run, trained on all queries.
+
+The whole protocol chooses its parameters and its size.
+"""
 
 from __future__ import annotations
 
@@ -74,12 +77,14 @@ def refit(result: RunResult, dataset: FoldedDataset) -> Model:
 
 
 def refit_steps(result: RunResult, dataset: FoldedDataset) -> Waiting[Model]:
-    """Yield progress, and return the final model of a run, trained on all queries of its data.
+    """Yield progress, and return the final model of a run.
+
+    The model is trained on all queries of the run's data.
 
     `dataset` has the data of the run. DatasetError is raised for other data,
     and PlanError for an unfinished run, or a rule that the model breaks.
     """
-    # The data must be those of the run.
+    # The run must be finished, and the data must be those of the run.
     plan = result.plan
     check_refit(plan, finished=result.complete and bool(result.folds))
     yield WorkProgress(tr("comparing the data with those of the run"), 0.0)
@@ -108,8 +113,8 @@ def refit_steps(result: RunResult, dataset: FoldedDataset) -> Waiting[Model]:
         )
         raise PlanError(text.format(size=step.n_selected, most=max_features))
 
-    # The model keeps a record of how it was chosen. There are no measures,
-    # because no unseen queries remain.
+    # The model keeps a record of how it was chosen. It has no measures, the
+    # empty dict, because no unseen queries remain.
     features = result.feature_ids.tolist(), result.feature_names
     model = portable_model(
         plan, features, result.data_name, Chosen(unit, step), {}, fold=ALL
@@ -169,7 +174,8 @@ def _check_same_data(result: RunResult, dataset: FoldedDataset) -> None:
 def _all_paths_ascend(result: RunResult, choice: ProtocolChoice) -> bool:
     """Return whether each step of the chosen combination's paths is longer than the one before.
 
-    A length is a number of features or rounds. A floating search also removes features.
+    A length is a number of features or rounds, as in a path's `x_values`. Paths
+    do not ascend if the method also removes features, as a floating search does.
     """
     paths = (
         path
@@ -196,7 +202,7 @@ def _learn_model(
     model, the largest model below it is returned, or the smallest of all.
     """
     fold = Fold(1, data)
-    # nothing is left out: no measure is needed
+    # With these two settings no measure is computed: the choice is made already.
     criterion_plan = plan.changed(select_by=CRITERION, rule=BEST)
     context = FoldContext(criterion_plan, fold, group_training(fold))
     path_length = (
@@ -242,16 +248,18 @@ def _path_steps(
 
 
 def _step_length(plan: Plan, step: Step) -> int:
+    """Return the number of features of a step, or its number."""
     return step.n_selected if plan.step_kind is StepKind.FEATURES else step.number
 
 
 def _step_nearer_length(
     plan: Plan, choice: ProtocolChoice, earlier: Step, later: Step
 ) -> Step:
-    """Return which of two steps of a path is nearer to the chosen length.
+    """Return the one of two steps of a path that is nearer to the chosen length.
 
     That is the longest one up to this length. If both are longer, it is the
-    shorter one; for an optimiser without a length, the later one.
+    shorter one. For an optimiser, which has no length, it is the later one. A
+    later step with more features than the plan's rule allows is not taken.
     """
     # An optimiser's last iteration is its model.
     if choice.length is None:
@@ -282,7 +290,10 @@ def _path_progress(plan: Plan, step: Step, max_length: int) -> WorkProgress:
 def _model_origin(
     plan: Plan, choice: ProtocolChoice, data: RankingDataset
 ) -> dict[str, Any]:
-    """Return the origin of a final model for its file: its queries, the choice, and its quality."""
+    """Return the origin of a final model for its file.
+
+    It has the queries, the choice, and a note on the quality.
+    """
     # A chosen length is a number of features or rounds; other steps have none.
     names = {StepKind.FEATURES: "n_features", StepKind.ROUNDS: "n_rounds"}
     length = {} if choice.length is None else {names[plan.step_kind]: choice.length}

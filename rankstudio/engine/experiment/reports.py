@@ -1,4 +1,8 @@
-"""A finished run as files: results.json, metrics.csv, selection_path.csv, plan.toml and the models."""
+"""A finished run as files.
+
+They are results.json, metrics.csv, selection_path.csv, plan.toml and the
+models.
+"""
 
 from __future__ import annotations
 
@@ -58,9 +62,10 @@ def chosen_values(result: RunResult, fold: FoldResult) -> dict[str, Any]:
 
 
 def results_as_dict(result: RunResult) -> dict[str, Any]:
-    """Return the results as plain values for JSON.
+    """Return the results of a run as plain values for JSON.
 
-    Equal runs give equal values, without times or dates.
+    Equal runs give equal values: times and dates are not among them. A measure
+    is a dict of name to value.
     """
     # NaN is not valid JSON, so it becomes None.
     return {
@@ -80,6 +85,7 @@ def results_as_dict(result: RunResult) -> dict[str, Any]:
                 ].tolist(),
                 "validation": _nan_as_none(fold.validation),
                 "test": _nan_as_none(fold.test),
+                # Only some methods measure by queries left out of training.
                 **(
                     {"left_out": _left_out_measures(result, fold)}
                     if result.plan.leaves_out
@@ -101,16 +107,22 @@ def results_as_dict(result: RunResult) -> dict[str, Any]:
 
 
 def _left_out_measures(result: RunResult, fold: FoldResult) -> dict[str, Any]:
-    """Return the measures of a fold on left-out queries: of the chosen model, and along all paths."""
+    """Return the measures of a fold on queries that were left out of training, for JSON.
+
+    "chosen" has those of the chosen model, and "paths" those of every model of
+    each path.
+    """
     return {
-        # Names are plain here: "MAP", not "leave-query-out MAP".
+        # `plain` shortens names: "MAP", not "leave-query-out MAP".
         "chosen": _nan_as_none(plain(fold.left_out)),
         "paths": [
             {
                 **result.plan.axis_values(path.unit.values),
                 "steps": path.x_values.tolist(),
                 "measures": {
-                    name: [None if isnan(v) else v for v in values.tolist()]
+                    name: [
+                        None if isnan(number) else number for number in values.tolist()
+                    ]
                     for name, values in plain(left_out(path.validation)).items()
                 },
             }
@@ -120,14 +132,18 @@ def _left_out_measures(result: RunResult, fold: FoldResult) -> dict[str, Any]:
 
 
 def _nan_as_none(measures: Mapping[str, float]) -> dict[str, float | None]:
-    """Return measures for JSON, which has no NaN: an undefined measure, as in a single query, is None."""
+    """Return measures for JSON, which has no NaN.
+
+    An undefined measure, as in a single query, is None.
+    """
     return {name: None if isnan(value) else value for name, value in measures.items()}
 
 
 def metrics_table(result: RunResult) -> tuple[list[str], list[Row]]:
-    """Return the header and the rows of metrics.csv: one per fold and part, and the average.
+    """Return the header and the rows of metrics.csv.
 
-    Parts are validation, test, and left-out queries or pairs of documents.
+    There is a row for each fold and part, and one for the average. Parts are
+    validation, test, and left-out queries or pairs of documents.
 
     A row has the fold, the part, the chosen values of the plan's parameters,
     the number of features, and the measures.
@@ -176,7 +192,10 @@ def _nan_as_blank(value: float) -> float | str:
 
 
 def _axis_cell(axis: Axis, value: Any) -> float | str:
-    """Return a value on an axis for a table: numbers and texts as they are, others formatted by the axis."""
+    """Return a value on an axis for a table.
+
+    Numbers and texts stay as they are; the axis formats other values.
+    """
     is_plain = isinstance(value, int | float | str) and not isinstance(value, bool)
     return value if is_plain else axis.format(value)
 
@@ -193,8 +212,8 @@ def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
         path = next(p for p in fold.paths if p.unit == fold.chosen.unit)
         last = path.steps[-1]
         model = fold.chosen.step
-        # Only the steps of a growing set have a criterion for the feature that
-        # they add.
+        # The criterion beside a feature is that of the first step that uses it.
+        # Where steps are not features, it is that of the last step.
         steps = path.steps if path.step_kind is StepKind.FEATURES else ()
         # The first step that uses each column.
         first_step: dict[int, Step] = {}
@@ -217,6 +236,7 @@ def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
                     result.feature_names[column],
                     int(is_selected),
                     float(weights[column]) if is_selected else "",
+                    # The divisor is the number of documents for a sum over them.
                     step.criterion / path.divisor,
                     *((groups.get(feature, ""),) if groups else ()),
                 )
@@ -234,7 +254,9 @@ def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
 
 
 def write_results(result: RunResult, folder: str | Path) -> list[Path]:
-    """Write all files of a run into a folder, created if it does not exist; return their paths.
+    """Write all files of a run into a folder, and return their paths.
+
+    The folder is made if it does not exist.
 
     Raises
     ------
@@ -252,7 +274,8 @@ def write_results(result: RunResult, folder: str | Path) -> list[Path]:
     save_csv(folder / "metrics.csv", *metrics_table(result))
     save_csv(folder / "selection_path.csv", *features_table(result))
     existing_plan = _readable_plan(folder / "plan.toml")
-    # An existing plan that agrees is kept: it may have comments of its author.
+    # An existing plan with the same settings is kept: it may have comments of
+    # its author.
     if existing_plan is None or not existing_plan.agrees(result.plan):
         save_plan(result.plan, folder / "plan.toml")
     return [
@@ -288,13 +311,15 @@ def chosen_model(result: RunResult, fold: FoldResult) -> Model:
 
 
 def plan_of_results(folder: Path) -> Plan | None:
-    """Return the plan of the results in a folder, or a plan to run there.
+    """Return the plan of the results in a folder, otherwise a plan to run there.
 
-    The result is None without either.
+    The result is None without either, or if the file cannot be read or is no
+    plan.
     """
     results = folder / "results.json"
     if not results.exists():
         return _readable_plan(folder / "plan.toml")
+    # A file with other contents may raise any of these errors.
     try:
         return plan_from_dict(json.loads(read_text(results))["plan"])
     except (
@@ -340,7 +365,8 @@ def portable_model(
     measures : Mapping
         Measures by part: ``{"validation": {"MAP": …}, "test": {…}}``.
     fold : str or int, optional
-        Training data of the model; by default the fold of the unit.
+        Fold on whose training part the model was trained, or "all" for all
+        queries; by default the fold of the unit.
     """
     # Weights of the selected features only. `beyond` is what a nonlinear model
     # has besides its weights.
@@ -348,7 +374,8 @@ def portable_model(
     ids, names = features
     coef = step.coef
     weights = tuple(
-        Weight(int(ids[c]), names[c], float(coef[c])) for c in step.selected
+        Weight(int(ids[column]), names[column], float(coef[column]))
+        for column in step.selected
     )
 
     # Where the model comes from, and what its scores depend on.
@@ -378,7 +405,10 @@ def portable_model(
 
 
 def _model_source(plan: Plan, fold: str | int) -> dict[str, Any]:
-    """Return the fold on which a model was learned; for a given model, the files it was read from."""
+    """Return the fold on which a model was learned.
+
+    For a given model, return the files that it was read from.
+    """
     return (
         {"given": plan_as_dict(plan)["scores"]}
         if plan.entry.learns_nothing

@@ -1,4 +1,8 @@
-"""Runs with a study: the events of a plain run, each result stored before its event is yielded."""
+"""Runs with a study.
+
+They have the events of a plain run; each result is stored before its event is
+yielded.
+"""
 
 from __future__ import annotations
 
@@ -75,13 +79,17 @@ def run_stored(
     """
     # Find or begin the run in the study.
     dataset = FoldedDataset.of(dataset)
-    # A plan that names no convention of measures gets that of its data.
+    # A convention says how measures treat ties and short queries. A plan that
+    # names none gets that of its data.
     plan = with_usual_convention(plan, dataset)
     if key is None:
+        # Called for its errors only: the plan must fit the data.
         check(plan, dataset)
         key = study.begin(plan, dataset, anew)
     else:
+        # Also for its errors only: the data and versions must be those of the run.
         study.check(key, dataset)
+    # Damaged results are computed again.
     study.discard_damaged(key)
 
     # Results that the study has.
@@ -124,7 +132,10 @@ def run_stored(
 
 
 def _timed(events: Generator[Event, None, None]) -> Iterator[tuple[Event, float]]:
-    """Yield each event with the seconds of its computation, without the time of its receiver."""
+    """Yield each event with the seconds of its computation.
+
+    The time that the receiver of an event takes does not count.
+    """
     with closing(events):
         while True:
             began = time.perf_counter()

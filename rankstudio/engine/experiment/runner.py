@@ -1,4 +1,4 @@
-"""The run of a plan: a stream of events that the window and the terminal both consume."""
+"""The run of a plan, as a stream of events for the window and the terminal."""
 
 from __future__ import annotations
 
@@ -135,6 +135,7 @@ def _open_undivided(plan: Plan) -> FoldedDataset:
     from rankstudio.engine.data.folders import open_dataset  # noqa: PLC0415 - numba, where it is needed
     from rankstudio.engine.data.table import scaling  # noqa: PLC0415 - numba, where it is needed
 
+    # How to scale the values; False for not at all.
     scaled = scaling(plan.normalize)
     return open_dataset(
         plan.data, missing=plan.missing, normalize=scaled, columns=plan.columns
@@ -152,6 +153,7 @@ def usual_choices(plan: Plan, dataset: FoldedDataset, stated: Container[str]) ->
         plan = usual_measures(plan, one_ranking=dataset.origin.columns.no_queries)
     if "convention" not in stated or not plan.convention:
         plan = plan.changed(convention=dataset.convention)
+    # The plan also records the plug-in's format of the data, if there is one.
     plan = with_known_costs(with_data_format(plan, dataset), dataset)
     has_validation = plan.inner or any(fold.vali is not None for fold in dataset.folds)
     return (
@@ -179,7 +181,9 @@ def estimate(
     dataset: FoldedDataset | RankingDataset,
     executor: Executor | None = None,
 ) -> MemoryEstimate:
-    """Return the memory requirements of a plan on the data, and how it will execute, before any work.
+    """Return the memory requirements of a plan on data, before any work.
+
+    They also say how the plan will be executed.
 
     Parameters and errors as in :func:`run`, except that nothing is rejected for
     lack of memory.
@@ -304,7 +308,10 @@ def run(
 def _checked_estimate(
     plan: Plan, folds: Sequence[Fold], executor: Executor | None
 ) -> MemoryEstimate | None:
-    """Return the memory estimate of a plan on folds, None for no folds; raise if memory is insufficient."""
+    """Return the memory estimate of a plan on folds; None for no folds.
+
+    An error is raised if the memory is insufficient.
+    """
     if not folds:
         return None
     need = memory_estimate(plan, folds, workers_here(executor))
@@ -313,7 +320,7 @@ def _checked_estimate(
 
 
 def _learns_by_shards(plan: Plan, folds: Sequence[Fold]) -> bool:
-    """Return whether workers share the shards of some training part, instead of the units of the run."""
+    """Return whether workers share shards of training parts instead of units."""
     if plan.entry.learns_nothing or preferences_of(plan):
         return False
     parts = [fold.train for fold in folds if not isinstance(fold.train, PartOfWhole)]
@@ -328,7 +335,7 @@ def _scheduler(
     finished_work: Finished,
     keep: Keeper,
 ) -> UnitScheduler:
-    """Return a scheduler of the missing units on an executor, with the data of their folds alone."""
+    """Return a scheduler of the missing units, with the data of their folds."""
     missing_units = [unit for unit in units if not finished_work.has(unit)]
     numbers = {unit.fold for unit in missing_units}
     needed_folds = [fold for fold in folds if fold.number in numbers]
@@ -338,7 +345,10 @@ def _scheduler(
 def _training_data(
     fold: Fold, grouped: dict[int, TrainingData] | None, workers: ShardExecutor
 ) -> TrainingData:
-    """Return the training part of a fold: the cached one, unless its shards are on other workers."""
+    """Return the training part of a fold.
+
+    It is the cached one, unless its shards are on other workers.
+    """
     # Folds that are views of one dataset are not cached, because each entry
     # would be a copy.
     cache = {} if grouped is None or isinstance(fold.train, PartOfWhole) else grouped
@@ -405,7 +415,10 @@ def _checked_work(
 
 
 def _checked_folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
-    """Return the folds to run; raise an error if one lacks what the plan needs to choose a model."""
+    """Return the folds to run.
+
+    An error is raised if one lacks what the plan needs to choose a model.
+    """
     # Folds of the plan, or all.
     folds_by_number = {fold.number: fold for fold in dataset.folds}
     for number in plan.folds:
@@ -451,12 +464,18 @@ def _checked_folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
 
 
 def _check_sparse(plan: Plan, fold: Fold, data: str, *, by_criterion: bool) -> None:
-    """Raise an error if a method cannot learn from sparse features, or not choose by its criterion."""
+    """Raise an error if a plan's method does not support the sparse features of a fold.
+
+    Dense features pass. `data` is the name of the data for the message, and
+    `by_criterion` says whether the method's own criterion chooses the model,
+    which RankRLS cannot compute with sparse features.
+    """
     if plan.entry.learns_nothing or not isinstance(fold.train.X, SparseRows):
         return
     if plan.method == RANKRLS.key:
         _check_sparse_rankrls(plan, data, by_criterion=by_criterion)
-    # other methods learn from a dense array of the features
+    # Methods that do not accept sparse features learn from a dense array of
+    # them.
     if plan.entry.load().accepts_sparse:
         has_preferences = bool(preferences_of(plan))
         one_ranking = fold.train.n_queries < 2 and not has_preferences
@@ -464,14 +483,15 @@ def _check_sparse(plan: Plan, fold: Fold, data: str, *, by_criterion: bool) -> N
             learner = estimator(
                 plan, plan.entry, combination.parameters, fold.train.feature_ids
             )
-            # Some settings need a dense array.
+            # Called for its error only: some settings need a dense array.
             learner.check_sparse(one_ranking=one_ranking, preferring=has_preferences)
 
 
 def _check_sparse_rankrls(plan: Plan, data: str, *, by_criterion: bool) -> None:
-    """Refuse settings that RankRLS does not support with sparse features.
+    """Raise a PlanError for settings that RankRLS does not support with sparse features.
 
-    These are pairs across queries, and the choice by its own criterion.
+    These are pairs across queries, and the choice by its own criterion, if
+    `by_criterion`. `data` is the name of the data.
     """
     pairs = RANKRLS.parameter("pairs").values(plan.parameters["pairs"])
     if any(kind != "query" for kind in pairs):
@@ -489,7 +509,11 @@ def _check_sparse_rankrls(plan: Plan, data: str, *, by_criterion: bool) -> None:
 
 
 def _check_left_out(plan: Plan, fold: Fold, data: str) -> None:
-    """Refuse a measure of left-out queries or pairs that the method or the data do not support."""
+    """Raise a PlanError if the method or the data do not support the measure that selects.
+
+    It is a measure of queries or pairs of documents that are left out of
+    training. `data` is the name of the data.
+    """
     # The method must have a formula for predictions without a query.
     if not plan.can_leave_out:
         ranker = plan.ranker_entry or plan.entry
@@ -525,7 +549,11 @@ def _check_left_out(plan: Plan, fold: Fold, data: str) -> None:
 
 
 def _check_left_out_criterion(plan: Plan, fold: Fold, dataset: FoldedDataset) -> None:
-    """Refuse to choose by an error of left-out queries or documents that is not defined."""
+    """Raise a PlanError if a fold does not define the criterion that chooses.
+
+    The criterion is the error of RankRLS on left-out queries. With a single
+    query there are none, and the error is that of left-out documents or pairs.
+    """
     ranker = plan.ranker_entry or plan.entry
     if ranker.criterion != LEAVE_QUERY_OUT or fold.train.n_queries > 1:
         return
@@ -535,7 +563,7 @@ def _check_left_out_criterion(plan: Plan, fold: Fold, dataset: FoldedDataset) ->
 
 
 def _check_document_errors(plan: Plan, fold: Fold) -> None:
-    """Refuse to choose by an error of left-out documents that some combination does not have."""
+    """Raise a PlanError if a combination has no error of left-out documents."""
     ranker = plan.ranker_entry or plan.entry
     for combination in plan.combinations:
         values = combination.ranker if plan.ranker_entry else combination.parameters
@@ -544,6 +572,7 @@ def _check_document_errors(plan: Plan, fold: Fold) -> None:
         # and has the error.
         if ranker.ranks_with == RANKRLS.label and not ranker.left_out:
             learner = RANKRLS.load()()
+        # The reason is a sentence, or "" if the error is defined.
         if reason := learner.why_no_error(fold.train.n_documents):
             raise PlanError(
                 tr("The training criterion cannot choose: {why}").format(why=reason)
@@ -551,7 +580,7 @@ def _check_document_errors(plan: Plan, fold: Fold) -> None:
 
 
 def _check_several_queries(plan: Plan, fold: Fold, data: str) -> None:
-    """Refuse to choose by left-out queries if a fold has only one training query."""
+    """Raise a PlanError if a fold has one training query, which cannot be left out."""
     if fold.train.n_queries < 2:
         text = tr(
             "criterion {measure}: fold {fold} of {data} has only one training query, so leaving it out "
@@ -566,15 +595,17 @@ def _check_several_queries(plan: Plan, fold: Fold, data: str) -> None:
 
 
 def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:
-    """Refuse a rule that no model of the plan can meet, before any work."""
+    """Raise a PlanError for a rule by which no model of the plan can be chosen."""
     rule = parse_rule(plan.rule)
+    # Rules such as "smallest" compare models in each query.
     if rule.needs_queries and (plan.select_by == CRITERION or plan.pairs_out):
         text = tr(
             "rule: {rule} compares values in each query, and {criterion!r} has none. Choose by a "
             "validation measure or a leave-query-out measure."
         )
         raise PlanError(text.format(rule=rule, criterion=plan.select_by))
-    # A ranker that may leave out features can have a small model.
+    # `most` is the largest number of features of the rule. A ranker that may
+    # leave out features can have a small model.
     uses_all_features = plan.entry.family == "ranker" and plan.entry.uses_all
     if rule.most is not None and uses_all_features and dataset.n_features > rule.most:
         text = tr(
@@ -588,7 +619,11 @@ def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:
 
 
 def _check_criterion(plan: Plan) -> None:
-    """Refuse to choose by the training criterion among values that each define another criterion."""
+    """Raise a PlanError if the training criterion is to choose among values that change it.
+
+    A plan may have several values of a parameter. If the parameter is part of the
+    criterion, the criterion of one value cannot be compared with that of another.
+    """
     # The criterion is that of the final ranker, if there is one; "" marks the
     # method's own parameters.
     ranker = plan.ranker_entry.label if plan.ranker_entry else ""
@@ -659,7 +694,7 @@ def _run_fold(
     for unit in units:
         key = _unit_key(unit)
         if scheduler is not None and key in scheduler.paths:
-            # the scheduler has yielded its events
+            # The scheduler has yielded the events of this unit in `finish`.
             paths.append(scheduler.paths.pop(key))
             continue
         yield UnitStarted(unit)
@@ -672,11 +707,16 @@ def _run_fold(
 
 
 def _unit_key(unit: Unit) -> tuple[int, int]:
+    """Return the fold and the position of a unit."""
     return unit.fold, unit.position
 
 
 def _run_unit(prepared: FoldContext, unit: Unit) -> Generator[Event, None, PathResult]:
-    """Train one combination of parameters on a fold: yield its events, and return its path."""
+    """Train one combination of parameters on a fold.
+
+    Yield progress, and an event for each step; return the path of all steps
+    with their measures. Notes for the user are put into the path.
+    """
     # Notes are collected, progress is passed on, and each step is reported.
     measured_steps: list[tuple[Step, Mapping[str, float]]] = []
     notes: list[Note] = []

@@ -22,6 +22,7 @@ def run_with_data(study: Study, key: RunKey) -> tuple[RunResult, Plan, FoldedDat
     """
     result = study.result(key)
     recorded_data = study.data(key)
+    # `opened_by` gives the location of the data that the study recorded.
     plan = result.plan.changed(data=recorded_data.opened_by(result.plan))
     dataset = open_data(plan)
     if difference := recorded_data.difference(dataset):

@@ -20,7 +20,8 @@ def versions(entries: Iterable[CodeSource] = ()) -> dict[str, str]:
     ----------
     entries : iterable of CodeSource
         Methods, measures and data format of a run: the packages that they come
-        from are added. A file is part of its method's key.
+        from are added. A Python file is not: the key of its method has its
+        checksum.
     """
     package_versions = dict(_read_versions())
     for entry in entries:
@@ -30,7 +31,7 @@ def versions(entries: Iterable[CodeSource] = ()) -> dict[str, str]:
             and origin.kind is not OriginKind.FILE
             and origin.version_or_checksum
         ):
-            # A name that is already there wins: several methods may come from
+            # An existing name keeps its version: several methods may come from
             # one package.
             package_versions.setdefault(origin.name, origin.version_or_checksum)
     return package_versions
@@ -38,7 +39,10 @@ def versions(entries: Iterable[CodeSource] = ()) -> dict[str, str]:
 
 @cache
 def _read_versions() -> dict[str, str]:
-    """Return the installed versions, which take long to read and cannot change in this process."""
+    """Return the installed versions.
+
+    They are read once, because they take long to read and cannot change.
+    """
     package_versions = {"rankstudio": __version__, "python": platform.python_version()}
     for name in _PACKAGES:
         try:

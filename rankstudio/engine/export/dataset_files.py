@@ -1,4 +1,7 @@
-"""A dataset as files: one for each part, with all or some of its features, under their old or new ids."""
+"""A dataset as files, one for each part.
+
+They have all or some of its features, under their old or new ids.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,10 @@ from rankstudio.engine.export.tables import save_csv
 from rankstudio.engine.support.files import make_folder, write_text
 
 FEATURE_TABLE = "features.csv"
-"""Name of the table of new ids, names and original ids; next to data, it names their features."""
+"""Name of the table of new ids, names and original ids.
+
+Next to a file of data, it names the features of the data.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,8 +109,9 @@ class DatasetFiles:
     def _reduced_set(self) -> FeatureSet | None:
         """The search engine's feature set, reduced to the kept features.
 
-        It is None if features are not renumbered, or the data have no feature
-        set with all of them.
+        A feature set has the definitions of the features in the engine. It is
+        None if features are not renumbered, or the data have no feature set with
+        all of them.
         """
         feature_set = self.dataset.extension(FeatureSet)
         kept_ids = (
@@ -119,13 +126,16 @@ class DatasetFiles:
         return feature_set.reduced(feature_set.ids[i] for i in kept_ids)
 
     def _set_path(self, feature_set: FeatureSet) -> Path:
-        """Return the path of a search engine's feature set, next to the table of features."""
+        """Return the output path of a search engine's feature set.
+
+        It is beside the table of features.
+        """
         name = (
             f"features{feature_set.suffix}"
             if feature_set.engine == "vespa"
             else "featureset.json"
         )
-        # Only this part of the table's name changes.
+        # The name of the table may have the name of the data before this part.
         return self.feature_table.with_name(
             self.feature_table.name.replace(FEATURE_TABLE, name)
         )
@@ -150,7 +160,9 @@ class DatasetFiles:
         return _with_ids_in_order(reduced_part) if self.renumber else reduced_part
 
     def save(self, *, comments: bool = True) -> Iterator[WrittenPart]:
-        """Write the parts one after the other, each file completely or not at all.
+        """Write the parts one after the other; yield each with its files.
+
+        A file is written completely or not at all.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Names of features in exported models, and the feature set that is written next to a model."""
+"""Names of features in exported models, and feature sets next to models."""
 
 from __future__ import annotations
 

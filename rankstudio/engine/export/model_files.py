@@ -1,4 +1,4 @@
-"""Models in files: the scores of a model in a file, and the models of the folds in a folder."""
+"""Models in files: one model, or a folder with a model for each fold."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from rankstudio.engine.support.shard import shards_of
 from rankstudio.engine.support.sparse_rows import SparseRows
 
 FOLDER = "models"
-"""Name of the folder in which a run writes the models of its folds, next to its other results."""
+"""Name of the folder of a run's models, next to its other results."""
 
 _RESULTS_FILE = "results.json"
 _FOLD_FILE_NAME = re.compile(r"fold[ ._-]?([0-9]{1,6})", re.IGNORECASE)
@@ -89,7 +89,8 @@ def read_for(
         normalize=scaling(model.normalize),
         labels=labels,
     )
-    # In these files a feature is known by its column, which may have moved.
+    # In tables and logs of a search engine, the id of a feature is the number of
+    # its column, which may have moved.
     if format_of_name(path.name).is_table or holds_logs(path):
         check_columns(model, data, path)
     return data
@@ -136,9 +137,11 @@ def model_and_data(
 ) -> tuple[Model, RankingDataset]:
     """Read a model of RankStudio or of another program, and the documents to score.
 
-    `columns` are those of a table, by default of the model's plan; `labels`
-    says whether the documents need labels.
+    `columns` names the columns of a table, by default as in the model's plan;
+    `labels` says whether the documents need labels. DataError is raised if a
+    file cannot be read, or the model does not fit the data.
     """
+    # None for a file that is not a model of another program.
     parsed_model = parsed_file(model_path)
     if parsed_model is None:
         # The file may be in the format of a plug-in, otherwise it is RankStudio's.
@@ -155,7 +158,11 @@ def model_and_data(
 
 
 def check_columns(model: Model, data: RankingDataset, path: Path) -> None:
-    """Raise a DatasetError if a column of a table has moved since a model's training."""
+    """Raise a DatasetError if a column of a table has moved since training.
+
+    Then a feature of the model is in the data under its name, but with another
+    id. `path` is that of the table, for the message.
+    """
     names = data.feature_names
     by_name = dict(zip(names, data.feature_ids.tolist(), strict=True))
     for feature in model.features:
@@ -169,13 +176,13 @@ def check_columns(model: Model, data: RankingDataset, path: Path) -> None:
 
 
 def other_names(model: Model, data: RankingDataset) -> tuple[str, ...]:
-    """Return a note on the first feature that has other names in model and data.
+    """Return a note on the first feature with different names in model and data.
 
-    Features are matched by id, and a table with other or reordered columns has
-    other ids.
-
-    The result is () if there is none.
+    Features are matched by id. If a table has other columns, or in another
+    order, its ids belong to other features. The result is () without such a
+    feature.
     """
+    # The name of each feature by its id, and the name it would have by default.
     ids = data.feature_ids
     names_by_id = dict(
         zip(
@@ -217,10 +224,12 @@ def model_scores(model: Model, data: RankingDataset) -> Floats:
         If a feature is missing, or a score cannot be computed.
     """
     ids = data.feature_ids
-    # Sparse files leave out features that are always 0.
+    # Sparse files leave out features that are always 0: columns of zeros are
+    # added for them.
     absent = sorted(model.needed - set(ids.tolist())) if data.sparse else []
     ids = np.concatenate([ids, np.array(absent, dtype=ids.dtype)])
     scores = []
+    # One range of queries after the other, so that large data need little memory.
     for shard in shards_of(data.query_ptr):
         X = data.X[shard.rows]
         all_columns: Any = X
@@ -257,7 +266,7 @@ def models_in(folder: Path) -> dict[int, Path]:
     DatasetError
         If a fold has two models.
     """
-    # Files whose name has the number of a fold; two for a fold are refused.
+    # Files whose name has the number of a fold: an error if two have the same.
     models_by_fold: dict[int, Path] = {}
     for path in files_of_models(folder):
         number = fold_of_name(path)
@@ -282,7 +291,11 @@ def models_in(folder: Path) -> dict[int, Path]:
 
 
 def holds_models(path: Path) -> bool:
-    """Return whether a file looks like a model, or a folder has models of folds."""
+    """Return whether a file may be a model, or a folder has models of folds.
+
+    A file is judged by its ending and its first bytes; a JSON file always may be
+    a model.
+    """
     try:
         if not path.is_dir():
             return (
@@ -290,6 +303,7 @@ def holds_models(path: Path) -> bool:
                 or is_foreign_text(path)
                 or is_plugin_model(path)
             )
+        # Models of folds in the folder, or in the subfolder of a run's results.
         has_models = any(
             fold_of_name(child) is not None for child in files_of_models(path)
         )
@@ -312,6 +326,7 @@ def files_of_models(folder: Path) -> list[Path]:
     """
     paths = [path for path in children(folder) if not path.name.startswith(".")]
     paths = [path for path in paths if not path.name.endswith(FEATURE_SET)]
+    # Files with an ending of models, and files in formats of plug-ins.
     files = [
         path
         for path in paths[:_MAX_FILES]
@@ -322,6 +337,7 @@ def files_of_models(folder: Path) -> list[Path]:
         for path in paths[:_MAX_FILES]
         if path not in files and is_plugin_model(path)
     ]
+    # Other files than JSON must begin like a model of another program.
     model_paths = [
         path
         for path in files
@@ -348,6 +364,7 @@ def find_models(location: Path, dataset: FoldedDataset) -> GivenFiles[Model]:
     """
     if not location.exists():
         raise FileAccessError(location, tr("file or folder not found."))
+    # Each file is read and checked once, even if it is that of all folds.
     paths = _paths_by_fold(location, [fold.number for fold in dataset.folds])
     models = {
         path: _read_model(path, dataset) for path in dict.fromkeys(paths.values())
@@ -373,7 +390,8 @@ def _read_model(path: Path, dataset: FoldedDataset) -> Model:
 def _paths_by_fold(location: Path, numbers: list[int]) -> dict[int, Path]:
     """Return the path of each fold's model, by fold number.
 
-    Folds that have no model are left out.
+    `numbers` are those of the folds. Folds without a model are left out;
+    DatasetError is raised if all lack one.
     """
     # One model for all folds.
     if not location.is_dir():
@@ -419,7 +437,11 @@ def _numbers_text(numbers: list[int]) -> str:
 
 
 def _check_features(model: Model, path: Path, dataset: FoldedDataset) -> None:
-    """Refuse a model with a feature that the data lack, or have in another column."""
+    """Raise a DatasetError if the data lack a feature of a model.
+
+    This is also raised if they have it in another column. `path` is that of the
+    model, for the message.
+    """
     train = dataset.folds[0].train
     ids = set(dataset.feature_ids.tolist())
     absent = sorted(model.needed - ids)
@@ -440,7 +462,8 @@ def _check_features(model: Model, path: Path, dataset: FoldedDataset) -> None:
                 ids=f"{min(ids)} … {max(ids)}",
             )
         )
-    # In a table, also one that a protocol divides, a feature is known by its column.
+    # In a table, also one that a protocol divides, the id of a feature is the
+    # number of its column.
     table_path = train.source.path if train.source else dataset.path
     if dataset.origin.read_as.label and table_path is not None:
         try:

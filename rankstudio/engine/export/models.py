@@ -1,4 +1,4 @@
-"""A learned model as a file, with which this program and other programs can score documents."""
+"""A learned model as a file, by which programs can score documents."""
 
 from __future__ import annotations
 
@@ -80,7 +80,10 @@ class Weight:
 
 @dataclass(frozen=True)
 class Model:
-    """A model: the score of a document is the sum of weight times value, unless it is nonlinear.
+    """A model.
+
+    The score of a document is the sum of weight times value, unless the model
+    is nonlinear.
 
     Attributes
     ----------
@@ -128,13 +131,16 @@ class Model:
 
     @property
     def needed(self) -> frozenset[int]:
-        """Ids of the features that the model may use."""
+        """Ids of the features that the model may use, by its weights or otherwise.
+
+        `beyond` has what a nonlinear model has besides its weights.
+        """
         threshold_ids = (
             threshold["id"] for threshold in self.beyond.get("thresholds", ())
         )
         return frozenset(
             (
-                *(f.id for f in self.features),
+                *(feature.id for feature in self.features),
                 *self.beyond.get("columns", ()),
                 *threshold_ids,
             )
@@ -177,10 +183,11 @@ class Model:
         # Find the column of each feature of the model.
         ids = range(1, X.shape[1] + 1) if feature_ids is None else feature_ids.tolist()
         column_of = {int(i): column for column, i in enumerate(ids)}
-        missing_ids = sorted({f.id for f in self.features} - set(column_of))
+        missing_ids = sorted({feature.id for feature in self.features} - set(column_of))
         if missing_ids:
             raise _absent_feature_error(missing_ids[0], self.source)
-        # nonlinear models use few of many features
+        # Nonlinear models use few of many features: only their columns are made
+        # dense.
         if isinstance(X, SparseRows) and "kind" in self.beyond:
             ids = sorted(self.needed)
             X = X[:, [column_of[i] for i in ids]]
@@ -189,7 +196,8 @@ class Model:
         # Each kind of model scores in its own way; a linear model has no kind.
         match self.beyond.get("kind", "linear"):
             case "linear":
-                by_id = {f.id: f.weight for f in self.features}
+                # Shape (1, n): `linear_scores` takes several models.
+                by_id = {feature.id: feature.weight for feature in self.features}
                 coef = np.array([[by_id.get(i, 0.0) for i in ids]])
                 columns = (
                     X.T if isinstance(X, SparseRows) else np.ascontiguousarray(X.T)
@@ -206,6 +214,7 @@ class Model:
             case "plugin":
                 return plugin_scores(self.beyond, column_of, X, self.source)
             case "sums":
+                # Each sum is a linear model of the features.
                 columns = np.ascontiguousarray(
                     X[:, [column_of[i] for i in self.beyond["columns"]]].T
                 )
@@ -222,6 +231,7 @@ class Model:
                     source=self.source,
                 )
                 return model._scores(np.ascontiguousarray(sums.T), feature_ids=None)
+            # The only other kind is "trees".
             case _:
                 return _lightgbm_scores(
                     self.beyond["lightgbm"],
@@ -245,10 +255,12 @@ def _lightgbm_scores(
 ) -> Floats:
     """Return the scores of documents by LightGBM's trees, shape (m,).
 
-    The trees were learned from columns with the ids `ids`; `column_of` has the
-    column of each id in X.
+    `text` has the trees. They were learned from columns with the feature ids
+    `ids`; `column_of` has the column of each id in X, shape (m, n). `source` is
+    the path of the model, for messages.
     """
     trees = checked_trees(text, len(ids))
+    # Not every column occurs in the trees.
     needed_ids = [ids[column] for column in trees.columns]
     missing_ids = [i for i in needed_ids if i not in column_of]
     if missing_ids:
@@ -273,8 +285,8 @@ def save_model(path: str | Path, model: Model) -> None:
             )
         case ".csv":
             rows = [
-                (rank, f.id, f.name, f.weight)
-                for rank, f in enumerate(model.features, start=1)
+                (rank, feature.id, feature.name, feature.weight)
+                for rank, feature in enumerate(model.features, start=1)
             ]
             write_text(path, csv_text(("rank", "id", "feature", "weight"), rows))
         case other:
@@ -292,7 +304,8 @@ def model_json(model: Model) -> str:
         "plan": dict(model.plan),
         "origin": dict(model.origin),
         "features": [
-            {"id": f.id, "name": f.name, "weight": f.weight} for f in model.features
+            {"id": feature.id, "name": feature.name, "weight": feature.weight}
+            for feature in model.features
         ],
         **({"model": dict(model.beyond)} if model.beyond else {}),
     }
@@ -326,7 +339,8 @@ def load_model(path: str | Path) -> Model:
         values = json.loads(
             read_text(Path(path)), object_pairs_hook=_object_without_duplicates
         )
-        # raises a ValueError for a lone surrogate
+        # Called for its error only: a ValueError for half a character (a lone
+        # surrogate), which could not be written again.
         json.dumps(values, ensure_ascii=False).encode()
         return replace(_parsed_model(values), source=str(path))
     except OSError as error:
@@ -369,13 +383,13 @@ def _parsed_model(values: Any) -> Model:
     # Features with their weights, each once.
     features = tuple(
         Weight(
-            _checked_field(f, "id", int),
-            _checked_field(f, "name", str),
-            _checked_field(f, "weight", float),
+            _checked_field(feature, "id", int),
+            _checked_field(feature, "name", str),
+            _checked_field(feature, "weight", float),
         )
-        for f in _checked_field(values, "features", list)
+        for feature in _checked_field(values, "features", list)
     )
-    ids = [f.id for f in features]
+    ids = [feature.id for feature in features]
     if len(set(ids)) != len(ids):
         raise ValueError("a feature occurs twice")
 
@@ -429,10 +443,12 @@ def _check_unmodified(values: Mapping[str, Any]) -> None:
 def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
     """Validate and return the definition of a nonlinear model.
 
+    It is the `beyond` of a :class:`Model`.
+
     Parameters
     ----------
     values : Mapping
-        Definition as read from JSON, with its "kind"; ``beyond`` of :class:`Model`.
+        Definition as read from JSON, with its "kind".
     ids : set of int
         Ids of the existing features.
 
@@ -464,11 +480,13 @@ def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
                 )
             return {"kind": kind, "thresholds": thresholds}
         case "trees":
+            # Each id is checked like a field "column".
             columns = [
-                _checked_field({"column": c}, "column", int)
-                for c in _checked_field(values, "columns", list)
+                _checked_field({"column": column}, "column", int)
+                for column in _checked_field(values, "columns", list)
             ]
             text = _checked_field(values, "lightgbm", str)
+            # Called for its errors only.
             checked_trees(text, len(columns))
             return {"kind": kind, "columns": columns, "lightgbm": text}
         case "kernel":
@@ -483,9 +501,10 @@ def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
 
 
 def _checked_sums(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
-    """Validate and return a model whose features are sums of features.
+    """Validate and return the definition of a model of sums of features.
 
-    ValueError is raised if the model is invalid.
+    `ids` are the existing features. The inner model has the sums as features,
+    with the ids 1, 2, …. ValueError is raised if the definition is invalid.
     """
     columns = _checked_columns(values, ids)
     sums = _checked_field(values, "sums", list)
@@ -506,9 +525,9 @@ def _checked_sums(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
 
 
 def _checked_columns(values: Mapping[str, Any], ids: Set[int]) -> list[int]:
-    """Return the ids that a model lists as its columns.
+    """Return the ids of features that a model's definition lists as columns.
 
-    ValueError is raised unless they are distinct features.
+    ValueError is raised unless they are distinct ids in `ids`.
     """
     columns = values.get("columns")
     if not isinstance(columns, list) or any(type(i) is not int for i in columns):
@@ -526,10 +545,10 @@ _Kind = TypeVar("_Kind", str, int, float, list[Any], dict[str, Any])
 
 
 def _checked_field(values: Any, name: str, kind: type[_Kind]) -> _Kind:
-    """Return a field of a JSON object, in the type `kind`.
+    """Return a field of a JSON object, `values`, in the type `kind`.
 
     ValueError is raised if the field is missing, of another type or out of
-    range. `values` is the object.
+    range. A float must be finite, and an int at least 1.
     """
     if not isinstance(values, dict) or name not in values:
         raise ValueError(f"expected {name}, found none")
@@ -557,7 +576,7 @@ def checked_kernel(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
     ids : set of int
         Ids of the existing features.
     """
-    # A weight and a vector for each support document.
+    # A weight and a vector of values for each basis vector, a document.
     kernel = _parsed_kernel(values.get("kernel"))
     columns = _checked_columns(values, ids)
     weights = _checked_numbers(values.get("weights"), "weights", None)
@@ -565,7 +584,7 @@ def checked_kernel(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
     if not isinstance(vectors, list) or len(vectors) != len(weights):
         raise ValueError(f"expected {len(weights)} vectors, one per weight")
     rows = [_checked_numbers(row, "a vector", len(columns)) for row in vectors]
-    # Only the fields that a kernel has, in canonical form.
+    # The fields of the kernel, with numbers as floats.
     kernel_fields = {name: getattr(kernel, name) for name in _KERNEL_FIELDS}
     return {
         "kind": "kernel",
@@ -594,12 +613,14 @@ def kernel_scores(
     -------
     ndarray of shape (m,)
     """
+    # A weight for each basis vector, which has a value for each column.
     columns = values["columns"]
     weights = np.array(values["weights"], dtype=np.float64)
     vectors = np.array(values["vectors"], dtype=np.float64).reshape(
         weights.size, len(columns)
     )
     documents = np.ascontiguousarray(X[:, [column_of[i] for i in columns]])
+    # A kernel scores with several models at once: this is the only one.
     scores: Floats = Kernel(**values["kernel"]).scores(
         documents, vectors, weights[None, :]
     )[0]
@@ -607,7 +628,11 @@ def kernel_scores(
 
 
 def _parsed_kernel(fields: Any) -> Kernel:
-    """Return the kernel function of a model from JSON; ValueError if it is invalid."""
+    """Return the kernel of a model from the fields in its JSON.
+
+    It has the name of the function, and the numbers gamma, degree and coef0.
+    ValueError is raised if the fields are invalid.
+    """
     has_fields = isinstance(fields, dict) and set(fields) == set(_KERNEL_FIELDS)
     if not has_fields or not _is_kernel_function(fields["function"]):
         raise ValueError(
@@ -631,6 +656,7 @@ def _is_kernel_function(function: Any) -> bool:
         return False
     if function in NAMES:
         return True
+    # Products of kernels as in "linear + gaussian * polynomial".
     try:
         return bool(Kernel(function).products)
     except ParameterError:
@@ -638,9 +664,10 @@ def _is_kernel_function(function: Any) -> bool:
 
 
 def _checked_numbers(numbers: Any, name: str, length: int | None) -> list[float]:
-    """Return a list of finite numbers, of a required length if it is not None.
+    """Return a list of finite numbers from JSON as floats.
 
-    ValueError is raised for other values.
+    ValueError is raised for anything else, and for another length than
+    `length`, if it is not None. `name` says in the message what the list is.
     """
     has_length = isinstance(numbers, list) and (
         length is None or len(numbers) == length
@@ -707,6 +734,7 @@ class StoredStep(Step):
         DataError
             If LightGBM crashes on its trees in a separate process.
         """
+        # Only `beyond`, the definition of the model, has a part in the scores.
         model = Model(
             features=(),
             method="",

@@ -1,4 +1,7 @@
-"""Model formats of plug-ins: static entries, whose readers can also score with files of other programs."""
+"""Entries of the model formats of plug-ins.
+
+Their readers can also score with files that other programs wrote.
+"""
 
 from __future__ import annotations
 
@@ -101,7 +104,7 @@ class PluginModelFormat:
             If the reader fails, or does not return finite scores; the message
             does not name the file.
         """
-        # The plug-in may change its copy.
+        # A copy, because the code of the plug-in may change it.
         X = np.array(documents)
         try:
             scores = np.asarray(
@@ -132,7 +135,7 @@ def model_format_entries() -> tuple[tuple[LoadedPlugin, Any], ...]:
 
 
 def readable_formats() -> tuple[PluginModelFormat, ...]:
-    """Return the formats of plug-ins whose files can be opened, because they have a reader."""
+    """Return the formats of plug-ins that have a reader, so that files can be opened."""
     return tuple(
         PluginModelFormat(entry, loaded_plugin.package, loaded_plugin.version)
         for loaded_plugin, entry in model_format_entries()
@@ -143,9 +146,10 @@ def readable_formats() -> tuple[PluginModelFormat, ...]:
 def plugin_scores(
     beyond: Mapping[str, Any], column_of: Mapping[int, int], X: Floats, source: str
 ) -> Floats:
-    """Score documents with the reader of an installed plug-in.
+    """Score documents with a model in the format of a plug-in.
 
-    Nothing that a file names is imported.
+    The file of the model only names a format. The reader must be that of an
+    installed plug-in, so that a file cannot run other code.
 
     Parameters
     ----------
@@ -200,7 +204,7 @@ def plugin_scores(
 
 
 def checked_plugin(values: Mapping[str, Any], columns: list[int]) -> dict[str, Any]:
-    """Return the definition of a model in the format of a plug-in.
+    """Validate and return the definition of a model in the format of a plug-in.
 
     ValueError is raised if it is invalid.
 

@@ -53,17 +53,21 @@ class RankingProof:
 
     @property
     def holds(self) -> bool:
-        """Whether every query has the identical ranking, in the precision of the written numbers."""
+        """Whether every query has the identical ranking.
+
+        The file may have numbers of less precision.
+        """
         return not self.failure and self.identical == self.n_queries
 
     @property
     def sentence(self) -> str:
-        """Result as a sentence."""
+        """Result of the comparison, or why there is none, as a sentence."""
         if self.failure:
             return tr("Not verified: {reason}").format(reason=self.failure)
 
-        # Formats that print few digits, or compute in single precision, have a
-        # second count.
+        # `identical` counts the queries that the file ranks like the model, in
+        # double precision. For a program that prints only `prints` digits, or
+        # computes in single precision, `single` is a second count.
         if self.single is None:
             text = tr("Identical ranking on {identical} of {queries} queries.")
         elif self.prints and self.single == self.identical:
@@ -131,12 +135,13 @@ def ranking_proof(
     # single precision.
     counts = np.zeros(3, dtype=np.int64)
     for part in _in_shards(parts):
-        # A double has 8 bytes.
+        # The values of all inputs are needed at once, 8 bytes each.
         if 8.0 * len(function.inputs) * part.n_documents > memory.budget():
             return unproved(
                 tr("Memory has no room for the values of all its features.")
             )
-        # Score with the model, and with the file in both precisions.
+        # Score with the model, and with the file in both precisions. The file
+        # scales the values itself.
         expected = model_scores(model, _scaled(part) if function.scaled else part)
         inputs = _input_columns(function, part)
         try:
@@ -153,7 +158,8 @@ def ranking_proof(
             return unproved(str(error))
         except (OSError, subprocess.SubprocessError) as error:
             return unproved(f"the file could not be read back ({error}).")
-        # A query counts if its documents have the same order.
+        # `ranked_alike` says for each query whether its documents have the same
+        # order.
         n_identical = ranked_alike(expected, double_scores, part.query_ptr).sum()
         n_identical_single = ranked_alike(expected, single_scores, part.query_ptr).sum()
         counts += [part.n_queries, n_identical, n_identical_single]
@@ -174,7 +180,11 @@ def fitted_function(
     form: ModelFormat,
     parts: Sequence[RankingDataset],
 ) -> ScoreFunction:
-    """Return a model in the form with which another program ranks most queries alike.
+    """Return the best form of a model for another program.
+
+    Some formats can express a model in several forms, for example with shifted
+    values, which differ in their rounding. The best one ranks the most queries
+    like the model.
 
     Parameters
     ----------
@@ -197,16 +207,17 @@ def fitted_function(
         return function
     if form.refusal(linear=function.linear, scaled=function.scaled, kind=function.kind):
         return function  # the export itself raises the error
-    forms = form.fit(function, _value_ranges(function, parts))
+    candidates = form.fit(function, _value_ranges(function, parts))
     # `single` counts the queries that the program, in its own precision, ranks
-    # like the model. A single form needs no trial.
-    best = forms[0]
+    # like the model. One candidate alone needs no trial.
+    best = candidates[0]
     best_count = -1
-    for candidate in forms if len(forms) > 1 else ():
+    for candidate in candidates if len(candidates) > 1 else ():
         proof = ranking_proof(model, candidate, form, form.files(candidate), parts)
         if (proof.single or 0) > best_count:
             best = candidate
             best_count = proof.single or 0
+        # Better is not possible.
         if best_count == proof.n_queries:
             break
     return best
@@ -236,7 +247,10 @@ def _value_ranges(
 
 
 def _in_shards(parts: Iterable[RankingDataset]) -> Iterator[RankingDataset]:
-    """Yield the documents of parts, large parts in shards of whole queries."""
+    """Yield the documents of parts as datasets of limited size.
+
+    A large part becomes several datasets of whole queries.
+    """
     for part in parts:
         for shard in shards_of(part.query_ptr):
             yield RankingDataset(
@@ -253,7 +267,9 @@ def _in_shards(parts: Iterable[RankingDataset]) -> Iterator[RankingDataset]:
 
 
 def ranked_alike(first: Floats, second: Floats, query_ptr: Ints) -> Bools:
-    """Return for each query whether two sets of scores give the same ranking, ties included.
+    """Return for each query whether two sets of scores rank alike.
+
+    Ties must be the same, too.
 
     Parameters
     ----------
@@ -276,10 +292,12 @@ def ranked_alike(first: Floats, second: Floats, query_ptr: Ints) -> Bools:
 
 
 def _ranks_in_queries(scores: Floats, query_ptr: Ints) -> Ints:
-    """Return for each of m documents the number of different lower scores in its query.
+    """Return for each document the number of different lower scores in its query.
 
-    `scores` has shape (m,). `query_ptr` has the first row of each query, followed by m.
+    `scores` and the result have shape (m,) for m documents. `query_ptr` has the
+    first row of each query, followed by m.
     """
+    # The query of each document; sort by it, and then by the score.
     query = np.repeat(np.arange(query_ptr.size - 1), np.diff(query_ptr))
     order = np.lexsort((scores, query))
     sorted_scores = scores[order]
@@ -294,22 +312,25 @@ def _ranks_in_queries(scores: Floats, query_ptr: Ints) -> Ints:
 
 
 def _input_columns(function: ScoreFunction, part: RankingDataset) -> Floats:
-    """Return the values of a function's k inputs for the m documents of a part, shape (m, k).
+    """Return the values of a function's k inputs, shape (m, k).
+
+    There are m documents in the part.
 
     A feature that sparse data leave out is 0.
     """
-    columns = {i: column for column, i in enumerate(part.feature_ids.tolist())}
+    column_of = {i: column for column, i in enumerate(part.feature_ids.tolist())}
     zeros = np.zeros(part.n_documents)
-    rows = [
-        part.X[:, columns[i.id]] if i.id in columns else zeros for i in function.inputs
+    columns = [
+        part.X[:, column_of[model_input.id]] if model_input.id in column_of else zeros
+        for model_input in function.inputs
     ]
-    return np.column_stack(rows) if rows else np.zeros((part.n_documents, 0))
+    return np.column_stack(columns) if columns else np.zeros((part.n_documents, 0))
 
 
 def _scaled(part: RankingDataset) -> RankingDataset:
     """Return a part whose features are scaled to [0, 1] within each query."""
     X = part.X if isinstance(part.X, SparseRows) else np.array(part.X)
-    # Missing values are not filled, and no columns are added.
+    # `treated` can also fill missing values and add columns: here it does neither.
     scaled = treated(
         X, part.query_ptr, part.missing, fill_policy="", n_features=0, normalize=True
     )

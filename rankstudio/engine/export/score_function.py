@@ -1,4 +1,7 @@
-"""Score function of a model in a form that any program can compute: a weighted sum, or a sum of trees."""
+"""The function of a model in a form that any program can compute.
+
+It is a weighted sum, or a sum of trees.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,7 @@ DEEPEST = 100
 """Maximum number of splits from the root to a leaf that other programs can read."""
 
 Sum = tuple[tuple[int, float], ...]
+"""Terms of a sum of inputs: the position of the input, and its weight."""
 
 _NOT_NORMALIZED = NORMALIZE[0]
 _LONGEST = 200  # characters of a name
@@ -103,8 +107,9 @@ class ScoreFunction:
         Definitions of the inputs in the order of their feature set, with those
         of features they are derived from; empty without a feature set.
     sums : tuple of tuple of (int, float)
-        New features, in the order of their terms: positions of inputs and
-        weights. The trees split on these; empty if they split on the inputs.
+        New features that the trees split on: a sum has a position of an input
+        and a weight for each of its terms, in order. Empty if the trees split
+        on the inputs.
     """
 
     name: str
@@ -144,13 +149,17 @@ class ScoreFunction:
 
 
 def defined(function: ScoreFunction, features: FeatureSet) -> ScoreFunction:
-    """Return a function with the names and definitions of a search engine's features.
+    """Return a function with the definitions of a search engine's feature set.
+
+    The set has a name and a definition for each feature in the engine; each
+    input gets those of its feature.
 
     Raises
     ------
     DatasetError
         If an input is not in the set.
     """
+    # Name in the set of each input, by the id of its feature.
     names = features.of(
         [(model_input.id, model_input.name) for model_input in function.inputs]
     )
@@ -162,6 +171,7 @@ def defined(function: ScoreFunction, features: FeatureSet) -> ScoreFunction:
         )
         for model_input in function.inputs
     )
+    # A definition may use other features of the set, which are needed, too.
     definitions = tuple(
         features.definitions[name] for name in features.needed(names.values())
     )
@@ -171,10 +181,11 @@ def defined(function: ScoreFunction, features: FeatureSet) -> ScoreFunction:
 def defined_where_possible(
     function: ScoreFunction, features: FeatureSet | None, engine: str
 ) -> tuple[ScoreFunction, str]:
-    """Return a function with a feature set's definitions, if possible, and why if not.
+    """Return a function with the definitions of a feature set, if possible.
 
-    The reason is a sentence about a missing feature. It is "" if the function
-    has definitions, or if there is no set for this search engine.
+    If the set lacks an input, return the function unchanged, and a sentence
+    about this feature. The sentence is "" if the function got definitions, or if
+    there is no set for this search engine.
 
     Parameters
     ----------
@@ -197,7 +208,9 @@ def defined_where_possible(
 def shifted(
     function: ScoreFunction, shifts: Sequence[float], scale: float = 1.0
 ) -> ScoreFunction:
-    """Return a function with the same ranking, shifted inputs and scaled scores.
+    """Return a function with the same ranking, shifted inputs and scaled weights.
+
+    Shifted values are closer to 0, where numbers of few digits are denser.
 
     Parameters
     ----------
@@ -210,7 +223,8 @@ def shifted(
         Scale, a power of two, so that the weights keep their digits.
     """
     inputs = tuple(
-        replace(i, shift=s) for i, s in zip(function.inputs, shifts, strict=True)
+        replace(model_input, shift=input_shift)
+        for model_input, input_shift in zip(function.inputs, shifts, strict=True)
     )
     return replace(
         function,
@@ -258,20 +272,21 @@ def score_function(model: Model) -> ScoreFunction:
     DataError
         For invalid trees.
     """
-    # A linear model has weights; other models have trees, or trees of sums.
+    # A linear model has weights; other models have trees, whose splits may be on
+    # sums of features.
     weights: tuple[float, ...] = ()
     trees: tuple[ScoreTree, ...] = ()
     sums: tuple[Sum, ...] = ()
     kind = model.beyond.get("kind", "linear")
     if kind == "linear":
-        weight_of = {f.id: f.weight for f in model.features}
+        weight_of = {feature.id: feature.weight for feature in model.features}
         ids = sorted(weight_of)
         weights = tuple(weight_of[i] for i in ids)
     else:
         ids, trees, sums = _trees_of(kind, model.beyond)
 
     # Names for the inputs and for the function.
-    names = {f.id: f.name for f in model.features}
+    names = {feature.id: feature.name for feature in model.features}
     inputs = model_inputs([(i, names.get(i, f"feature {i}")) for i in ids])
     fold = model.origin.get("fold", "")
     fold_label = "all" if fold == "all" else f"fold{fold}"
@@ -290,11 +305,13 @@ def score_function(model: Model) -> ScoreFunction:
 def _about(model: Model, data: str, size: int) -> str:
     """Return the origin of a model in one line: method, data, fold and size.
 
-    The origin in a file may have values of any type, so each is checked.
+    `data` is the name of the data, and `size` the number of features. The origin
+    in a file may have values of any type, so each is checked.
     """
     fold = model.origin.get("fold", "")
     fold_label = "all queries" if fold == "all" else f"fold {fold}"
     about = f"{model.method} on {data}, {fold_label}, k {size}"
+    # Method, data, fold and size, then λ and the other chosen parameters.
     value = model.parameters.get("regularization")
     if isinstance(value, int | float):
         about += (
@@ -314,9 +331,11 @@ def _about(model: Model, data: str, size: int) -> str:
 def _trees_of(
     kind: str, beyond: Mapping[str, Any]
 ) -> tuple[list[int], tuple[ScoreTree, ...], tuple[Sum, ...]]:
-    """Return the ids of a nonlinear model's features, its trees, and their sums, if any.
+    """Return the ids of a nonlinear model's features, its trees, and its sums.
 
-    Trees of a model of sums split on sums of features.
+    The trees of a model of kind "sums" split on sums of features; other models
+    have no sums. `beyond` is the definition of the model. OutputError is raised
+    for kinds without trees.
     """
     if kind in ("kernel", "plugin"):
         raise OutputError(refusal_of(kind))
@@ -333,6 +352,7 @@ def _trees_of(
     ids = sorted(i for i, *weights in zip(columns, *rows, strict=True) if any(weights))
     # Input of each column; -1 for a column that no sum uses, whose weights are 0.
     positions = [ids.index(i) if i in ids else -1 for i in columns]
+    # Each sum has pairs of an input and its weight.
     sums = (
         tuple(
             (position, weight)
@@ -347,7 +367,11 @@ def _trees_of(
 def _stumps(
     thresholds: Sequence[Mapping[str, Any]],
 ) -> tuple[list[int], tuple[ScoreTree, ...]]:
-    """Return the ids of features with thresholds, and each threshold as a tree."""
+    """Return the ids of features with thresholds, and each threshold as a tree.
+
+    A threshold adds a number to the score of documents whose value is above it.
+    Its tree has one split.
+    """
     ids = sorted({threshold["id"] for threshold in thresholds})
     trees = []
     for threshold in thresholds:
@@ -363,10 +387,11 @@ def _trees(
 ) -> tuple[list[int], tuple[ScoreTree, ...]]:
     """Return the ids of the features on which LightGBM's trees split, and the trees.
 
-    `columns` has the id of each of the text's columns.
+    `text` has the trees, and `columns` the feature id of each of their columns.
     """
     trees = parsed_trees(text, len(columns))
     ids = sorted({columns[feature] for tree in trees for feature in tree.features})
+    # Position in `ids` of each column that is used.
     position_of = {
         column: ids.index(i) for column, i in enumerate(columns) if i in set(ids)
     }
@@ -374,17 +399,23 @@ def _trees(
 
 
 def _tree(tree: TextTree, position_of: Mapping[int, int]) -> ScoreTree:
-    """Return a tree of LightGBM that splits on positions of inputs instead of columns."""
+    """Return a tree of LightGBM's text as a tree of the function.
+
+    It splits on inputs: `position_of` has the position of the input of each
+    column. OutputError is raised for a tree that other programs cannot compute.
+    """
+    # The kind of a split is a number; one of its bits says that 0 is missing.
     if any(decision & _ZERO_IS_MISSING for decision in tree.decisions):
         raise OutputError(
             "The trees of the model treat 0 as a missing value; only LightGBM supports this."
         )
     rows = zip(tree.features, tree.thresholds, tree.left, tree.right, strict=True)
     splits = tuple(
-        (position_of[f], float(t), left, right) for f, t, left, right in rows
+        (position_of[column], float(threshold), left, right)
+        for column, threshold, left, right in rows
     )
+    # Children have higher numbers than their parent; leaves are below 0.
     depth = [0] * len(splits)
-    # children have higher numbers than their parent
     for node, (_, _, *children) in enumerate(splits):
         for child in children:
             if child >= 0:

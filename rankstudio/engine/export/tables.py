@@ -40,7 +40,7 @@ def csv_of_values(
 
 
 def _csv_line(cells: Sequence[object], separator: str) -> str:
-    """Return a line of CSV."""
+    r"""Return cells as a line of CSV that ends with \n."""
     out = io.StringIO()
     # The writer quotes cells that contain a character of the line end. With
     # \r\n it also quotes a lone \r, which readers would take for the end of a
@@ -118,8 +118,8 @@ def markdown_lines(
 ) -> str:
     """Return rows as a table of Markdown, padded for readability.
 
-    The first row is the header. Numbers of `left_columns` are aligned to the
-    left, all others to the right.
+    The first row is the header. The columns in `left_columns`, counted from 0,
+    are aligned to the left, all others to the right.
     """
     widths = [max(3, *map(len, column)) for column in zip(*rows, strict=True)]
     ruler = [

@@ -1,4 +1,7 @@
-"""LightGBM's text of a model: validated, which LightGBM does not do, and tried before it is used here."""
+"""Validation of LightGBM's text of a model, which LightGBM itself does not validate.
+
+A text is also tried in another process before it is used in this one.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,7 @@ from rankstudio.engine.support.lightgbm_library import lightgbm_library
 
 _INTEGER = re.compile(r"-?[0-9]{1,9}")
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?")
+# Values that the header must have, and keys that may have any value.
 _HEADER = {"num_class": "1", "num_tree_per_iteration": "1"}
 _KNOWN_HEADER_KEYS = {
     "version",
@@ -32,9 +36,12 @@ _KNOWN_HEADER_KEYS = {
     "feature_infos",
     "tree_sizes",
 }
-_REQUIRED_VALUES = {"num_cat": "0", "is_linear": "0"}
+_REQUIRED_VALUES = {"num_cat": "0", "is_linear": "0"}  # of a tree
 _ALLOWED_DECISIONS = {0, 2, 4, 6, 8, 10}
-"""Decisions that compare numbers, for each default side and kind of missing value, without categories."""
+"""Decisions that compare numbers, not categories.
+
+There is one for each default side and kind of missing value.
+"""
 
 _SCRIPT = Path(__file__).with_name("trial_script.py")
 _MAX_PROCESSOR_SECONDS = 10  # processor time for reading a text and one prediction
@@ -49,7 +56,11 @@ _PREDICT_CONTRIBUTIONS = 3
 
 
 Node = tuple[int, float, Any, Any] | float
-"""A split with column, threshold, node for values up to the threshold and node above; or a leaf's value."""
+"""A split, or the value of a leaf.
+
+A split has a column, a threshold, the node for values up to the threshold, and
+the node for values above.
+"""
 
 
 @dataclass(frozen=True)
@@ -90,7 +101,7 @@ class ScoreTree:
         Parameters
         ----------
         column_of : Mapping of int to int, optional
-            New numbers of the columns.
+            New number of each column; by default they stay the same.
         counts : sequence of int, optional
             Number of documents of each leaf, by which LightGBM weights contributions.
         """
@@ -100,7 +111,7 @@ class ScoreTree:
         )
         rows: dict[str, Sequence[object]] = {
             "split_feature": [
-                c if column_of is None else column_of[c] for c in columns
+                column if column_of is None else column_of[column] for column in columns
             ],
             "threshold": list(map(repr, thresholds)),
             # 2: values up to the threshold go left; no value counts as missing
@@ -109,15 +120,16 @@ class ScoreTree:
             "right_child": right,
             "leaf_value": list(map(repr, self.leaves)),
         }
+        # A split has the documents of both children. Children have higher numbers
+        # than their parent, so they are counted first.
         if len(counts):
             split_counts = [0] * len(columns)
-            # children, which have higher numbers, come first
             for node in reversed(range(len(columns))):
                 children = (left[node], right[node])
                 split_counts[node] = sum(
                     # a child below 0 is a leaf: -1 is the first one
-                    counts[-1 - c] if c < 0 else split_counts[c]
-                    for c in children
+                    counts[-1 - child] if child < 0 else split_counts[child]
+                    for child in children
                 )
             rows |= {"leaf_count": counts, "internal_count": split_counts}
         return tree_text(rows)
@@ -142,7 +154,9 @@ class Trees:
 
 
 def checked_trees(text: str, n_columns: int) -> Trees:
-    """Validate and return the trees of a LightGBM model text.
+    """Validate the text of a LightGBM model, and return its trees.
+
+    They are in a new text, whose columns are only those that the trees use.
 
     Parameters
     ----------
@@ -159,13 +173,14 @@ def checked_trees(text: str, n_columns: int) -> Trees:
         lengths, or invalid numbers.
     """
     trees = parsed_trees(text, n_columns)
+    # Columns that occur in the trees are numbered anew.
     columns = tuple(sorted({feature for tree in trees for feature in tree.features}))
     numbers = {column: number for number, column in enumerate(columns)}
     tree_texts = [
         f"Tree={number}\n{tree.text(numbers)}\n\n" for number, tree in enumerate(trees)
     ]
     # LightGBM requires one more column than the trees use.
-    names = [f"Column_{c}" for c in range(len(columns) + 1)]
+    names = [f"Column_{number}" for number in range(len(columns) + 1)]
     return Trees(columns, model_text(tree_texts, names, info="none"))
 
 
@@ -198,7 +213,10 @@ def model_text(trees: Sequence[str], names: Sequence[str], info: str) -> str:
 
 
 def tree_text(rows: Mapping[str, Sequence[object]]) -> str:
-    """Return the lines of a tree in LightGBM's text, from the values of its splits and leaves."""
+    """Return the lines of a tree in LightGBM's text.
+
+    `rows` has the values of its splits and leaves, by key.
+    """
     lines = [f"{key}={' '.join(map(str, row))}" for key, row in rows.items()]
     n_leaves = len(rows["leaf_value"])
     return "\n".join(
@@ -207,7 +225,9 @@ def tree_text(rows: Mapping[str, Sequence[object]]) -> str:
 
 
 def parsed_trees(text: str, n_columns: int) -> tuple[TextTree, ...]:
-    """Return the contents of a LightGBM model text, tree by tree.
+    """Validate the text of a LightGBM model, and return its trees, in order.
+
+    `n_columns` is the number of columns in training.
 
     Raises
     ------
@@ -215,6 +235,7 @@ def parsed_trees(text: str, n_columns: int) -> tuple[TextTree, ...]:
         If the text is invalid or has parts that are not supported.
     """
     head, *blocks = _header_and_trees(text)
+    # Some keys may have any value, others must have a certain one.
     for key, value in head.items():
         if key not in _KNOWN_HEADER_KEYS and _HEADER.get(key) != value:
             raise _invalid_trees_error(
@@ -283,7 +304,8 @@ class TextTree:
         right = _integers(location, values, "right_child", n_splits, nodes)
 
         # Each node but the root is a child exactly once, and a split has a
-        # higher number than its parent, so that there are no cycles.
+        # higher number than its parent, so that there are no cycles. A tree
+        # without splits is a single leaf, which is no child.
         all_children = [*range(-n_leaves if n_splits else 0, 0), *range(1, n_splits)]
         has_each_child_once = sorted(left + right) == all_children
         has_early_child = any(
@@ -315,7 +337,10 @@ class TextTree:
         )
 
     def text(self, column_of: Mapping[int, int]) -> str:
-        """Return the tree in LightGBM's text, with new numbers of the columns."""
+        """Return the tree in LightGBM's text.
+
+        `column_of` has the new number of each column.
+        """
         return tree_text(
             {
                 "split_feature": [column_of[feature] for feature in self.features],
@@ -356,8 +381,9 @@ def _integers(
 ) -> tuple[int, ...]:
     """Return the whole numbers of a key of LightGBM's text.
 
-    `location` names the tree for the error: DataError is raised for another
-    length or for numbers that are not allowed.
+    `values` has the lines of a tree by key. DataError is raised unless there are
+    `length` numbers, all of them in `allowed`; `location` names the tree in its
+    message.
     """
     words = values.get(key, "").split()
     numbers = tuple(int(word) for word in words if _INTEGER.fullmatch(word))
@@ -374,8 +400,9 @@ def _numbers(
 ) -> tuple[str, ...]:
     """Return the finite numbers of a key of LightGBM's text, as texts.
 
-    `location` names the tree for the error: DataError is raised for another
-    count or other texts.
+    `values` has the lines of a tree by key. DataError is raised for other texts,
+    or unless there are `length` numbers, if it is not None; `location` names the
+    tree in its message.
     """
     words = tuple(values.get(key, "").split())
     are_numbers = all(
@@ -397,7 +424,10 @@ def _invalid_trees_error(location: str, excerpt: str, expected: str) -> DataErro
 
 
 def _printable_start(text: str) -> str:
-    """Return the beginning of a text, with a replacement for each character that cannot be printed."""
+    """Return the beginning of a text.
+
+    Characters that cannot be printed are replaced.
+    """
     start = text if len(text) <= 60 else f"{text[:60]}…"
     return "".join(c if c.isprintable() else "�" for c in start)
 
@@ -431,14 +461,16 @@ def tree_contributions(
 ) -> tuple[Floats, float]:
     """Return the contributions of c columns to the scores of m documents, shape (m, c).
 
-    The second value is a constant that is part of every score. `source` names
-    the model for errors.
+    `X`, shape (m, c), has the values of the columns of the trees. The second
+    value is a constant that is part of every score. `source` names the model for
+    errors.
     """
     booster, documents = _tried_booster(trees, X, _PREDICT_CONTRIBUTIONS, source)
     contributions = np.asarray(
         booster.predict(documents, pred_contrib=True, num_threads=1)
     )
-    # The last column has the constant; the one before it is that of the zeros.
+    # Shape (m, c + 2): the last column has the constant, and the one before it
+    # belongs to the column of zeros that LightGBM needs.
     constant = float(contributions[0, -1]) if len(contributions) else 0.0
     return np.ascontiguousarray(contributions[:, : X.shape[1]]), constant
 
@@ -446,13 +478,14 @@ def tree_contributions(
 def _tried_booster(
     trees: Trees, X: Floats, kind: int, source: str
 ) -> tuple[Any, Floats]:
-    """Return LightGBM's booster, and X with a column of zeros added.
+    """Return the booster of some trees, and X with a column of zeros added.
 
-    The booster is tried in a separate process first, because it can crash on
-    invalid trees. `kind` is LightGBM's constant of the kind of prediction.
-
-    X has shape (m, c).
+    A booster is LightGBM's model. It is tried in a separate process first,
+    because it can crash on invalid trees; DataError is raised if it does.
+    `kind` is LightGBM's constant of the kind of prediction. X has shape (m, c)
+    for the c columns of the trees.
     """
+    # The text names what needs LightGBM, if it is missing.
     lightgbm = lightgbm_library(tr("A tree model"))
     documents = np.column_stack([X, np.zeros(X.shape[0])])
     if failure := _failure_in_trial(
@@ -468,11 +501,13 @@ def _tried_booster(
 
 @lru_cache(maxsize=64)
 def _failure_in_trial(text: str, n_columns: int, kind: int, library: str) -> str:
-    """Predict with a model's text in a separate process; return how this failed.
+    """Predict with a LightGBM model in a separate process; return how this failed.
 
-    The result is "" if this did not fail.
+    The result is "" if it did not fail. `text` has the model, `n_columns` is its
+    number of columns, `kind` LightGBM's constant of the kind of prediction, and
+    `library` the path of LightGBM's library.
     """
-    # The process has limits of memory and time.
+    # The process has limits of memory, which depends on the text, and of time.
     content = text.encode()
     max_bytes = _MAX_BYTES + _BYTES_PER_CHARACTER * len(content)
     arguments = map(str, (_MAX_PROCESSOR_SECONDS, max_bytes, library, n_columns, kind))

@@ -1,4 +1,6 @@
-"""Trial of files in a separate process, which they may end: a script without imports of RankStudio.
+"""Trial of files in a separate process, which they may end.
+
+The script has no imports of RankStudio.
 
     python -I -S trial_script.py trees SECONDS BYTES LIBRARY COLUMNS KIND < TEXT
 
@@ -48,7 +50,8 @@ def try_trees(library: str, text: bytes, n_columns: int, kind: int) -> bool:
     document = (ctypes.c_double * n_columns)()
     predictions = (ctypes.c_double * (n_columns + 1))()
 
-    # Values of the constants of LightGBM's C interface, by the names of its parameters.
+    # Arguments for LightGBM's C interface: the type of the values, their number of
+    # rows, their order, and the first and the last tree to use (all).
     doubles = 1
     rows = 1
     by_row = 1
@@ -87,7 +90,7 @@ def module_scores(
     ids : sequence of int
         Ids of the features, in the order of the values.
     ends : sequence of int
-        Start of each query, followed by the number of documents.
+        First document of each query, followed by the number of documents.
     scaled : bool
         Whether whole queries are scored, because values are scaled within them.
     values : sequence of float
@@ -96,6 +99,8 @@ def module_scores(
     import runpy
     from itertools import pairwise
 
+    # The functions of the module: `score` takes a document, as a dict of values
+    # by feature id, and `scores` takes a query, a list of documents.
     names = runpy.run_path(module)
     k = len(ids)
     rows = [dict(zip(ids, values[row * k : (row + 1) * k])) for row in range(ends[-1])]  # noqa: B905
@@ -105,7 +110,10 @@ def module_scores(
 
 
 def limit(seconds: int, n_bytes: int) -> None:
-    """Limit the processor time, in seconds, and memory of this process, where supported."""
+    """Limit the processor time and the memory of this process.
+
+    Nothing is limited where the system does not support this.
+    """
     try:
         import resource
     except ImportError:  # on Windows
@@ -114,6 +122,7 @@ def limit(seconds: int, n_bytes: int) -> None:
     for resource_name, maximum in (("CPU", seconds), ("AS", n_bytes), ("CORE", 0)):
         kind = getattr(resource, f"RLIMIT_{resource_name}")
         _, hard_limit = resource.getrlimit(kind)
+        # A process may not raise its own limit.
         if hard_limit == resource.RLIM_INFINITY or maximum < hard_limit:
             resource.setrlimit(kind, (maximum, maximum))
 
@@ -123,8 +132,8 @@ def _score_file(
 ) -> None:
     """Score the documents of a file with an exported Python module.
 
-    All arguments are names of files, except that `scaled` is "1" if whole
-    queries are scored.
+    The scores are written to the file `scores`. All arguments are names of
+    files, except that `scaled` is "1" if whole queries are scored.
     """
     from array import array
     from pathlib import Path

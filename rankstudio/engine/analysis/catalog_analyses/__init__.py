@@ -1,1 +1,1 @@
-"""Analyses that are entries of the catalog: carried out, and written as a command."""
+"""Analyses that are entries of the catalog: their execution and their commands."""

@@ -1,4 +1,4 @@
-"""The terminal command that carries an analysis out."""
+"""The terminal command of an analysis."""
 
 from __future__ import annotations
 
@@ -47,19 +47,20 @@ def analysis_as_command(
     Returns
     -------
     str
-        One line for a POSIX shell, without default values; "" if there is none,
-        as for a run without a study.
+        One line for a POSIX shell, without default values; "" if there is no
+        such command, as for a run without a study.
     """
-    # Analyses that no command line can express have none.
     parameters = entry.validate(values)
+    # A command can name a run only by its study and number.
     if entry.needs is Needs.RUN and (study is None or run is None):
         return ""
-    # It has a command of its own, whose words only a function of the analysis knows.
+    # The analysis has a command of its own, and no function (`words`) that says
+    # which words this command takes.
     if entry.terminal and not entry.words:
         return ""
     input_words = [str(study), "--run", str(run)] if entry.needs is Needs.RUN else []
 
-    # Some analyses make their own words.
+    # Such a function makes the words from the plan and the parameters.
     if entry.words:
         words = _own_words(entry, plan, parameters)
         return (
@@ -91,10 +92,12 @@ def _own_words(
     """
 
     def words() -> Any:
+        """Call the function of the analysis. Uses the arguments of the function around it."""
         return imported(entry.words)(plan, parameters)
 
     try:
-        # Only code of other packages may fail or hang.
+        # Code of other packages may fail or hang: `called` gives it a time limit,
+        # and turns its errors into a RuntimeError.
         answer = words() if entry.is_own else called(words, _TIMEOUT)
     except (RuntimeError, TimeoutError):
         if entry.is_own:

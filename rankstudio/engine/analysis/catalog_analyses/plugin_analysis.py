@@ -42,7 +42,7 @@ def analysis_steps(
     Parameters
     ----------
     entry : Analysis
-        Analysis to carry out.
+        Analysis to execute.
     subject : sequence
         Arguments of the analysis's function, by its `Needs`: data, or a run or
         a plan with its data.
@@ -71,12 +71,14 @@ def analysis_steps(
         # a tuple of one distinguishes the final answer from the results so far
         yield (answer,)
 
-    # Code of other packages runs where it can be stopped.
+    # Code of other packages runs where it can be stopped: `yielded` yields what
+    # it yields.
     steps = (
         _stoppable(results()) if entry.is_own else yielded(results, check=stop_if_asked)
     )
 
-    # Check whatever the analysis yields.
+    # Check whatever the analysis yields: progress, results so far, and last the
+    # final answer, as a tuple of one.
     try:
         for item in steps:
             if isinstance(item, WorkProgress):
@@ -156,6 +158,7 @@ def analyse(
     ]
     if not any(all(map(isinstance, arguments, types)) for types in signatures):
         raise PlanError(_needs_text(entry))
+    # The last item is the final result; those before it are progress.
     *_, result = analysis_steps(entry, arguments, parameters)
     assert isinstance(result, AnalysisResult)
     return result.tables
@@ -170,7 +173,7 @@ _ARGUMENT_TYPES: dict[Needs, tuple[tuple[type, ...], ...]] = {
 
 
 def _needs_text(entry: Analysis) -> str:
-    """Return a sentence on the arguments that an analysis needs."""
+    """Return a sentence that names the arguments that an analysis needs."""
     texts = {
         Needs.DATA: tr("{label} needs a dataset, or the training part of a fold."),
         Needs.FOLDS: tr("{label} needs a dataset with its folds."),
@@ -181,7 +184,11 @@ def _needs_text(entry: Analysis) -> str:
 
 
 def _checked_result(entry: Analysis, answer: object) -> AnalysisResult:
-    """Check the answer of an analysis, and return it with plain cells and texts of one line."""
+    """Check the answer of an analysis, and return it as a result with plain tables.
+
+    Their cells are plain texts of one line, numbers or None. AnalysisError is
+    raised for an answer that is no table or result, or too large.
+    """
     # An answer is a result, a table, or several tables.
     result = answer if isinstance(answer, AnalysisResult) else None
     tables = answer if result is None else result.tables
@@ -209,7 +216,10 @@ def _checked_result(entry: Analysis, answer: object) -> AnalysisResult:
 
 
 def _plain_table(entry: Analysis, table: AnalysisTable) -> AnalysisTable:
-    """Return a table with plain cells, and texts of one line."""
+    """Return a table with plain cells, and texts of one line.
+
+    AnalysisError, which names the analysis `entry`, is raised for other cells.
+    """
     # Every row has a cell for each title.
     header = tuple(one_line(str(title)) for title in table.header)
     rows = []
@@ -253,6 +263,7 @@ def _plain_cell(entry: Analysis, cell: object) -> Cell:
 
 
 def _unexpected_text(expected: str, value: object) -> str:
+    """Return the message for an unexpected value."""
     return tr("expected {expected}, got {value}").format(
         expected=expected, value=one_line(shown(value))
     )

@@ -1,1 +1,1 @@
-"""Runs beside each other: which may be compared, tests of their differences, and what papers print."""
+"""Comparisons of runs with each other, and with the numbers that papers print."""

@@ -31,7 +31,9 @@ from rankstudio.engine.support.item_groups import grouped
 
 # fields of a run that may be lists
 _LIST_FIELDS = ("label", "protocol", "method", "ranker")
+# fields of a run that are tables
 _PARAMETER_FIELDS = ("parameters", "ranker_parameters")
+# fields of a comparison
 _BATCH_FIELDS = ("title", "data", "runs", "parameters", "against")
 
 
@@ -70,7 +72,7 @@ class Comparison:
     divisions: Mapping[str, str] = field(default_factory=dict)
 
     def plans(self, data: str) -> tuple[Plan, ...]:
-        """Return the plans for one dataset, a file, a folder or the name of the sample.
+        """Return the plans of all runs for `data`: a file, a folder or the name of the sample.
 
         Raises
         ------
@@ -94,14 +96,17 @@ class Comparison:
         key: str,
         ranker: str,
     ) -> Plan:
-        """Return the plan of one combination of a run.
+        """Return the plan of one combination of the values of a run.
 
-        `label` is the column of a judge's labels, `protocol` divides the data
-        into folds, and `key` and `ranker` are keys of methods; each may be "".
+        A run is a table of the comparison's file, in which some fields have
+        several values. `label` is the column of a judge's labels, `protocol`
+        divides the data into folds, and `key` and `ranker` are the keys of the
+        method and the final ranker; each but `key` may be "".
         """
-        # Parameters of the run win over those of all runs with this method.
+        # Parameters of the run replace those of all runs with this method.
         parameters = {**self.parameters.get(key, {}), **run.get("parameters", {})}
         values = {
+            # Settings that all runs share, such as the measures.
             **self.protocol,
             "data": data,
             "method": key,
@@ -113,7 +118,7 @@ class Comparison:
                 **run.get("ranker_parameters", {}),
             }
             values |= {"ranker": ranker, "ranker_parameters": ranker_parameters}
-        # A protocol of the run wins over that of the dataset.
+        # A protocol of the run replaces that of the dataset.
         protocol = protocol or self.divisions.get(data, "")
         if protocol:
             values["protocol"] = protocol
@@ -131,7 +136,7 @@ class Comparison:
 
 
 def _combinations_of_run(run: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield every combination of a run's labels, protocols, methods and rankers, in this order."""
+    """Yield every combination of label, protocol, method and ranker of a run."""
     values = (run.get(name, "") for name in _LIST_FIELDS)
     choices = [value if isinstance(value, list) else [value] for value in values]
     yield from product(*choices)
@@ -221,7 +226,10 @@ def _check_kinds(values: Mapping[str, Any]) -> None:
 
 
 def _checked_runs(values: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """Return the runs: tables, each with a method and known fields; refuse others."""
+    """Return the runs of a comparison: tables, each with a method and known fields.
+
+    PlanError is raised for anything else.
+    """
     runs: list[Mapping[str, Any]] = values.get("runs", [])
     if (
         not _is_list_of_tables(runs)
@@ -256,6 +264,7 @@ def _checked_runs(values: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
 
 
 def _is_list_of_tables(values: Any) -> bool:
+    """Return whether a value is a list of tables."""
     return isinstance(values, list) and all(isinstance(value, dict) for value in values)
 
 
@@ -268,7 +277,7 @@ def _is_text_or_texts(value: Any) -> bool:
 
 
 def check_measured(plan: Plan, dataset: FoldedDataset) -> None:
-    """Reject data without a part to compare runs on.
+    """Raise an error for data without a part on which runs can be compared.
 
     Raises
     ------
@@ -293,13 +302,15 @@ def check_measured(plan: Plan, dataset: FoldedDataset) -> None:
 def folder_name(plan: Plan) -> str:
     """Return a short name for a run's folder, such as "gas-ranksvm-train-20".
 
-    It differs for different parameters; values of grids are left out.
+    It differs for different parameters; values of grids, of which the run
+    selects one, are left out.
     """
     parameter_texts = [
         "+".join(map(str, p.values(plan.parameters[p.name])))
         for p in plan.entry.parameters
         if p not in plan.entry.grids and plan.parameters[p.name] != p.default
     ]
+    # Percentage of the training queries that is used.
     share = parse_protocol(plan.protocol).train
     names = [
         plan.method,
@@ -315,11 +326,11 @@ def folder_name(plan: Plan) -> str:
 def tests_of(
     comparison: Comparison, results: Sequence[RunResult]
 ) -> tuple[RunComparison, ...]:
-    """Test the runs of each group of comparable runs against the reference of the comparison.
+    """Test the runs of each group of comparable runs against a reference run.
 
-    By default, and in groups without the reference, the best run of the group
-    takes its place. Runs count from 1 on each dataset. A single run of a group,
-    and runs without estimates, have no tests.
+    This is the run that the comparison names. If it names none, or the group
+    does not have it, it is the best run of the group. Runs count from 1 on each
+    dataset. A single run of a group, and runs without estimates, have no tests.
     """
     comparisons: list[RunComparison] = []
     for runs in grouped(results, lambda result: result.data_name).values():
@@ -340,7 +351,10 @@ def tests_of(
 def comparison_table(
     results: Sequence[RunResult],
 ) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Return header and rows with all digits: one row per run, measure and published number."""
+    """Return the header and the rows of the table of a comparison, for a file.
+
+    There is a row for each run, measure and published number, with all digits.
+    """
     header = [
         "data",
         "method",
@@ -376,12 +390,16 @@ def comparison_table(
         for name in plan.measures:
             ours = result.average.get(name, nan)
             single = result.baseline.get(name, nan)
-            # One row per published number; without one, a row with empty cells
-            # in their place.
-            for p in published.get(name, ()) or (None,):
+            # One row per published number. Without any, None makes one row with
+            # empty cells in their place.
+            for published_number in published.get(name, ()) or (None,):
                 printed = (
-                    (p.value, ours - p.value, f"{p.label}: {p.source}")
-                    if p
+                    (
+                        published_number.value,
+                        ours - published_number.value,
+                        f"{published_number.label}: {published_number.source}",
+                    )
+                    if published_number
                     else ("", "", "")
                 )
                 rows.append((*head, *size, name, ours, single, *printed, *contents))

@@ -1,9 +1,8 @@
 """Rules for ranking, testing, drawing or describing runs together, and the reasons against it.
 
-Everything that puts numbers of several runs next to each other asks this
-module, and nothing else decides: tables, best values and marks, references,
-tests and Holm families, curves, Pareto fronts, stability, reports, captions,
-exports and commands.
+All code that shows numbers of several runs next to each other follows these
+rules: tables, best values and marks, references, tests and Holm families,
+curves, Pareto fronts, stability, reports, captions, exports and commands.
 
 Two runs are comparable if they agree in data, label, protocol, folds, part and
 convention, if both are complete, and if their measures are estimates: from the
@@ -55,7 +54,9 @@ class Difference(Enum):
 
 @dataclass(frozen=True)
 class Comparability:
-    """Whether two runs are comparable, and the reason if not; the result of :func:`comparable`.
+    """Whether two runs are comparable, and the reason if not.
+
+    It is the result of :func:`comparable`.
 
     Attributes
     ----------
@@ -106,7 +107,11 @@ class ComparisonKey:
 
 
 def comparison_key(run: RunResult) -> ComparisonKey:
-    """Return the properties that a run shares with every run that is comparable with it."""
+    """Return the properties of a run that must be equal in two runs to compare them.
+
+    They are its data, label, convention of the measures, folds, and the part on
+    which it is measured.
+    """
     plan = run.plan
     return ComparisonKey(
         data_name=run.data_name,
@@ -123,12 +128,15 @@ def comparison_key(run: RunResult) -> ComparisonKey:
 
 
 def _is_hand_chosen(plan: Plan, folds: Iterable[int], part: Part) -> bool:
-    """Return whether features were chosen by hand from a model that had seen measured queries.
+    """Return whether features were chosen by hand.
 
-    It certainly had not seen the test queries of its own fold, so a run on this
-    fold alone, measured on the test part, counts as not chosen by hand.
+    This counts only if the model they are from had seen measured queries.
 
-    `folds` are those that the run measures, on a part of the data.
+    The plan records the fold of this model. The model certainly had not seen the
+    test queries of this fold, so a run on the fold alone, measured on the test
+    part, counts as not chosen by hand.
+
+    `folds` and `part` are those on which the run is measured.
     """
     hand_choices = plan.extension(HandChoices)
     if hand_choices is None:
@@ -205,8 +213,8 @@ def why_unranked(run: RunResult) -> str:
             return text.format(reason=reason)
         case Part.NONE:
             return tr("no validation part, and the test part is sealed or missing")
-        # The rest is measured on queries that chose no model, unless a user chose.
         case _ if comparison_key(run).is_hand_chosen:
+            # These queries chose no model, but a user has chosen features by them.
             return tr(
                 "its features were chosen by hand from a run that saw these queries"
             )
@@ -223,16 +231,22 @@ _KEY_ATTRIBUTES = (
     (Difference.DATA, "data_digest"),
     (Difference.PART, "part"),
 )
-"""Attributes in the order in which they give the reason: another label, protocol or number of folds
-changes the digest."""
+"""Differences with their attributes, in the order in which they are the reason.
+
+The digest comes late, because another label, protocol or number of folds changes
+it, too.
+"""
 
 
 def _difference_text(
     difference: Difference, key: ComparisonKey, other: ComparisonKey
 ) -> str:
-    """Return how two keys differ, as part of a sentence: "on MQ2007, not on MQ2008".
+    """Return how the keys of two runs differ, as part of a sentence.
 
-    A key has the properties that comparable runs share.
+    For example "on MQ2007, not on MQ2008".
+
+    A key has the properties that comparable runs share, and `difference` says
+    which of them differs.
     """
     # Data may differ although their name is the same.
     match difference:
@@ -266,7 +280,10 @@ def _difference_text(
 
 
 def _folds_difference_text(folds: Sequence[int], other_folds: Sequence[int]) -> str:
-    """Return how folds differ, as part of a sentence: "on fold 5 only, not on all 5 folds"."""
+    """Return how folds differ, as part of a sentence.
+
+    For example "on fold 5 only, not on all 5 folds".
+    """
     if set(folds) < set(other_folds):
         text = tr("on {one} only, not on all {n} folds")
         return text.format(one=listed_folds(folds), n=len(other_folds))
@@ -356,7 +373,9 @@ are not cross-fitted.
 def comparable_groups(
     runs: Mapping[Name, RunResult],
 ) -> tuple[ComparableGroup[Name], ...]:
-    """Return the runs in groups whose runs are comparable with each other, and with no other run.
+    """Divide runs into groups of comparable runs.
+
+    Runs of different groups are not comparable.
 
     Groups follow each other by dataset, in order of first occurrence. On a
     dataset, groups with estimates come first, then groups with more queries.
@@ -366,7 +385,7 @@ def comparable_groups(
     # Runs of the same kind are comparable with each other.
     members: dict[_Kind, dict[Name, RunResult]] = {}
     for name, run in runs.items():
-        # Runs without estimates are apart by the reason for it.
+        # Runs without estimates are grouped by the reason for it.
         unfitted = None if run.part.is_estimate else run.unfitted
         kind = comparison_key(run), run.complete, run.queries_per_fold, unfitted
         members.setdefault(kind, {})[name] = run
@@ -376,14 +395,17 @@ def comparable_groups(
     datasets = list(dict.fromkeys(run.data_name for run in runs.values()))
 
     def rank(kind: _Kind) -> tuple[int, bool, int]:
-        """Return the key by which groups are sorted, from their common properties."""
+        """Return the key by which groups are sorted, from their common properties.
+
+        Uses `datasets` of the function around it.
+        """
         key, complete, sizes, _ = kind
         is_ranked = complete and key.part.is_estimate and not key.is_hand_chosen
         # Ascending order: ranked groups (False) first, then more queries.
         return datasets.index(key.data_name), not is_ranked, -sum(sizes)
 
-    # The first group of a dataset leads; the other groups say why they are
-    # apart from it.
+    # The first group of a dataset is the main one; the other groups say why they
+    # are separate from it.
     groups: list[ComparableGroup[Name]] = []
     for kind in sorted(members, key=rank):
         key, complete, *_ = kind
@@ -406,6 +428,7 @@ def comparable_groups(
 
 
 def _folds_text(numbers: Sequence[int], is_part_of_folds: bool) -> str:
+    """Return folds as text: "5 folds", "fold 5 only"."""
     if is_part_of_folds and numbers:
         return tr("{folds} only").format(folds=listed_folds(numbers))
     return trn("{n} fold", "{n} folds", len(numbers)).format(n=len(numbers))
@@ -450,7 +473,10 @@ class ExpectedRun:
         )
 
     def belongs_to(self, group: ComparableGroup[Any]) -> bool:
-        """Return whether the run will be comparable with a group of runs, as far as is known now."""
+        """Return whether the run will be comparable with a group.
+
+        The answer depends on what is known before the run.
+        """
         key = group.key
         if _is_hand_chosen(self.plan, self.folds, key.part) is not key.is_hand_chosen:
             return False
@@ -466,7 +492,10 @@ class ExpectedRun:
 
 
 def paired_over(plan: Plan, n: int) -> str:
-    """Describe the pairs of a test: "784 queries", or the folds of one ranking, each a query."""
+    """Describe the pairs of a test: "784 queries".
+
+    In data of one ranking, each fold counts as a query.
+    """
     if plan.one_ranking:
         return trn("{n:,} fold of one ranking", "{n:,} folds of one ranking", n).format(
             n=n

@@ -55,7 +55,8 @@ class Published:
     def fits(self, plan: Plan, dataset: str) -> bool:
         """Return whether the published number is of a plan's method on data of this name.
 
-        The name may have a suffix; conditions on parameters must hold.
+        Letter case does not matter, and the name of the data may have a suffix.
+        The conditions of the number on parameters, if any, must hold.
         """
         return (
             dataset.lower().startswith(self.dataset.lower())
@@ -74,11 +75,13 @@ def _is_fulfilled(condition: str, plan: Plan) -> bool:
     The condition is a value, as in "loss=hinge", or a number that a value
     exceeds: "lambda1>0".
     """
+    # Without "=" in the condition, `equal` is "".
     name, equal, value = condition.partition("=")
     if not equal:
         name, _, value = condition.partition(">")
     parameter = plan.parameters.get(name)
-    # One value, not a grid or a list.
+    # One text, for which there are conditions of equality only; numbers are a
+    # tuple of one or several values.
     if not isinstance(parameter, tuple):
         return str(parameter) == value
     if equal:
@@ -137,16 +140,21 @@ def everything() -> tuple[Published, ...]:
 
 
 def published(plan: Plan, dataset: str, measure: str) -> tuple[Published, ...]:
-    """Return the published numbers for a plan's method on data of this name, best-known source first."""
+    """Return the published numbers for a plan's method on a dataset.
+
+    The best-known source comes first.
+    """
     return tuple(
-        p for p in everything() if p.measure == measure and p.fits(plan, dataset)
+        entry
+        for entry in everything()
+        if entry.measure == measure and entry.fits(plan, dataset)
     )
 
 
 def printed_of(run: RunResult) -> dict[str, tuple[Published, ...]]:
-    """Return published numbers for a run's method, by measure.
+    """Return the published numbers to compare a run with, by measure.
 
-    The result is {} unless the run has five test parts.
+    The result is {} unless the run is measured on the five test parts of LETOR.
     """
     plan = run.plan
     # Published numbers are averages over the test parts of LETOR's five folds.
@@ -176,7 +184,9 @@ def published_rows(runs: Iterable[tuple[int, RunResult]]) -> list[PublishedRow]:
 def known_datasets() -> dict[str, tuple[str, ...]]:
     """Return the datasets with published numbers, each with the labels of the methods."""
     labels_of: dict[str, dict[str, None]] = {}
-    for p in everything():
-        ranker = f", then {method(p.ranker).label}" if p.ranker else ""
-        labels_of.setdefault(p.dataset, {})[method(p.method).label + ranker] = None
+    for entry in everything():
+        ranker = f", then {method(entry.ranker).label}" if entry.ranker else ""
+        labels_of.setdefault(entry.dataset, {})[method(entry.method).label + ranker] = (
+            None
+        )
     return {dataset: tuple(labels) for dataset, labels in labels_of.items()}

@@ -1,4 +1,4 @@
-"""Paired significance tests of finished runs on the same queries, for the window and the terminal alike.
+"""Paired significance tests of finished runs on the same queries.
 
 This module also decides which tests are one family for Holm's correction, and
 which runs are identical.
@@ -34,7 +34,9 @@ _NOT_COMPARED = ("data", "folds", "measures")
 
 
 def first_equals(runs: Sequence[RunResult]) -> list[int]:
-    """Return for each run the position of the first run that it repeats, or its own position.
+    """Return for each run the position of the first run that it repeats.
+
+    If it repeats none, this is its own position.
 
     A run repeats another run of the same plan on data of the same name if the
     features and measures of their models are identical, bit for bit; the
@@ -67,7 +69,7 @@ def repeats(run: RunResult, other: RunResult) -> bool:
 
 
 def _compared_fields(plan: Plan) -> list[Any]:
-    """Return the values of the plan's fields in which repeated runs agree."""
+    """Return the values of a plan that a run and its repetition share."""
     # Parameters without effect get their defaults, so that they do not differ.
     effective_plan = counting_plan(plan)
     return [
@@ -110,6 +112,7 @@ def _have_same_measures(
     return np.array_equal(measures, other_measures, equal_nan=True)
 
 
+# p values of a comparison, one for each test
 _P_FIELDS = "p_randomisation", "p_t", "p_wilcoxon"
 
 
@@ -166,17 +169,19 @@ def distinct_family(
     list of CorrectedTest
         One per comparison; identical runs need no correction.
     """
-    # In reversed order, so that the first comparison of a pair overwrites its
-    # repetitions.
+    # Position of the first comparison of each pair of different runs: in
+    # reversed order, so that it overwrites those of its repetitions.
     numbered_pairs = reversed(list(enumerate(pairs)))
     index_of_pair = {
         (run, other): index for index, (run, other) in numbered_pairs if run != other
     }
+    # `family` corrects p values for the number of tests.
     tests = family([comparisons[index] for index in index_of_pair.values()])
     # The tests are in the order of the pairs.
     corrected = dict(zip(index_of_pair, tests, strict=True))
     return [
-        # A run compared with itself has no other test: its p stay as they are.
+        # The test of a run against itself is not corrected: its p values are
+        # used as they are.
         corrected.get(pair)
         or CorrectedTest(test, *(getattr(test, name) for name in _P_FIELDS))
         for pair, test in zip(pairs, comparisons, strict=True)
@@ -287,7 +292,9 @@ class PinEffect:
 
 
 def why_unpaired(run: RunResult, reference: RunResult, name: str) -> str:
-    """Return the reason why two runs cannot be compared by a measure: "on MQ2007, not on MQ2008".
+    """Return the reason why two runs cannot be compared by a measure.
+
+    For example "on MQ2007, not on MQ2008".
 
     Parameters
     ----------
@@ -359,7 +366,7 @@ def compared_runs(
     comparisons : Mapping of int to PairedComparison
         Finished comparisons, by run number.
     """
-    # Runs with a reason cannot be paired with the reference.
+    # Runs with a reason other than "" cannot be paired with the reference.
     against = runs[reference]
     skip_reasons = {key: why_unpaired(run, against, name) for key, run in runs.items()}
     paired = [key for key in runs if key != reference and not skip_reasons[key]]
@@ -380,6 +387,7 @@ def compared_runs(
     for key in paired:
         run = runs[key]
         test = comparisons.get(key)
+        # Corrected p values of three tests; None while the correction is missing.
         p_holm, p_t_holm, p_wilcoxon_holm = _p_values(corrected.get(key))
         row = ComparedRun(
             key=key,
@@ -433,6 +441,7 @@ def _corrected_tests(
     Runs that repeat another one count once. `comparisons` has the test of each
     run by its number.
     """
+    # For each run, the position of the first run that it repeats, or its own.
     first_of_reference, *firsts = first_equals(
         [runs[key] for key in (reference, *other_keys)]
     )
@@ -471,6 +480,7 @@ def compare_groups(
     """
     if not runs:
         raise PlanError("No runs to compare: expected a completed run, found none.")
+    # The measure must be one of some run; the error names the first run.
     first_number, first = next(iter(runs.items()))
     name = measure(name).name if name else comparing_measure(first.plan)
     if not any(name in run.plan.evaluated for run in runs.values()):
@@ -542,7 +552,11 @@ def compare_runs(
 def _compared_with_reference(
     group: ComparableGroup[int], name: str, against: int | str | None, seed: int
 ) -> RunComparison:
-    """Test the runs of a group against its reference, as one family."""
+    """Test the runs of a group against its reference run by a measure.
+
+    The p values are corrected for the number of tests. `against` names the
+    reference, and `seed` is that of the randomisation and the bootstrap.
+    """
     runs = list(group.runs.values())
     reference = (
         None if group.unranked else reference_position(group.runs, name, against)
@@ -571,9 +585,12 @@ def _compared_with_reference(
 def pin_effects(
     runs: Sequence[RunResult], name: str, seed: int = 0
 ) -> tuple[PinEffect, ...]:
-    """Compare every run with pinned or banned features with the same run without these pins.
+    """Compare every run with pinned or banned features with another run.
 
-    Without such a run, an earlier run with other pins takes its place.
+    The other run differs in these features only.
+
+    This is the same run without pins; if there is none, the first earlier run
+    with other pins.
 
     Parameters
     ----------
@@ -623,6 +640,7 @@ def _family_tests(
 
     A pair has the positions of two runs; the test is of the first minus the second.
     """
+    # The first run that is equal to each run: equal pairs are one test.
     firsts = first_equals(runs)
     comparisons = [
         compare_with(runs[run], runs[other], name, seed) for run, other in pairs
@@ -633,7 +651,9 @@ def _family_tests(
 
 
 def comparing_measure(plan: Plan, name: str = "") -> str:
-    """Return the measure for comparing runs: the requested measure if the run has it, or else its criterion.
+    """Return the measure for comparing runs.
+
+    It is the requested measure if the run has it, otherwise its criterion.
 
     If the run was chosen by the method's own criterion, its first reported
     measure takes the place of this.
@@ -656,9 +676,11 @@ def check_reference(runs: Mapping[int, RunResult], against: int | str | None) ->
 def reference_position(
     runs: Mapping[int, RunResult], name: str, against: int | str | None
 ) -> int | None:
-    """Return the position of the reference run: the requested one, or that with the best average.
+    """Return the position of the reference run among comparable runs.
 
-    None for a single run, or if no run is the best of comparable runs.
+    It is the run that `against` names by its number or its method; without this
+    run, the one with the best average of the measure. None for a single run, or
+    if no run is the best.
     """
     if len(runs) == 1:
         return None

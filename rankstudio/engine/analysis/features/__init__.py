@@ -1,1 +1,1 @@
-"""Analyses of single features: why they were chosen, what could replace them, what they contribute."""
+"""Analyses of single features, such as their quality and their candidates."""

@@ -33,7 +33,7 @@ class CandidateGroups:
     Attributes
     ----------
     names : tuple of str of length n
-        Name of the group of each column's candidate, if it has one.
+        Name of the candidate of each column: its group, or the feature itself.
     columns : ColumnGroups
         Columns of each candidate.
     """
@@ -63,7 +63,7 @@ class CandidateGroups:
         )
 
     @cached_property
-    def standing(self) -> Ints:
+    def representative_columns(self) -> Ints:
         """Representative column of each column's candidate, shape (n,)."""
         return self.columns.representatives[self.columns.of_column]
 
@@ -73,7 +73,7 @@ class CandidateGroups:
 
     def path(self, path: PathResult) -> PathResult:
         """Return a path in which a group is one feature, its representative column."""
-        # Without groups every column stands for itself.
+        # Without groups, each column is a candidate of its own.
         if self.columns.trivial:
             return path
         return replace(
@@ -84,9 +84,9 @@ class CandidateGroups:
     def correlations(self, features: Floats) -> Floats:
         """Return correlations, shape (n, n), in which a group is one feature.
 
-        `features` has those of the features. The correlation of two candidates
-        is that of their most similar features; it is at their representative
-        columns.
+        `features`, shape (n, n), has the correlations of the features. That of
+        two groups is the one of their most similar features. It stands in the
+        row and column of the first feature of each group.
         """
         if self.columns.trivial:
             return features
@@ -111,18 +111,25 @@ class CandidateGroups:
         """Return a step in which a group is one feature, its representative column."""
         candidates = step.candidates
         if candidates.size:
-            # `standing` has the representative column of each column.
+            # Only the representative of each group keeps its score.
             candidates = np.where(
-                self.standing == np.arange(candidates.size), candidates, np.nan
+                self.representative_columns == np.arange(candidates.size),
+                candidates,
+                np.nan,
             )
-        selected = dict.fromkeys(self.standing[list(step.selected)].tolist())
+        selected = dict.fromkeys(
+            self.representative_columns[list(step.selected)].tolist()
+        )
         return replace(step, selected=tuple(selected), candidates=candidates)
 
 
 _MAX_ROWS = 10_000  # rows of features that the path did not select
-_MAX_SCORES = 1_000_000
+_MAX_SCORES = 1_000_000  # scores of all features at the steps of a map
 _MIN_STEPS = 60
-"""A map has rows x steps scores, each held several times: 8 MB an array, whatever the number of features."""
+"""Number of steps that a map may have even with more scores than `_MAX_SCORES`.
+
+An array of the map then takes about 8 MB at most, for any number of features.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +155,8 @@ class CandidateMap:
     n_candidates : ndarray of shape (C,)
         Number of candidates.
     n_features, n_steps : int
-        Number of candidates, and number of steps of the path, in the map or not.
+        Numbers of candidates and of steps of the path, with those that are not
+        in the map.
     growing : bool
         Whether each step extends the previous one.
     """
@@ -193,14 +201,15 @@ class CandidateMap:
             path, then the features with the largest shares. Features that are
             candidates at none of the steps are left out.
         """
-        # `places` are the positions on the path of the map's steps. A growing
-        # path shows successive steps up to the wanted one.
+        # `places` has the position on the path of each step of the map. A
+        # growing path shows successive steps up to the wanted one.
         n = len(self.places)
         count = max(1, min(n, most_steps))
         nearest = (
             0 if step is None else int(np.abs(np.array(self.places) - step).argmin())
         )
         if self.growing:
+            # The wanted step is the last one, if it is not among the first.
             columns = np.arange(count) + min(max(0, nearest - count + 1), n - count)
         else:
             # Steps at equal ratios: denser at the start.
@@ -224,6 +233,7 @@ class CandidateMap:
             best = np.where(is_selected_here, 2.0, best)
             rows = np.argsort(-best, kind="stable")
         else:
+            # The rows of iterations are in the order of their last scores.
             rows = np.arange(best.size)
         rows = rows[best[rows] >= 0][: max(1, most_features)]
         # The feature that must be shown takes the last row.
@@ -334,7 +344,8 @@ def candidate_map(
 
     # Scores by step and column; NaN where a column was no candidate.
     places = _shown_steps(path, max(_MIN_STEPS, _MAX_SCORES // path.steps[0].coef.size))
-    # The divisor makes a sum over documents a value per document.
+    # Shape (steps, n). The divisor makes a sum over documents a value per
+    # document.
     scores = np.array([score.of(path.steps[index], path.divisor) for index in places])
     is_candidate = np.isfinite(scores)
     if not is_candidate.any():
@@ -377,7 +388,9 @@ def candidate_map(
 
 
 def _ranks_of_gains(gains: Floats) -> Floats:
-    """Return the rank of each gain: 1 for the greatest gain; equal gains share the better rank.
+    """Return the rank of each gain: 1 for the greatest gain.
+
+    Equal gains share the better rank.
 
     NaN for gains that are not finite.
     """
@@ -394,8 +407,10 @@ def arrival_order(path: PathResult, score: CandidateScore) -> list[int]:
     if path.step_kind is not StepKind.FEATURES:
         last = path.steps[-1]
         gains = score.gains(score.of(last))
-        return sorted(last.selected, key=lambda f: -gains[f])
-    return list(dict.fromkeys(f for step in path.steps for f in step.selected))
+        return sorted(last.selected, key=lambda feature: -gains[feature])
+    return list(
+        dict.fromkeys(feature for step in path.steps for feature in step.selected)
+    )
 
 
 def margins(path: PathResult, score: CandidateScore) -> dict[int, Margin]:
@@ -422,6 +437,7 @@ def margins(path: PathResult, score: CandidateScore) -> dict[int, Margin]:
                 score, last.number, feature, values, rivals
             )
         return by_feature
+    # A growing path: the step that first selects the feature counts.
     for index, step in enumerate(path.steps):
         for feature in taken_at(path, index):
             by_feature.setdefault(
@@ -463,7 +479,9 @@ def step_margin(
 
 
 def is_share_meaningless(score: CandidateScore, margin: Margin) -> bool:
-    """Return whether the share of a margin is meaningless, because a candidate did not reduce the criterion.
+    """Return whether the share of a margin is meaningless.
+
+    This is so if a candidate did not reduce the criterion.
 
     The lead over a candidate without any reduction is always 100 %, and a lead
     between candidates that raise the criterion has no meaning.
@@ -483,6 +501,7 @@ def _margin_to_rival(
     `rivals` the columns of the rivals, perhaps none.
     """
     own_score = float(values[feature])
+    # Without a rival or a score there is no margin.
     if not rivals.size or not np.isfinite(own_score):
         nan = float("nan")
         return Margin(
@@ -506,16 +525,16 @@ def _margin_to_rival(
     )
 
 
-def _shown_steps(path: PathResult, max_places: int) -> list[int]:
-    """Return the positions on a path of the steps in a map, at most `max_places`.
+def _shown_steps(path: PathResult, max_steps: int) -> list[int]:
+    """Return the positions on a path of the steps in a map, at most `max_steps`.
 
     These are the first steps, or evenly spaced iterations and rounds.
     """
     n = len(path.steps)
-    if path.step_kind is StepKind.FEATURES or n <= max_places:
-        return list(range(min(n, max_places)))
+    if path.step_kind is StepKind.FEATURES or n <= max_steps:
+        return list(range(min(n, max_steps)))
     chosen: list[int] = np.unique(
-        np.rint(np.linspace(0, n - 1, max_places)).astype(np.int64)
+        np.rint(np.linspace(0, n - 1, max_steps)).astype(np.int64)
     ).tolist()
     return chosen
 

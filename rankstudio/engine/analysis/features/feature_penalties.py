@@ -1,4 +1,4 @@
-"""Importance and similarity of features, as FSMRank or GAS weighs them on a training part."""
+"""Importance and similarity of features, as FSMRank or GAS weighs them."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ def feature_penalties(
 ) -> FeaturePenalties:
     """Return the importance of some features and their similarity to others.
 
+    They are those by which the method weighs features.
+
     Parameters
     ----------
     plan : Plan
@@ -42,7 +44,8 @@ def feature_penalties(
 
     Notes
     -----
-    Correlations take O(mn²) once for some training data, Kendall's τ O(m log |q|) for a pair.
+    For m documents, n features and |q| documents of a query: correlations take
+    O(mn²) once for the training data, Kendall's τ O(m log |q|) for a pair.
     """
     method = estimator(plan, plan.entry, parameters, ids)
     column_array = np.asarray(columns, dtype=np.int64)

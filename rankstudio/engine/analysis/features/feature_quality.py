@@ -43,13 +43,13 @@ Larger data are sampled by evenly spaced whole queries.
 """
 
 PERFECT = 0.98
-"""A feature alone is almost perfect if it comes this share of the way from the worst to the best ranking."""
+"""Share of the way from the worst to the best ranking: an almost perfect feature."""
 
 MOSTLY = 0.95
 """A feature with at least this share of zeros is mostly zero."""
 
 FAR = 1000.0
-"""A range this many times wider or narrower than the usual one is badly scaled."""
+"""Factor by which a badly scaled range is wider or narrower than the usual one."""
 
 # range of a histogram: the outermost bins also count the values outside
 _RANGE_QUANTILES = (0.005, 0.995)
@@ -183,8 +183,9 @@ def feature_quality(
     larger parts are sampled by every i-th query. Duplicates and the numbers of
     the summary use all documents.
     """
-    # Large data are sampled.
+    # Documents of some queries if the data are large, otherwise of all.
     X, y, ptr, grading = _sampled_queries(parts)
+    # Histograms of the values of each feature.
     histograms = _histograms(X, y)
 
     # Measures of each feature alone.
@@ -192,9 +193,11 @@ def feature_quality(
     # `ALONE` are the usual measures of ranking by one feature.
     names = (ONE_RANKING_MEASURES[0], ALONE[0]) if is_one_ranking else ALONE
     evaluator = Evaluator(y, ptr, convention, names, grading=grading)
+    # Each measure has shape (n,); `ascending` says whether small values rank first.
     measures_alone, ascending = _measure_features_alone(evaluator, X)
 
-    # Oddities: features that reveal the labels, and features that equal another one.
+    # Oddities: features that reveal the labels, shape (n,), and the earlier
+    # column that equals a column.
     leaking = _features_that_leak(evaluator, y, measures_alone)
     twins = _duplicates(parts, X)
     all_findings = _findings_by_feature(
@@ -224,8 +227,8 @@ def fold_quality(
 ) -> QualityReport:
     """Describe every feature of a fold's documents, or of all documents.
 
-    `number` is that of the fold, None for all, and `summary` was made of the
-    same documents.
+    `number` is that of the fold, or None for all documents; `summary` was made of
+    the same documents.
     """
     parts = described_parts(dataset, number)
     if len(summary.features) < dataset.n_features:
@@ -244,11 +247,13 @@ def _sampled_queries(
     The sample has every i-th query. X has shape (m, n) and y shape (m,). Query
     q has the rows from ptr[q] to ptr[q + 1]; the grading has the largest label.
     """
-    stride = -(-sum(part.n_documents for part in parts) // MOST_DOCUMENTS)  # rounded up
+    # Every query, if they have at most MOST_DOCUMENTS documents; the double minus
+    # rounds up.
+    stride = -(-sum(part.n_documents for part in parts) // MOST_DOCUMENTS)
     if stride == 1 and len(parts) == 1:
         return parts[0].X, parts[0].y, parts[0].query_ptr, parts[0].grading
 
-    # Rows of the queries to keep, by part.
+    # Queries to keep in each part, and the rows of their documents.
     masks = [np.arange(part.n_queries) % stride == 0 for part in parts]
     rows = [
         np.flatnonzero(mask[part.query_index])
@@ -266,7 +271,7 @@ def _sampled_queries(
             release(part.X[block[0] : block[-1] + 1])
             n_filled += block.size
 
-    # Queries of all parts one after another.
+    # Labels and queries of all parts one after another.
     y = np.concatenate(
         [part.y[chosen] for part, chosen in zip(parts, rows, strict=True)]
     )
@@ -283,7 +288,8 @@ def _sampled_queries(
 def _histograms(X: Floats, y: Floats) -> Iterator[ValueHistogram]:
     """Yield the histogram of each of the n columns of X, shape (m, n).
 
-    Values are counted for all documents and for the relevant ones.
+    It has the counts of all documents in each bin, and those of the relevant
+    ones, which have a label above 0. `y`, shape (m,), has the labels.
     """
     is_relevant = y > 0
     for j in range(X.shape[1]):
@@ -320,7 +326,9 @@ def _histogram_range(values: Floats) -> tuple[float, float]:
 def _measure_features_alone(
     evaluator: Evaluator, X: Floats
 ) -> tuple[dict[str, Floats], Bools]:
-    """Return each feature's measures in its better direction, and whether this ranks small values first.
+    """Return each feature's measures in its better direction.
+
+    Also return whether this direction ranks small values first.
 
     The measures have shape (n,) by name, and so has the second array. X has
     shape (m, n).
@@ -337,15 +345,16 @@ def _features_that_leak(
 ) -> Bools:
     """Return which features alone rank nearly as well as the labels themselves, shape (n,).
 
-    `measures` has each measure of ranking by each feature, shape (n,). All of
-    them must be nearly perfect.
+    `evaluator` computes the measures, `y` has the labels, shape (m,), and
+    `measures` has each measure of ranking by each feature, shape (n,). All
+    measures must be nearly perfect.
     """
     # Ranking by the negative labels is the worst ranking, by the labels the best.
     measures_of_labels = evaluator.evaluate_many(np.stack((-y, y)))
     is_almost_perfect = np.ones(len(next(iter(measures.values()))), dtype=np.bool_)
     for name, values in measures.items():
         worst, best = measures_of_labels[name].tolist()
-        # otherwise all rankings are nearly perfect
+        # If the worst ranking is nearly as good, a perfect value says nothing.
         is_informative = best - worst > 0.05
         is_almost_perfect &= is_informative & (
             values - worst >= PERFECT * (best - worst)
@@ -360,8 +369,9 @@ def _duplicates(parts: tuple[RankingDataset, ...], X: Floats) -> dict[int, int]:
     """
     if isinstance(X, SparseRows):
         return _sparse_duplicates(parts)
-    # The different columns by the bytes of their first 64 values; adding 0.0
-    # turns -0.0 into 0.0.
+    # The different columns found so far, by the bytes of their first 64 values:
+    # only columns with equal bytes are compared as a whole. Adding 0.0 turns
+    # -0.0 into 0.0.
     columns_by_start: dict[bytes, list[int]] = {}
     twins: dict[int, int] = {}
     for j in range(X.shape[1]):
@@ -385,6 +395,7 @@ def _duplicates(parts: tuple[RankingDataset, ...], X: Floats) -> dict[int, int]:
 
 def _sparse_duplicates(parts: tuple[RankingDataset, ...]) -> dict[int, int]:
     """Return, by column, the earlier column of sparse data that equals it."""
+    # Sparse by columns: the rows and values of column j are stored together.
     csc = concatenated([part.X for part in parts]).csc
     column_by_content: dict[bytes, int] = {}
     twins: dict[int, int] = {}
@@ -421,13 +432,15 @@ def _findings_by_feature(
     """Yield the problems of each feature, in the order of the features.
 
     `twins` has the earlier equal column of a column, `leaking`, shape (n,),
-    tells which features rank like the labels, and `measures` has the measures
-    of each feature, shape (n,).
+    says which features rank like the labels, and `measures` has each measure of
+    ranking by each feature, shape (n,); the first one is named in a problem.
     """
     # Half of each range, because the difference of two finite numbers may be infinite.
-    ranges = np.array([f.maximum / 2 - f.minimum / 2 for f in features])
+    ranges = np.array(
+        [feature.maximum / 2 - feature.minimum / 2 for feature in features]
+    )
     # Constant features have no range to compare with.
-    varying_ranges = ranges[[not f.constant for f in features]]
+    varying_ranges = ranges[[not feature.constant for feature in features]]
     median_range = float(np.median(varying_ranges)) if varying_ranges.size else 0.0
     name, values = next(iter(measures.items()))
     for j, feature in enumerate(features):
@@ -475,10 +488,12 @@ def _leak_finding(name: str, value: float) -> Finding:
 def _scale_finding(width: float, median_range: float) -> Finding | None:
     """Return the problem that a feature's range is far wider or narrower than the median.
 
-    Both numbers are half ranges. None if there is no problem.
+    `width` is half the range of the feature, and `median_range` the median of
+    these halves. The result is None if there is no problem.
     """
     if not median_range or (median_range / FAR < width < median_range * FAR):
         return None
+    # How many times wider or narrower; 0 for a feature without any range.
     ratio = 0.0
     if width > median_range:
         ratio = width / median_range

@@ -1,4 +1,4 @@
-"""Every feature alone: how well it ranks each part of a fold by itself."""
+"""Measures of ranking each part of a fold by each feature alone."""
 
 from __future__ import annotations
 
@@ -24,17 +24,22 @@ _VALUES_AT_ONCE = 1_000_000  # 8 MB, so that other threads wait only for millise
 _VALUES_FROM_DISK = 1 << 24
 
 BOTH_WAYS = np.ones(1), -np.ones(1)
-"""Signs that rank by all columns, the greatest values first and the least values first."""
+"""Signs by which all columns rank.
+
+First the greatest values rank first, then the least values.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class FeaturesAlone:
-    """Measures of ranking by each of n features alone; of very many features, only the shown ones.
+    """Measures of ranking by each of n features alone.
+
+    Of very many features, only those that are shown are measured.
 
     Attributes
     ----------
     measure, convention : str
-        Name of the measure.
+        Name of the measure, and key of its convention.
     parts : Mapping of str to ndarray of shape (n,)
         The measure on each part: "train", and "validation" and "test" if the
         fold has them.
@@ -64,7 +69,10 @@ class FeaturesAlone:
 def measuring_alone(
     fold: Fold, measure: str, convention: str, *, sealed: bool = False
 ) -> Generator[float, None, FeaturesAlone]:
-    """Measure the ranking by each feature alone; yield the share of the work that is done.
+    """Measure the rankings of a fold's documents by each feature alone.
+
+    Yield the share of the work that is done, and return the measures. The
+    training part decides whether a feature ranks large or small values first.
 
     Parameters
     ----------
@@ -93,7 +101,7 @@ def measuring_alone(
             name: part.with_features(columns) for name, part in fold.parts.items()
         }
         fold = Fold(fold.number, **shown_parts)
-    # One measure decides the direction of a feature, whatever measure is shown.
+    # The direction of a feature depends on one measure, not on the one shown.
     measure = find_measure(measure).name
     measure_names = tuple(dict.fromkeys((measure, _DIRECTION_MEASURE)))
 
@@ -113,7 +121,7 @@ def measuring_alone(
         evaluator(fold.train, measure_names),
         fold.train.X,
         BOTH_WAYS,
-        (0.0, n_done / total),
+        (0.0, n_done / total),  # from 0 up to the share of the training part
     )
 
     # The training part decides the direction in which each feature ranks.
@@ -121,6 +129,7 @@ def measuring_alone(
     parts = {"train": np.where(ascending, up[measure], down[measure])}
     signs = (np.where(ascending, -1.0, 1.0),)
     for name, part in other_parts.items():
+        # The share done before this part, and the share of this part.
         span = n_done / total, part.n_documents / total
         (measures,) = yield from measuring_columns(
             evaluator(part, (measure,)), part.X, signs, span
@@ -142,18 +151,20 @@ def measuring_columns(
     signs: Sequence[Floats],
     span: tuple[float, float] = (0.0, 1.0),
 ) -> Generator[float, None, list[dict[str, Floats]]]:
-    """Return the measures of ranking by each column times its sign.
+    """Measure the rankings by each of the n columns of X, multiplied by its sign.
 
-    The result has a dict of measures, shape (n,) each, for each array of
-    `signs`, shape (n,).
+    A sign of -1 ranks small values first. Each item of `signs` has n signs, or
+    one for all columns. The result has a dict of measures, shape (n,) each, for
+    each item of `signs`.
 
-    The share done is yielded in between: it starts at ``span[0]`` and grows by
-    ``span[1]``.
+    The share of the work that is done is yielded in between: it starts at
+    ``span[0]`` and grows by ``span[1]``.
     """
     n = X.shape[1]
     measures = [
         {measure.name: np.empty(n) for measure in evaluator.measures} for _ in signs
     ]
+    # Number of columns whose values are in memory at a time.
     block_size = max(
         1, (_VALUES_FROM_DISK if in_file(X) else _VALUES_AT_ONCE) // len(X)
     )

@@ -1,4 +1,4 @@
-"""The bounds of Theorems 2 and 3 of the paper on FSMRank (Lai et al. 2013), for a finished run."""
+"""The bounds of Theorems 2 and 3 on FSMRank (Lai et al. 2013), for a run."""
 
 from __future__ import annotations
 
@@ -81,16 +81,20 @@ def fsmrank_bounds(
 
     Notes
     -----
-    With the Lipschitz constant L0 = (2 b + 2 λ1) n, p pairs, C = sum_i w_i /
-    s_i and weights w of the 2n features and negatives, Theorem 2 is 2 L0 ||w||²
-    / (T + 1)² and Theorem 3
+    There are p pairs, T iterations, and weights w of the 2n features and
+    negatives. With the Lipschitz constant L0 = (2 b + 2 λ1) n and C = sum_i w_i
+    / s_i, the bound of Theorem 2 is
 
-        2 L0 R + ((1 + C)² + λ1/2 C² - 1) sqrt(log(1/θ) / (2p)), R = 2C sqrt(2n/p) + (C²
-        + λ1/2 C²) sqrt(2 log(4n) / p),
+        2 L0 ||w||² / (T + 1)²,
 
-    R being the sum of the complexities of the three terms in the proof
-    (Appendix II): that of λ1/2 w'Aw is λ1/2 times that of the entropy bound, C²
-    sqrt(2 log(4n) / p), as A is at most 1.
+    and that of Theorem 3
+
+        2 L0 R + ((1 + C)² + λ1/2 C² - 1) sqrt(log(1/θ) / (2p)),
+        R = 2C sqrt(2n/p) + (C² + λ1/2 C²) sqrt(2 log(4n) / p).
+
+    R is the sum of the complexities of the three terms in the proof (Appendix
+    II). That of λ1/2 w'Aw is λ1/2 times that of the entropy bound, C² sqrt(2
+    log(4n) / p), because A is at most 1.
 
     The greatest second derivative b of the loss of a pair is 2 for the squared
     hinge (Theorem 1) and for least squares, and 1/4 for the logistic loss.
@@ -121,7 +125,8 @@ def fsmrank_bounds(
             )
         )
 
-    # Terms of the bounds; the Lipschitz constant occurs in both.
+    # Terms of the bounds, see the Notes: L0, R, and the second summand of
+    # Theorem 3. `bend` is the greatest second derivative b.
     lipschitz = (2.0 * pair_loss(loss).bend + 2.0 * lambda1) * n
     complexity = 2.0 * C * np.sqrt(2.0 * n / p)
     complexity += (1.0 + lambda1 / 2.0) * C**2 * np.sqrt(2.0 * np.log(4.0 * n) / p)
@@ -143,7 +148,9 @@ def bounds_of(
     data: TrainingData,
     train: RankingDataset,
 ) -> FSMRankBounds | None:
-    """Return the bounds of a run's model; None for other methods, or if the bounds do not hold.
+    """Return the bounds of a run's model.
+
+    The result is None for other methods, or if the bounds do not hold.
 
     They bound the objective that FSMRank minimises, by the theorems of its paper.
 

@@ -1,4 +1,4 @@
-"""The stability of the selection: how much the features that a run chose on its folds agree."""
+"""The stability of the selection: how much the features of the folds agree."""
 
 from __future__ import annotations
 
@@ -104,15 +104,21 @@ def stability_table(
     rows = []
     warnings = []
     for number, name, result in runs:
-        # Only one of the two corrected indices applies to a run; the other has a dash.
         run_stability = stability_of_run(result)
-        s = run_stability.indices
-        # The first index, Jaccard, always applies.
+        indices = run_stability.indices
+        # The first index, Jaccard, always applies. Of the two others, which are
+        # corrected for chance, one applies to the run; the other has a dash.
         corrected = [
-            f"{s.consistency:.3f}" if s.index == index else "–" for index in INDICES[1:]
+            f"{indices.consistency:.3f}" if indices.index == index else "–"
+            for index in INDICES[1:]
         ]
-        interval = f"{s.nogueira.low:.3f} … {s.nogueira.high:.3f}"
-        agree = [f"{s.jaccard:.3f}", *corrected, f"{s.nogueira.value:.3f}", interval]
+        interval = f"{indices.nogueira.low:.3f} … {indices.nogueira.high:.3f}"
+        agree = [
+            f"{indices.jaccard:.3f}",
+            *corrected,
+            f"{indices.nogueira.value:.3f}",
+            interval,
+        ]
         rows.append([str(number), name, range_text(result.sizes), *agree])
         warnings.append(run_stability.warning)
     note = (
@@ -131,7 +137,9 @@ def stability_table(
 def selection_stability(
     folds: Sequence[FoldResult], feature_ids: Ints, names: Sequence[str]
 ) -> SelectionStability:
-    """Return how similar the selected features of the folds are, and the folds of each feature.
+    """Return how similar the selected features of the folds are.
+
+    The result also has the folds of each feature.
 
     Parameters
     ----------
@@ -162,8 +170,11 @@ def _chosen_features(
 ) -> tuple[ChosenFeature, ...]:
     """Return the features that any fold selected, with their ranks by fold.
 
-    The most frequent come first, then those with the smaller sum of ranks.
+    Ranks count from 1 in the order of selection. Features of the most folds come
+    first, then those with the smaller sum of ranks. `names` has the name of each
+    feature by its id.
     """
+    # Ranks by feature, and by the number of the fold.
     ranks: dict[int, dict[int, int]] = {}
     for fold in folds:
         for rank, feature in enumerate(fold.selected, start=1):
@@ -173,7 +184,14 @@ def _chosen_features(
         for feature, by_fold in ranks.items()
     ]
     return tuple(
-        sorted(features, key=lambda f: (-f.times, sum(f.ranks.values()), f.feature))
+        sorted(
+            features,
+            key=lambda feature: (
+                -feature.times,
+                sum(feature.ranks.values()),
+                feature.feature,
+            ),
+        )
     )
 
 

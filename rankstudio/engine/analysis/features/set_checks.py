@@ -1,4 +1,7 @@
-"""Checks before analyses of sets of features: enough queries, valid columns, an exact error."""
+"""Checks before analyses of sets of features.
+
+They check queries, columns, and whether a method has exact errors.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +26,13 @@ def enough_queries(count: int, least: int, what: str) -> None:
 def halved_count(
     n_queries: int, n_documents: int, what: str, *, one_ranking: bool
 ) -> int:
-    """Return how many queries, or documents of one ranking, are divided into halves.
+    """Return the number of items that an analysis divides into halves.
 
-    DatasetError is raised if they are too few; `what` names the analysis there.
+    These are the queries, or with `one_ranking` the documents. DatasetError is
+    raised if there are too few; `what` names the analysis in its message.
     """
     if not one_ranking:
+        # Called for its error only.
         enough_queries(n_queries, LEAST_QUERIES, what)
         return n_queries
     if n_documents < LEAST_DOCUMENTS:
@@ -41,10 +46,10 @@ def halved_count(
 def columns_of(
     features: Sequence[int], n: int, *, least: int, most: int | None = None
 ) -> tuple[int, ...]:
-    """Return a set of some of n features as a tuple of 0-based columns.
+    """Check a set of features, given as columns from 0 to n - 1, and return it as a tuple.
 
-    ParameterError is raised for invalid columns, or fewer than `least` or more
-    than `most`; without `most`, up to n.
+    ParameterError is raised for other or repeated columns, and for fewer than
+    `least` or more than `most` of them; without `most`, up to n are allowed.
     """
     columns = tuple(int(column) for column in features)
     most = n if most is None else most
@@ -60,10 +65,13 @@ def columns_of(
 def exact_exchange(
     estimator: LinearRanker, data: TrainingData, what: str
 ) -> ExactExchange:
-    """Return the λ and loss with whose exact left-out errors sets of features are compared.
+    """Return the λ and the loss of a method with exact left-out errors.
 
+    Sets of features are compared by these errors.
+
+    Such an error leaves out each query, and is computed without training anew.
     An error is raised if there is only one query, or the method has no such
-    errors; `what` names the analysis there.
+    errors; `what` names the analysis in its message.
     """
     # Called for its error only.
     several_queries(data.ptr, what)

@@ -1,1 +1,1 @@
-"""Figures of finished runs: what they tried and chose, and how they compare."""
+"""Figures of finished runs: the models that they tried and chose, and comparisons."""

@@ -1,4 +1,7 @@
-"""Captions of figures, about two lines: data, method, parameters, measure, seed and version."""
+"""Captions of figures, of about two lines.
+
+They name data, method, parameters, measure, seed and version.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,8 @@ def grid_text(plan: Plan) -> str:
 def chosen_text(run: RunResult) -> str:
     """Return a text on the selected model: "λ = 2⁻², k = 7".
 
-    For several folds, it has the numbers of features. It is "" if nothing was selected.
+    For several folds it has only the numbers of features, k. It is "" for a
+    method that learns nothing, so that nothing was selected.
     """
     if run.plan.entry.learns_nothing:
         return ""
@@ -54,6 +58,7 @@ def chosen_text(run: RunResult) -> str:
 
 
 def _model_text(plan: Plan, chosen: Chosen) -> str:
+    """Return a model by its values on the axes and its size."""
     values = values_label(plan, chosen.unit.values)
     return ", ".join(filter(None, [values, f"k = {len(chosen.step.selected)}"]))
 
@@ -107,6 +112,7 @@ def plan_text(
     chosen : str
         The model shown, as a sentence.
     """
+    # A criterion is no measure, and has no name here.
     measure_name = measure or ("" if plan.select_by == CRITERION else plan.chosen_by)
     rules = rules_text(plan.convention, filter(None, [measure_name]))
     grid = grid_text(plan)
@@ -151,7 +157,11 @@ def versions_text(versions: Mapping[str, str]) -> str:
 
 
 def runs_text(runs: Sequence[tuple[int, RunResult]], measure: str) -> str:
-    """Describe several numbered runs in sentences, with common settings stated once."""
+    """Describe several numbered runs in sentences for a caption.
+
+    The data and the versions are those of the first run; settings that several
+    runs have are named once. `measure` is the measure shown, "" for none.
+    """
     _, first = runs[0]
     measures = [measure] if measure else []
     rules = dict.fromkeys(rules_text(run.plan.convention, measures) for _, run in runs)

@@ -1,4 +1,4 @@
-"""Figures of one run: its curves, what it tried, what it chose, and how close the choices were."""
+"""Figures of one run: curves and maps of its models, and candidates of its steps."""
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ from rankstudio.engine.support.number_format import fixed
 
 # of the greatest to the least value: a linear axis would show flat lines
 _MIN_LOGARITHMIC_RATIO = 100.0
+# rows and columns of figures
 _MAX_CANDIDATES = 20
 _MAX_FEATURES = 30
 _MAX_STEPS = 25
@@ -60,13 +61,14 @@ def step_axis(kind: StepKind) -> FigureAxis:
 
 
 def _title(run: RunResult, subject: str) -> str:
+    """Return a title with data, method and subject."""
     return f"{run.data_name}, {run.plan.title}: {subject}"
 
 
 def _size_caption(run: RunResult, y_title: str, last_sentence: str = "") -> str:
     """Return the caption of a figure with sizes of models on the x axis.
 
-    It names the run and the title of the y axis.
+    It names the run and the title of the y axis, and ends with `last_sentence`.
     """
     n = len(run.folds)
     steps = step_axis(run.plan.step_kind).title
@@ -78,6 +80,7 @@ def _size_caption(run: RunResult, y_title: str, last_sentence: str = "") -> str:
 
 
 def _axes_text(run: RunResult) -> str:
+    """Return the labels of the plan's axes as text."""
     return together([axis.label for axis in run.plan.axes])
 
 
@@ -97,7 +100,8 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
         Means over the folds; None if paths have a single step, or there is no
         validation part.
     """
-    # A curve for each combination, over the folds.
+    # The paths of each combination on all folds: every fold has a path for each
+    # combination, in the same order.
     by_combination = list(zip(*(fold.paths for fold in run.folds), strict=True))
     if not _has_curves(by_combination, name):
         return None
@@ -109,7 +113,8 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
         for paths, order in zip(by_combination, orders, strict=True)
     ]
 
-    # Mean of the best single features, as a level to compare with.
+    # Mean of the best single features, as a level to compare with. The criterion
+    # has none (NaN).
     baselines = (
         [fold.baseline.validation.get(name, nan) for fold in run.folds]
         if name
@@ -139,7 +144,10 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
 
 
 def _has_curves(by_combination: Sequence[Sequence[PathResult]], name: str) -> bool:
-    """Return whether a path has several steps, and all paths have the measure, if one is named."""
+    """Return whether a path has several steps.
+
+    All paths must also have the measure `name`, if it is not "".
+    """
     paths = [path for fold_paths in by_combination for path in fold_paths]
     has_several_steps = max((len(path.steps) for path in paths), default=0) > 1
     has_measure = not name or all(name in path.validation for path in paths)
@@ -161,7 +169,7 @@ def _combination_curve(
 
 
 def _measure_axis_title(name: str) -> str:
-    """Return the title of an axis for a measure, with the queries in which it was measured."""
+    """Return the title of an axis for a measure and its queries."""
     template = (
         tr("leave-query-out {name}") if is_left_out(name) else tr("validation {name}")
     )
@@ -170,14 +178,18 @@ def _measure_axis_title(name: str) -> str:
 
 
 def _curve(label: str, x: Iterable[float], values: Floats, order: float) -> Series:
+    """Return a curve with its position in the order."""
     return Series(label, tuple(map(float, x)), tuple(map(float, values)), order=order)
 
 
 def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
-    """Return a map of a validation measure by combination of parameters, and size.
+    """Return a map of a validation measure.
 
-    The result is None for a single combination.
+    It has a row per combination of parameters, and a column per size.
+
+    The result is None for a single combination, or without values.
     """
+    # The same values as curves, one per combination.
     figure = path_figure(run, name)
     if figure is None or len(figure.series) < 2:
         return None
@@ -192,7 +204,8 @@ def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
     if not finite.size:
         return None
     axes = run.plan.axes
-    # its label is the title of the rows, so each row needs the value only
+    # With one parameter its label is the title of the rows, so each row needs
+    # the value only: "1" of "λ = 1".
     has_one_axis = len(axes) == 1
     names = [
         curve.label.partition(" = ")[2] if has_one_axis else curve.label
@@ -247,7 +260,11 @@ def named_feature(feature: ChosenFeature) -> str:
 def fold_features_figure(
     run: RunResult, stability: SelectionStability, max_features: int = _MAX_FEATURES
 ) -> MapFigure:
-    """Return a map of the features that each fold selected, with their positions."""
+    """Return a map of the features that each fold selected, with their positions.
+
+    It has a row per feature and a column per fold. `stability` has the features
+    of the run in the order of the rows; at most `max_features` are shown.
+    """
     # Only the first features are shown; the caption counts the others.
     features = stability.features[:max_features]
     n_more = len(stability.features) - len(features)
@@ -262,10 +279,12 @@ def fold_features_figure(
 
     # Position of each feature in each fold.
     ranks = [
-        tuple(float(f.ranks.get(fold, nan)) for fold in stability.folds)
-        for f in features
+        tuple(float(feature.ranks.get(fold, nan)) for fold in stability.folds)
+        for feature in features
     ]
-    greatest = max((r for row in ranks for r in row if np.isfinite(r)), default=1.0)
+    greatest = max(
+        (rank for row in ranks for rank in row if np.isfinite(rank)), default=1.0
+    )
     return MapFigure(
         name="features",
         title=_title(run, tr("features by fold")),
@@ -285,21 +304,25 @@ def fold_features_figure(
 
 
 def stability_figure(run: RunResult, stability: SelectionStability) -> MapFigure | None:
-    """Return a map of the similarity of the selections of each pair of folds.
+    """Return a map of the similarity of the selected features of each pair of folds.
 
-    The result is None for a single fold.
+    `stability` has the features of the run and the indices over all folds. The
+    result is None for a single fold.
     """
     n = len(stability.folds)
     if n < 2:
         return None
 
-    # Similarity of each pair of folds.
+    # The features of each fold, and the similarity of each pair of folds.
     sets = [
-        {f.feature for f in stability.features if fold in f.ranks}
+        {feature.feature for feature in stability.features if fold in feature.ranks}
         for fold in stability.folds
     ]
-    # The Jaccard similarity is the number of common features divided by that of all.
-    pairs = tuple(tuple(_jaccard(a, b) for b in sets) for a in sets)
+    # The Jaccard similarity is the number of the common features of two folds,
+    # divided by the number of the features of either.
+    pairs = tuple(
+        tuple(_jaccard(fold_set, other_set) for other_set in sets) for fold_set in sets
+    )
 
     # The caption has the indices over all folds.
     index = stability.indices.nogueira
@@ -330,6 +353,7 @@ def stability_figure(run: RunResult, stability: SelectionStability) -> MapFigure
 
 
 def _jaccard(a: set[int], b: set[int]) -> float:
+    """Return the Jaccard index; NaN for two empty sets."""
     return len(a & b) / len(a | b) if a | b else nan
 
 
@@ -359,7 +383,8 @@ def candidates_figure(
     column = whole_map.numbers.index(number)
     scores = whole_map.scores[:, column]
 
-    # The best candidates first; NaN marks what was not a candidate.
+    # The best candidates first; NaN marks what was not a candidate. `gains` are
+    # scores with the sign by which larger is better.
     gains = score.gains(scores)
     order = [
         int(i) for i in np.argsort(-gains, kind="stable") if np.isfinite(scores[i])
@@ -418,7 +443,7 @@ def candidate_steps_figure(run: RunResult, fold: FoldResult) -> MapFigure | None
     if whole_map is None or len(whole_map.numbers) < 2:
         return None
 
-    # The part of the map that fits the figure.
+    # The part of the map that fits the figure; `taken` marks the selected cells.
     view = whole_map.view(_MAX_FEATURES, _MAX_STEPS)
     marked = [(int(row), int(column)) for row, column in np.argwhere(view.taken)]
     caption = tr(

@@ -75,7 +75,10 @@ Named = tuple[int, str]
 
 
 def x_axis_of(by: By, *, milliseconds: bool = False) -> FigureAxis:
-    """Return the x axis of curves of runs; costs may be in milliseconds."""
+    """Return the x axis of a figure of several runs, for one of the quantities it may show.
+
+    With `milliseconds`, costs are times.
+    """
     if by == "cost" and milliseconds:
         return FigureAxis(tr("time for the features, per query"), "ms")
     axes = {
@@ -101,7 +104,11 @@ def run_curves_figure(
     by: By = "size",
     part: TriedPart = "vali",
 ) -> CurvesFigure | None:
-    """Return a figure with a curve of each run, and a band around those paired with one run.
+    """Return a figure with a curve of each run.
+
+    Curves that are paired with the reference run have a band.
+
+    The result is None if no run has a curve.
 
     Parameters
     ----------
@@ -192,7 +199,8 @@ def learning_figure(
             points = [
                 runs[index] for index in group if name in runs[index].result.average
             ]
-            if len(points) < 2:  # the other runs do not have the measure
+            # Runs that do not have the measure are left out.
+            if len(points) < 2:
                 continue
             shares = tuple(
                 float(parse_protocol(run.plan.protocol).train) for run in points
@@ -246,7 +254,8 @@ def pareto_figure(
     name : str
         Name of the measure.
     """
-    # The front as steps, in a color of its own.
+    # The front as steps, in a color of its own. The x of a model is its size or
+    # its cost.
     front = [pareto_front.models[i] for i in pareto_front.optimal]
     series = [
         Series(
@@ -254,7 +263,7 @@ def pareto_figure(
             x=tuple(model.x for model in front),
             y=tuple(model.mean for model in front),
             kind="steps",
-            number=6,  # position of its color
+            number=6,  # position of its color among those of the series
         )
     ]
 
@@ -290,7 +299,11 @@ def pareto_figure(
 
 
 def _pareto_marks(plans: Sequence[Plan], front: ParetoFront) -> Iterator[Mark]:
-    """Yield marks for the best model, and for the smallest one that is good enough."""
+    """Yield marks for the best model, and for the smallest good one.
+
+    There is one mark if both are the same model. `plans` are those of the runs,
+    in the order of the models' `run`.
+    """
     position_by_name = {tr("best"): front.best}
     if front.suggested != front.best:
         suggested_name = tr("smallest within one standard error")
@@ -310,7 +323,10 @@ def _pareto_marks(plans: Sequence[Plan], front: ParetoFront) -> Iterator[Mark]:
 
 
 def _pareto_caption(data: str, front: ParetoFront, name: str) -> str:
-    """Return the caption of a Pareto front by size or by cost."""
+    """Return the caption of a figure of a Pareto front by size or by cost.
+
+    `data` is the name of the dataset, and `name` that of the measure.
+    """
     rule = (
         tr("not significantly worse than the best")
         if front.paired
@@ -342,8 +358,9 @@ def differences_figure(
 
     The result is None if there are no differences.
 
-    `tested` has the tests of the runs by a measure, `run_names` the name of
-    each run by its number, and `part` names the part of the data.
+    `reference` is the number and the name of that run. `tested` has the tests
+    of the runs by a measure, `run_names` the name of each run by its number, and
+    `part` names the part of the data.
     """
     # Runs with a test; the difference may be undefined.
     rows = [
@@ -419,6 +436,7 @@ def study_figures(source: ReportSource) -> tuple[StudyFigure, ...]:
     has_several_data = len({group.data for group in groups}) > 1
     figures: list[StudyFigure] = []
     for group in groups:
+        # Only several datasets, and several groups of one, need different names.
         data_suffix = f"-{file_stem(group.data)}" if has_several_data else ""
         group_suffix = f"-{group.position}" if group.position > 1 else ""
         figures += _group_figures(group, data_suffix + group_suffix)
@@ -463,6 +481,7 @@ def named_figures(
 
 
 def _is_requested(figure: StudyFigure, name: str) -> bool:
+    """Return whether a name is that of a figure, or its end."""
     return figure.name == name or figure.name.endswith(f"-{name}")
 
 
@@ -473,7 +492,9 @@ def file_stem(name: str) -> str:
 
 
 def _group_figures(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
-    """Yield the figures of a group of comparable runs, with `suffix` after their names.
+    """Yield the figures of a group of comparable runs.
+
+    `suffix` is at the end of their names.
 
     Each figure is drawn only when it is needed.
     """
@@ -483,11 +504,12 @@ def _group_figures(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
     def figure(
         key: str, title: str, make: _Draws, runs: Sequence[ReportedRun]
     ) -> StudyFigure:
-        """Return a figure of runs that is drawn by `make`, with names for its file and title.
+        """Return a figure of runs that is drawn later by `make(group_title, runs, name)`.
 
-        Uses the group, its measure `name`, and `suffix` of the function around it.
+        `key` begins the name of its file, and `title` ends its title. Uses the
+        group, its measure `name`, and `suffix` of the function around it.
         """
-        # Some figures are about the queries that this title counts.
+        # The title of the group counts its queries: only some figures are about them.
         group_title = group.title if key in _FIGURES_OF_QUERIES else group.folds_title
         draw = partial(
             _figure_with_run_texts, partial(make, group_title, runs, name), runs, name
@@ -602,7 +624,9 @@ def curves_of(
 def alone_figure(
     data: str, runs: Sequence[ReportedRun], name: str
 ) -> CurvesFigure | None:
-    """Return a figure of each feature's measure alone, with the best run's selection; None without documents.
+    """Return a figure of each feature's measure alone.
+
+    The selection of the best run is marked. None without documents.
 
     As Figure 4 of Lai et al. 2013, it shows whether there are a few strong
     features among many weak ones, or many similar ones.
@@ -710,8 +734,10 @@ def _front_figure(
 ) -> CurvesFigure | None:
     """Return a figure of the Pareto-optimal models of runs, by size or cost.
 
-    The data are used only if the data of all runs are available.
+    `data` is a title that names the dataset, and `name` the measure. The result
+    is None if there is no model to show.
     """
+    # Tests in each query need the data of all runs: without them there are none.
     datasets = [run.data for run in runs if run.data is not None]
     usable_datasets = datasets if len(datasets) == len(runs) else ()
     front = pareto_front_of([run.result for run in runs], name, usable_datasets, by)
@@ -723,7 +749,11 @@ def _front_figure(
 
 
 def _run_figures(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure]:
-    """Yield the figures of one run; each is drawn only when it is needed."""
+    """Yield the figures of one run; each is drawn only when it is needed.
+
+    `source` is the report, whose measure is shown if it names one.
+    """
+    # The measure shown: that of the report, or the one that chose the model.
     name = chooser([run], source.measure)
     result = run.result
     first = result.folds[0]
@@ -732,10 +762,12 @@ def _run_figures(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure
     def figure(
         key: str, title: str, make: Callable[..., Figure | None], *arguments: object
     ) -> StudyFigure:
-        """Return a figure of the run that is drawn by `make(result, *arguments)`.
+        """Return a figure of the run that is drawn later by `make(result, *arguments)`.
 
-        Uses the run, its result, and the measure `name` of the function around it.
+        `key` ends the name of its file, and `title` its title. Uses the run, its
+        result, and the measure `name` of the function around it.
         """
+        # Draws the figure, and adds a text on the run to its caption.
         draw = partial(
             _figure_with_text,
             partial(make, result, *arguments),
@@ -745,6 +777,7 @@ def _run_figures(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure
 
     # Measures and the criterion by size.
     yield figure("validation", f"validation {name} by size", path_figure, name)
+    # Only some runs measure queries that were left out of training.
     if run.plan.leaves_out:
         yield figure(
             "left-out",
@@ -752,13 +785,14 @@ def _run_figures(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure
             path_figure,
             run.plan.left_out_by(name),
         )
-    # without a measure, the figure shows the criterion
+    # Without the name of a measure, the figure shows the criterion.
     yield figure("criterion", "criterion by size", path_figure)
     yield figure(
         "map", f"validation {name} by parameters and size", combinations_figure, name
     )
 
-    # Selected features over the folds.
+    # Selected features over the folds. The last argument makes the figure from
+    # the stability of the selections.
     if run.plan.entry.selects and n_folds <= _MAX_FOLDS:
         yield figure(
             "features", "features by fold", _stability_figure_of, fold_features_figure
@@ -782,4 +816,5 @@ def _run_figures(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure
 def _stability_figure_of(
     result: RunResult, make: Callable[[RunResult, SelectionStability], Figure | None]
 ) -> Figure | None:
+    """Return a figure of the stability of a run."""
     return make(result, stability_of_run(result))

@@ -1,1 +1,1 @@
-"""Runs measured anew, by other measures or conventions, and their cross-fitted measures."""
+"""New measures of finished runs, and their cross-fitted measures."""

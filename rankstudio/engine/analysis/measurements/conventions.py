@@ -1,4 +1,4 @@
-"""Consequences of a convention: the order of runs, and whether it was made for the data's labels."""
+"""The order of runs under each convention, and conventions that do not fit data."""
 
 from __future__ import annotations
 
@@ -48,6 +48,7 @@ def convention_rows(
     name : str
         Name of the measure.
     """
+    # With this sign, larger means are better.
     sign = 1.0 if measure(name).higher_is_better else -1.0
     rows = []
     for key, run_means in means.items():
@@ -71,6 +72,7 @@ def reversed_pairs(
 
     The second number is that of all pairs that have a mean under both.
     """
+    # For each pair of runs: the difference of their places under each convention.
     pairs = [
         (
             a.places[convention1] - b.places[convention1],
@@ -86,14 +88,15 @@ def reversed_pairs(
     return sum(first * second < 0 for first, second in pairs), len(pairs)
 
 
-_THREE_GRADES = ("letor4", "letor3")
+_THREE_GRADES = ("letor4", "letor3")  # conventions for labels from 0 to 2
 _MAX_LETOR_LABEL = 2.0  # the greatest label of LETOR 3.0 and 4.0
 
 
 def convention_note(dataset_key: str | None, greatest: float, key: str) -> str:
-    """Return a note if a convention counts more labels as relevant than another common one.
+    """Return a note if a convention is for labels up to 2, but the data have larger ones.
 
-    It is "" otherwise.
+    Then it counts more labels as relevant than the convention "mslr". The note
+    is "" otherwise.
 
     Parameters
     ----------

@@ -1,4 +1,7 @@
-"""Cross-fitted measures of a finished run, from its models: for comparisons without the test part."""
+"""Cross-fitted measures of a finished run, from its stored models.
+
+Runs without a test part are compared by them.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,9 @@ def cross_fitted(
     convention: str | None = None,
     engine: Remeasurement | None = None,
 ) -> RunResult:
-    """Return a run with cross-fitted measures: of each validation query, without its choice.
+    """Return a run with cross-fitted measures.
+
+    Each validation query is measured by models that were chosen without it.
 
     The validation queries of a fold are divided into 5 groups. For each group
     the plan's rule chooses a model by the other four, and its measure in the
@@ -43,7 +48,8 @@ def cross_fitted(
     dataset : FoldedDataset or RankingDataset
         Data of the run, with documents.
     measure : str, optional
-        A further measure. The run's own selection measure still chooses.
+        A further measure to compute. The run's own selection measure still
+        chooses the models.
     convention : str, optional
         Key of another convention for all measures.
     engine : Remeasurement, optional
@@ -101,9 +107,10 @@ def cross_fitted(
 
 
 def with_cross_fitted(run: RunResult, dataset: FoldedDataset | None) -> RunResult:
-    """Return a run with its cross-fitted measures, computed if an earlier version lacks them.
+    """Return a run with its cross-fitted measures.
 
-    They are measures in each validation query, by models that were chosen without it.
+    They are measures in each validation query, by models that were chosen
+    without it. They are computed if an earlier version did not store them.
 
     Nothing else changes. The run itself is returned if it has these measures,
     or if they cannot be computed, because the data or a validation part are
@@ -138,7 +145,9 @@ def with_cross_fitted(run: RunResult, dataset: FoldedDataset | None) -> RunResul
 def fitted_in_study(
     study: Study, key: RunKey, run: RunResult, dataset: FoldedDataset | None
 ) -> RunResult:
-    """Return a run of a study as :func:`with_cross_fitted` does, and store new measures in the study.
+    """Return a run of a study as :func:`with_cross_fitted` does.
+
+    New measures are stored in the study.
 
     A study that cannot be written stays as it is.
     """

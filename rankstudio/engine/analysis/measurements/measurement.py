@@ -47,7 +47,8 @@ class Measurement:
             else (*plan.measures, self.measure)
         )
         criterion = plan.left_out_by(self.measure) if plan.leaves_out else self.measure
-        # Without `chooses`, the measure is only computed besides.
+        # Without `chooses`, the measure does not select the model; it is only
+        # computed in addition.
         chosen_by = criterion if self.chooses else plan.select_by
         if (names, chosen_by, self.convention) == (
             plan.measures,
@@ -62,6 +63,7 @@ class Measurement:
 def _remeasured_plan(
     plan: Plan, convention: str, names: tuple[str, ...], chosen_by: str
 ) -> Plan:
+    """Return the same changed plan for equal arguments."""
     return plan.changed(convention=convention, measures=names, select_by=chosen_by)
 
 

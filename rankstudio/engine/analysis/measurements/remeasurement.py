@@ -1,4 +1,4 @@
-"""Finished runs measured by other measures or another convention, from their stored models."""
+"""Finished runs measured anew, from their stored models."""
 
 from __future__ import annotations
 
@@ -50,7 +50,9 @@ _MAX_VALUES = 1 << 23  # values of a measure that are computed at a time: 64 MB
 
 @dataclass(frozen=True, eq=False)
 class RankedPath:
-    """Rankings of a part by all complete steps of a path, each different ranking stored once.
+    """Rankings of a part by all complete steps of a path.
+
+    Each different ranking is stored once.
 
     Attributes
     ----------
@@ -61,33 +63,33 @@ class RankedPath:
         Whether each step is complete, so that it can score the part.
     distinct : DistinctRankings
         The different rankings of each query.
-    places : Places
-        Position of the ranking by each complete step among the different
-        rankings of each query.
+    ranking_numbers : Places
+        Number of the ranking by each complete step among the different rankings
+        of each query.
     """
 
     part: RankingDataset
     by_id: bool
     whole: NDArray[np.bool_]
     distinct: DistinctRankings
-    places: Places
+    ranking_numbers: Places
 
 
 def together(ranked: Iterable[RankedPath]) -> Iterator[list[RankedPath]]:
-    """Yield ranked paths in blocks whose values fit into memory.
+    """Yield ranked paths in blocks, so that the measures of a block fit into memory.
 
-    The paths of a block share their store of different rankings.
+    The paths of a block share one store of different rankings.
     """
     block: list[RankedPath] = []
     n_values = 0
     for path in ranked:
-        is_too_large = n_values + path.places.size > _MAX_VALUES
+        is_too_large = n_values + path.ranking_numbers.size > _MAX_VALUES
         if block and (path.distinct is not block[0].distinct or is_too_large):
             yield block
             block = []
             n_values = 0
         block.append(path)
-        n_values += path.places.size
+        n_values += path.ranking_numbers.size
     if block:
         yield block
 
@@ -195,7 +197,9 @@ class Remeasurement:
         *,
         sealed: bool = False,
     ) -> RunResult:
-        """Return a run with further measures; existing measures are kept.
+        """Return a run with further measures of the models that it selected.
+
+        Existing values are kept.
 
         Parameters
         ----------
@@ -213,7 +217,7 @@ class Remeasurement:
         PlanError
             For a measure of others whose code is absent.
         """
-        # Measures of other packages are loaded first.
+        # Measures of other packages are loaded first: called for their errors.
         for entry in foreign_entries(names):
             entry.load()
         plan = result.plan.changed(measures=(*result.plan.measures, *names))
@@ -230,10 +234,11 @@ class Remeasurement:
             fitted: Mapping[str, Floats] = {}
             if test is None or fold_result.cross_fitted:
                 fitted = self.cross_fitted(fold_result, fold, result.plan, plan)
+            # Models of inner folds are not stored, and cannot be measured again.
             validation = (
                 {} if plan.inner else self._mean_measures(step, fold.vali, plan)
             )
-            # Existing values come last, so that they are kept.
+            # Existing values come last, so that they replace new ones.
             folds.append(
                 replace(
                     fold_result,
@@ -248,11 +253,11 @@ class Remeasurement:
         return replace(result, plan=plan, folds=tuple(folds))
 
     def rank_models(self, result: RunResult, dataset: FoldedDataset) -> Iterator[None]:
-        """Rank the documents by a run's models in advance.
+        """Rank the documents by a run's models in advance, and cache the rankings.
 
-        Yields after each path, and may be interrupted there. Paths with more
-        scores than one block are ranked on request, as are the others once half
-        of the cache is full.
+        The generator yields None after each path, and may be interrupted there.
+        Paths with more scores than one block are left out, as are all others
+        once half of the cache is full: they are ranked when they are needed.
 
         Parameters
         ----------
@@ -292,10 +297,11 @@ class Remeasurement:
     def mean(
         self, result: RunResult, dataset: FoldedDataset, measurement: Measurement
     ) -> float:
-        """Return a run's mean of the settings' measure over its folds.
+        """Return the mean of a measure over the folds of a run, under other settings.
 
-        It is that of the models that the run selected, on the test part, or on
-        the validation part without one; NaN if undefined.
+        It is the measure of the settings, for the models that the run selected,
+        on the test part; without one, or if it is sealed, on the validation
+        part. NaN if undefined.
         """
         parts = {fold.number: fold for fold in dataset.folds}
         averages = []
@@ -318,10 +324,11 @@ class Remeasurement:
         dataset: FoldedDataset,
         measurements: Sequence[Measurement],
     ) -> Iterator[None]:
-        """Measure a run in advance, and store the results for later calls.
+        """Measure a run in advance, and cache the results for later calls.
 
-        Yields after each fold, and may be interrupted there. Only models that
-        :meth:`rank_models` has ranked are measured, which needs almost no memory.
+        The generator yields None after each fold, and may be interrupted there.
+        Only models that :meth:`rank_models` has ranked are measured, which needs
+        almost no memory.
 
         Parameters
         ----------
@@ -344,6 +351,7 @@ class Remeasurement:
                     or result.plan.inner
                     or parts[fold_result.fold].vali is None
                 ):
+                    # Called only to put the result into the cache.
                     self.fold(
                         fold_result, parts[fold_result.fold], result.plan, measurement
                     )
@@ -354,10 +362,11 @@ class Remeasurement:
     ) -> FoldResult:
         """Return a fold of a run, measured under other settings.
 
-        The measured fold is cached as long as the fold.
+        `plan` is that of the run. The measured fold is cached as long as
+        `result` exists.
         """
+        # The same plan: the settings change nothing.
         if measurement.plan(plan) is plan and not measurement.sealed:
-            # Nothing changes.
             return result
         cached = self._folds.setdefault(result, {})
         if (plan, measurement) not in cached:
@@ -372,7 +381,10 @@ class Remeasurement:
     def _measured_fold(
         self, result: FoldResult, fold: Fold, plan: Plan, measurement: Measurement
     ) -> FoldResult:
-        """Measure a fold of a run under other settings; its measure may select another model."""
+        """Return a fold of a run of `plan`, measured under other settings.
+
+        If the measure of the settings selects, it may select another model.
+        """
         # A sealed test part is not measured.
         new_plan = measurement.plan(plan)
         test_part = None if measurement.sealed else fold.test
@@ -391,8 +403,8 @@ class Remeasurement:
         test = self._mean_measures(chosen.step, test_part, new_plan)
         baseline = self.baseline(result.baseline, fold, plan, measurement)
 
-        # Cross-fitted values are found anew for another choice, or if the fold
-        # has or needs them.
+        # Cross-fitted values: for another choice, models chosen by the new plan.
+        # Otherwise only a fold without a test part needs them, or one that has them.
         cross_fitted: Mapping[str, Floats] = {}
         if measurement.chooses and new_plan is not plan:
             cross_fitted = self._cross_fitted_by(
@@ -461,10 +473,10 @@ class Remeasurement:
             new_plan.evaluated != plan.evaluated
             or new_plan.convention != plan.convention
         ):
-            # The measures that the paths keep are of the old plan.
+            # The measures that the paths keep are those of the old plan.
             paths = [_without_kept_measures(path) for path in paths]
         fitted = self._cross_fitted_by(plan, result.chosen, paths, fold, new_plan)
-        # Values of the run itself win.
+        # Values of the run itself replace the new ones.
         return {**fitted, **stored} if fitted else {}
 
     def _with_choices(
@@ -472,8 +484,10 @@ class Remeasurement:
     ) -> list[PathResult]:
         """Return paths with the models that the plan's rule chooses on subsets of the queries.
 
-        A path whose models are not stored has none.
+        `part` is the validation part. The choices of a path whose models are
+        not stored are None.
         """
+        # The measure that selects, for each step in each query, by path.
         values = self._query_values(
             paths, part, Measurement(plan.convention, plan.chosen_by)
         )
@@ -495,6 +509,7 @@ class Remeasurement:
         `plan` chooses, and `new_plan` has the measures. The result has shape
         (Q,) for each measure; it is {} if a model is not stored.
         """
+        # The models of inner folds are not stored.
         part = fold.vali
         if part is None or plan.inner:
             return {}
@@ -528,7 +543,9 @@ class Remeasurement:
         plan: Plan,
         measurement: Measurement,
     ) -> tuple[PathResult, ...]:
-        """Return the paths of a fold with the settings' measure as their validation measure.
+        """Return the paths of a fold, measured under other settings.
+
+        The measure of the settings is their validation measure.
 
         Parameters
         ----------
@@ -560,6 +577,7 @@ class Remeasurement:
         for path, values in zip(
             paths, self._query_values(paths, fold.vali, measurement), strict=True
         ):
+            # Measures of left-out queries are kept: they are not computed again.
             left_out_measures = left_out(path.validation) if has_same_convention else {}
             measured_path = replace(
                 path,
@@ -587,9 +605,10 @@ class Remeasurement:
     ) -> Baseline:
         """Return the best single feature of a fold, measured under other settings.
 
-        The feature stays the same.
+        The feature stays the same. `plan` is that of the run.
         """
         new_plan = measurement.plan(plan)
+        # Nothing changes, but a sealed test part has no measures.
         if new_plan is plan:
             return (
                 replace(baseline, test=FrozenMapping({}))
@@ -597,6 +616,7 @@ class Remeasurement:
                 else baseline
             )
         step = baseline_step(baseline, fold.train.feature_ids.tolist())
+        # Means over inner folds cannot be computed again, only kept.
         stored = (
             baseline.validation if measurement.convention == plan.convention else {}
         )
@@ -615,7 +635,10 @@ class Remeasurement:
     def _validation(
         self, chosen: Chosen, paths: Sequence[PathResult], fold: Fold, plan: Plan
     ) -> Mapping[str, float]:
-        """Return the selected model's measures on the validation part, or means over inner folds."""
+        """Return the validation measures of the selected model, by name.
+
+        With inner folds they are the means over these, as in the model's path.
+        """
         if not plan.inner:
             return self._mean_measures(chosen.step, fold.vali, plan)
         path = next(path for path in paths if path.unit == chosen.unit)
@@ -631,19 +654,19 @@ class Remeasurement:
         part: RankingDataset,
         measurement: Measurement,
     ) -> Iterator[Floats]:
-        """Yield the measure of each path's K steps in each query, shape (K, Q).
+        """Yield for each path the measure of its K steps in each query, shape (K, Q).
 
         A measure of rankings is computed for many paths at a time, from
-        rankings that are kept. Only rankings that would take too much memory
-        are not kept.
+        rankings that are cached. Rankings that would take too much memory are
+        not cached.
 
         NaN for steps whose model is not stored completely.
         """
         # Only complete steps can be measured. `spread` puts their rows to the
-        # positions of the steps, and NaN to the others. First, measures that
-        # need the scores themselves, not only the order.
+        # positions of the steps, and NaN to the others.
         name = measurement.measure
         evaluator = self._evaluator(part, measurement.convention, (name,))
+        # A measure that needs the scores themselves, not only the order.
         if not evaluator.by_rank:
             for path in paths:
                 is_whole, steps = whole_steps(path, part)
@@ -656,7 +679,7 @@ class Remeasurement:
                 )
             return
 
-        # Rankings that are too many to keep at once are measured one by one.
+        # Rankings too many to keep at once are measured one by one.
         if any(
             len(path.steps) * part.n_documents > _MAX_RANKING_BYTES // 2
             for path in paths
@@ -678,18 +701,24 @@ class Remeasurement:
         for block in together(
             self._ranked_path(path, part, measurement.convention) for path in paths
         ):
+            # Shape (steps of all paths of the block, Q).
             values = block[0].distinct.per_query(
-                [ranked.places for ranked in block], evaluator
+                [ranked.ranking_numbers for ranked in block], evaluator
             )[name]
-            ends = np.cumsum([len(ranked.places) for ranked in block])[:-1]
+            ends = np.cumsum([len(ranked.ranking_numbers) for ranked in block])[:-1]
             for rows, ranked_path in zip(np.split(values, ends), block, strict=True):
                 yield spread(rows, ranked_path.whole)
 
     def _ranked_path(
         self, path: PathResult, part: RankingDataset, convention: str
     ) -> RankedPath:
-        """Rank a part by the steps of a path; identical rankings of a query are stored once."""
+        """Rank the documents of a part by the steps of a path, and cache the result.
+
+        Identical rankings of a query are stored once. The convention says how
+        documents with equal scores are ordered.
+        """
         cached = self._paths.get(path)
+        # Order of documents with equal scores; None for that of the file.
         order = self._order(part, convention)
         by_id = order is not None
         if cached is None or cached.part is not part or cached.by_id != by_id:
@@ -697,8 +726,8 @@ class Remeasurement:
             distinct = self._make_room(part, by_id)
             # Numbers of the steps' rankings in the store, shape (steps, Q) per
             # block; an empty block, for a path without complete steps.
-            places = [np.empty((0, part.n_queries), dtype=np.int32)]
-            places += [
+            ranking_numbers = [np.empty((0, part.n_queries), dtype=np.int32)]
+            ranking_numbers += [
                 distinct.enter(ranked) for ranked in _ranking_blocks(steps, part, order)
             ]
             self._paths[path] = cached = RankedPath(
@@ -706,7 +735,7 @@ class Remeasurement:
                 by_id=by_id,
                 whole=is_whole,
                 distinct=distinct,
-                places=np.concatenate(places),
+                ranking_numbers=np.concatenate(ranking_numbers),
             )
         return cached
 
@@ -720,10 +749,10 @@ class Remeasurement:
         )
 
     def _make_room(self, part: RankingDataset, by_id: bool) -> DistinctRankings:
-        """Return the store of the different rankings of a part, emptied if memory is short.
+        """Return the store of the different rankings of a part, a new one if there is none.
 
-        `by_id` says whether ids of documents break ties. All rankings are
-        discarded if they take too much memory.
+        First, if all cached rankings take too much memory, discard them.
+        `by_id` says whether ids of documents break ties.
         """
         if self._nbytes > _MAX_RANKING_BYTES:
             self._paths.clear()
@@ -788,6 +817,7 @@ class Remeasurement:
         )
 
     def _standard_error(self, step: Step, fold: Fold, plan: Plan) -> float:
+        """Return the standard error of the selection measure."""
         return standard_error(self._per_query(step, fold.vali, plan)[plan.select_by])
 
     def _ranking(
@@ -837,6 +867,7 @@ class Remeasurement:
         key = id(part), convention, names
         if key not in self._evaluators:
             while len(self._evaluators) >= _MAX_EVALUATORS:
+                # The oldest entry is the first one.
                 del self._evaluators[next(iter(self._evaluators))]
             evaluator = Evaluator(
                 part.y, part.query_ptr, convention, names, grading=part.grading
@@ -852,12 +883,13 @@ def _subset_choices(
 ) -> SubsetChoices | None:
     """Return which models of a path the plan's rule chooses on subsets of the queries.
 
-    None if the plan makes none, or models are not stored.
+    None if validation queries do not choose, or some models are not stored.
 
-    `values`, shape (K, Q), has the selection measure of K steps in Q queries.
+    `values`, shape (K, Q), has the selection measure of K steps in the Q queries
+    of the validation part `part`.
     """
-    # A step without any value was not measured, unless it is complete and the
-    # measure is not defined.
+    # A step without any value either was not stored completely, or the measure
+    # is not defined for it.
     undefined_steps = [
         path.steps[row] for row in np.flatnonzero(np.isnan(values).all(axis=1)).tolist()
     ]
@@ -868,7 +900,10 @@ def _subset_choices(
 
 
 def _without_kept_measures(path: PathResult) -> PathResult:
-    """Return a path whose choices keep no measures, so that the chosen models are measured again."""
+    """Return a path whose choices keep no measures.
+
+    The chosen models are then measured again.
+    """
     return (
         path
         if path.choices is None

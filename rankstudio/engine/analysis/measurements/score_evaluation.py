@@ -1,4 +1,4 @@
-"""The measures of a file of scores, which any program may have written, and of a model's scores."""
+"""The measures of a file of scores, or of the scores of a model."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def evaluate_file(
     DataError
         If a file cannot be read, or the model cannot score the data.
     """
-    # Scores of the model or of the file.
+    # Scores of the model, which says how its data are read, or of the file.
     if model:
         scores, data, notes = score_file(ranked_by, data_path, columns, labels=True)
     else:

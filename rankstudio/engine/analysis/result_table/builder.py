@@ -1,4 +1,7 @@
-"""The table of a paper, made of finished runs: its rows, their measures, and tests of their differences."""
+"""The table of a paper, made of finished runs.
+
+It has rows of measures, and tests of their differences.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +93,9 @@ class TableRun:
     sealed: bool = False
 
     def measured(self, names: Sequence[str], engine: Remeasurement) -> TableRun:
-        """Return the run with these measures in every query, computed if necessary.
+        """Return the run with these measures in every query; those it lacks are computed.
+
+        If the data are missing, means over the folds are enough.
 
         Parameters
         ----------
@@ -104,7 +109,8 @@ class TableRun:
         PlanError
             If a measure is missing and the documents are not available.
         """
-        # Cross-fitted values that the study does not have.
+        # A run without a test part needs cross-fitted values, which a study of an
+        # earlier version does not have.
         result = self.result
         if not result.part.is_estimate and result.unfitted is Unfitted.NOT_STORED:
             from rankstudio.engine.analysis.measurements.cross_fitting import (  # noqa: PLC0415 - brings numba
@@ -149,7 +155,9 @@ def table_runs(
         Part of the data to use even if the seal says otherwise: with the test
         part, or without it.
     """
+    # Opens the data of each run once.
     opener = DataOpener()
+    # `shown` has the same runs without the measures of sealed test parts.
     return [
         _table_run(source, run, visible, part, opener)
         for source in sources
@@ -179,6 +187,7 @@ def _table_run(
     return TableRun(
         result=result,
         name=run.label.name,
+        # Called only if measures have to be computed.
         documents=lambda: (
             run.data if run.data is not None else opener(run.plan, run.recorded)
         ),
@@ -188,6 +197,7 @@ def _table_run(
 
 Key = Callable[[Plan], Hashable]
 
+# Fields of a plan besides its parameters.
 _SETTING_FIELDS = (
     "method",
     "ranker",
@@ -226,7 +236,7 @@ class RowRuns:
 
 @dataclass(frozen=True, eq=False)
 class _GroupedRun:
-    """A run with its group of comparable runs, and the position of this group on its dataset."""
+    """A run, its group of comparable runs, and the group's position on its dataset."""
 
     run: TableRun
     group: ComparableGroup[int]
@@ -234,13 +244,13 @@ class _GroupedRun:
 
 
 def row_runs(runs: Sequence[TableRun]) -> list[RowRuns]:
-    """Return the rows of a table, block by block, in order of first occurrence.
+    """Return the rows of a table of runs: methods as rows, datasets as columns.
 
-    Identical runs are included once. A method with one run per dataset has one
-    row, regardless of its grids; several runs on one dataset are grouped by
-    equal settings. Titles of rows with the same method state the settings in
-    which they differ. Runs on one dataset that are not comparable are in
-    different blocks.
+    Runs on one dataset that are not comparable are in different blocks of rows;
+    the blocks follow each other. Identical runs are included once. A method with
+    one run per dataset has one row, whatever its settings. If it has several
+    runs on a dataset, only runs with equal settings share a row, and the titles
+    of the rows have the settings in which they differ.
     """
     # Equal runs are shown once.
     firsts = first_equals([run.result for run in runs])
@@ -248,7 +258,7 @@ def row_runs(runs: Sequence[TableRun]) -> list[RowRuns]:
         [run for index, run in enumerate(runs) if firsts[index] == index]
     )
 
-    # Settings tell runs apart whose title occurs several times.
+    # Settings distinguish runs whose title occurs several times.
     counts = Counter(
         (member.run.result.data_name, member.block, _title(member.run))
         for member in distinct
@@ -276,8 +286,9 @@ def row_runs(runs: Sequence[TableRun]) -> list[RowRuns]:
 
 
 def _runs_with_groups(runs: Sequence[TableRun]) -> list[_GroupedRun]:
-    """Return runs with their groups of comparable runs, in their own order."""
-    # Groups are counted for each dataset; the count is the block of rows.
+    """Return each run with its group of comparable runs, in the order of the runs."""
+    # The groups of each dataset are numbered from 0: the number of a group is
+    # that of its block of rows.
     n_groups: Counter[str] = Counter()
     grouped_runs: dict[int, _GroupedRun] = {}
     for group in comparable_groups(
@@ -292,6 +303,7 @@ def _runs_with_groups(runs: Sequence[TableRun]) -> list[_GroupedRun]:
 
 
 def _title(run: TableRun) -> str:
+    """Return the user's name of a run, or its method."""
     return run.name or run.result.plan.title
 
 
@@ -305,6 +317,7 @@ def _settings(plan: Plan) -> Hashable:
 
 
 def _comparable_values(values: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return names and values as texts that can be sorted."""
     return [(name, repr(value)) for name, value in values.items()]
 
 
@@ -367,7 +380,7 @@ def result_table(
     query: TableQuery,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> ResultTable:
-    """Return runs as a table.
+    """Return runs as a table of their measures: a row for each method.
 
     Parameters
     ----------
@@ -454,8 +467,9 @@ def _column_contents(
     """Yield the content of each column of a table, from left to right.
 
     `by` says what varies from column to column: datasets, measures or folds.
+    `names` are those of the measures.
     """
-    # Groups of columns are named only where there are several.
+    # Names of the datasets. Groups of columns are named only if there are several.
     data = list(dict.fromkeys(name for row in rows for name in row.runs))
     has_several_datasets = len(data) > 1
     has_several_names = len(names) > 1
@@ -463,9 +477,10 @@ def _column_contents(
     def column(
         source: str, name: str, title: str, group: str, fold: int | None = None
     ) -> _ColumnContent:
-        """Return a column for a measure on a dataset, in one fold or over all.
+        """Return a column for a measure on a dataset, in one fold or over all folds (None).
 
-        `source` is the dataset, and `name` the measure.
+        `source` is the name of the dataset, and `name` that of the measure.
+        `title` stands above the column, and `group` above several columns.
         """
         return _ColumnContent(
             data=source,
@@ -474,7 +489,8 @@ def _column_contents(
             fold=fold,
         )
 
-    # One level of each choice are the columns, the other is their group.
+    # Either the datasets are the columns and the measures their groups, or the
+    # other way round.
     match by:
         case "datasets":
             for name in names:
@@ -512,20 +528,23 @@ def _fold_numbers(rows: Sequence[RowRuns], data: str) -> list[int]:
     """Return the numbers of the folds that some run on a dataset has, ascending."""
     return sorted(
         {
-            f.fold
+            fold.fold
             for row in rows
             if data in row.runs
-            for f in row.runs[data].result.folds
+            for fold in row.runs[data].result.folds
         }
     )
 
 
 def _measured_cell(row: RowRuns, column_content: _ColumnContent) -> ResultCell:
-    """Return the mean of a row's run over the folds of a column, with the deviation."""
+    """Return the cell of a row and a column: a mean over folds, with the deviation.
+
+    It is empty if the row has no run on the dataset of the column.
+    """
     if column_content.data not in row.runs:
         return ResultCell()
     result = row.runs[column_content.data].result
-    # None stands for all folds.
+    # The fold of the column; None stands for all folds.
     folds = [fold for fold in result.folds if column_content.fold in (None, fold.fold)]
     measured = defined(
         fold.measured(result.part).get(column_content.measure, nan) for fold in folds
@@ -541,12 +560,13 @@ def _measured_cell(row: RowRuns, column_content: _ColumnContent) -> ResultCell:
 def _references(
     rows: Sequence[RowRuns], columns: Sequence[_ColumnContent], against: int | str
 ) -> dict[int, int]:
-    """Return, by block, the number of the row against which the block's others are tested.
+    """Return, by block, the number of the row against which the other rows are tested.
 
-    This is the requested row in its own block, and in other blocks the best row
-    of the first column. A block without either is left out.
+    A block has rows that are ranked together. The user requests a row by
+    `against`: its number, its title or its method. This is the reference of its
+    own block. In other blocks it is the row that is best in the first column
+    with estimates. A block without such a row is left out.
     """
-    # `against` is a number, a title or a method.
     requested_rows = _requested_rows(rows, against)
     references: dict[int, int] = {}
     for block in sorted({row.block for row in rows}):
@@ -564,7 +584,9 @@ def _references(
 def _requested_rows(rows: Sequence[RowRuns], against: int | str) -> list[int]:
     """Return the numbers of the rows that a number, a title or a method refers to.
 
-    Rows without a final ranker come first; a number counts from 1.
+    Numbers in the result count from 0, the number `against` from 1. Of several
+    rows of a method, those without a final ranker come first. PlanError is
+    raised if there is no such row.
     """
     if isinstance(against, int):
         if not 1 <= against <= len(rows):
@@ -585,7 +607,9 @@ def _requested_rows(rows: Sequence[RowRuns], against: int | str) -> list[int]:
 def _best_row(
     rows: Sequence[RowRuns], indices: Sequence[int], columns: Sequence[_ColumnContent]
 ) -> int | None:
-    """Return the number of the row with the best mean in the first column that has estimates.
+    """Return the number of the row with the best mean.
+
+    The first column that has estimates decides.
 
     Estimates are means of all folds that may be ranked. None if there is no such row.
     """
@@ -611,9 +635,10 @@ def _corrected_p_values(
     query: TableQuery,
     cancelled: Callable[[], bool],
 ) -> dict[tuple[int, _ColumnContent], float]:
-    """Test each block's rows against its reference row, with Holm's correction.
+    """Test the rows of each block against its reference row, with Holm's correction.
 
-    The tests in one column of a block are corrected together.
+    A block has rows that are ranked together. The tests in one column of a block
+    are corrected together.
 
     Returns
     -------
@@ -647,10 +672,11 @@ def _corrected_p_values(
 def _distinct_paired_rows(
     runs: Mapping[int, RunResult], reference: int, name: str
 ) -> list[int]:
-    """Return the rows to test against the reference: those that can be paired with it.
+    """Return the numbers of the rows to test against the reference row by a measure.
 
-    Of equal runs only the first is tested, and none that equals the reference.
-    `runs` are the runs of a column by row.
+    They are rows that can be paired with it. Of equal runs only the first is
+    tested, and none that equals the reference. `runs` has the run of each row in
+    a column, by the row's number.
     """
     against = runs.get(reference)
     if against is None:
@@ -705,9 +731,12 @@ def _caption(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> str:
 
 
 def _block_captions(rows: Sequence[RowRuns]) -> tuple[str, ...]:
-    """Return the content of each block, and why it is not ranked with the others.
+    """Return a sentence on each block.
 
-    The result is () for a single block.
+    It says what the block has, and why it is not ranked with the others.
+
+    A block has rows that are ranked together. The result is () for a single
+    block.
     """
     blocks = sorted({row.block for row in rows})
     if len(blocks) < 2:
@@ -715,6 +744,7 @@ def _block_captions(rows: Sequence[RowRuns]) -> tuple[str, ...]:
     n_datasets = len({name for row in rows for name in row.runs})
     captions = []
     for block in blocks:
+        # The comparable group of the block on each dataset.
         groups = {
             name: group
             for row in rows
@@ -732,6 +762,7 @@ def _block_captions(rows: Sequence[RowRuns]) -> tuple[str, ...]:
 
 
 def _unranked_text(group: ComparableGroup[int]) -> str:
+    """Return why runs are not ranked, or not with others; "" if they are."""
     if group.unranked:
         return f"not ranked: {group.unranked}"
     return (
@@ -745,7 +776,8 @@ def _notes(rows: Sequence[RowRuns], names: Sequence[str]) -> tuple[str, ...]:
     """Return notes on the conventions of the measures and on sealed test parts."""
     # Datasets by the convention of their measures.
     runs = [(data, run) for row in rows for data, run in row.runs.items()]
-    # The inner keys are names of datasets, in order; their values say nothing.
+    # The outer keys are names of conventions. The inner keys are names of
+    # datasets, in order and each once; their values mean nothing.
     labels: dict[str, dict[str, None]] = {}
     for data, run in runs:
         labels.setdefault(rules_text(run.result.plan.convention, names), {})[data] = (
@@ -778,7 +810,7 @@ def _mark_note(
     `references` has the reference row of each block, and `p` the tests by row
     and column.
     """
-    # Tests that were corrected together, by block.
+    # Text on the tests that were corrected together, by block.
     families = {
         block: _family_text(rows, block, reference, p)
         for block, reference in references.items()
@@ -810,12 +842,14 @@ def _family_text(
 ) -> str:
     """Return how many queries and hypotheses the tests of a block have, as part of a note.
 
-    The result is "" if nothing was tested.
+    `reference` is the row against which the others are tested, and `p` has the
+    tests by row and column. The result is "" if nothing was tested.
     """
     # Number of tested rows in each column.
     counts = Counter(column for index, column in p if rows[index].block == block)
     if not counts:
         return ""
+    # Number of queries of the reference run on each tested dataset.
     against = {data: run.result for data, run in rows[reference].runs.items()}
     queries = {
         column.data: against[column.data].per_query(column.measure).size

@@ -1,4 +1,7 @@
-"""The folds of a run side by side: measures as papers print them, and paths averaged over the folds."""
+"""The folds of a run side by side.
+
+There are tables of measures, and paths averaged over the folds.
+"""
 
 from __future__ import annotations
 
@@ -107,9 +110,11 @@ class MeasureSummary:
 
 
 def fold_rows(folds: Sequence[FoldResult]) -> list[FoldRow]:
-    """Return a row per fold: its model and measures; then their mean and deviation.
+    """Return a row per fold with its model and measures.
 
-    A single fold has neither.
+    Rows of means and deviations follow.
+
+    A single fold has no such rows.
     """
     rows = [
         FoldRow(
@@ -130,9 +135,11 @@ def fold_rows(folds: Sequence[FoldResult]) -> list[FoldRow]:
 
 
 def measure_rows(runs: Mapping[int, RunResult], name: str) -> list[MeasureRow]:
-    """Return a row per fold with a measure of several runs; then mean and deviation.
+    """Return a row per fold with a measure of several runs.
 
-    The runs have the same folds; a single fold has neither mean nor deviation.
+    Rows of means and deviations follow.
+
+    The runs have the same folds; a single fold has no such rows.
 
     Parameters
     ----------
@@ -170,7 +177,12 @@ def measure_rows(runs: Mapping[int, RunResult], name: str) -> list[MeasureRow]:
 
 
 def measure_summary(plan: Plan, folds: Sequence[FoldResult]) -> MeasureSummary:
-    """Return the measures of the finished folds, averaged: means, deviations and sizes."""
+    """Return the means and deviations of the plan's measures over the finished folds.
+
+    Also return the means of the differences from the best single feature, and
+    the numbers of features. Only measures that all folds have are included.
+    """
+    # The best part of the data that all folds have measures on.
     part = part_of(folds)
     rows = [(fold.measured(part), _single_feature_measures(fold)) for fold in folds]
     names = [
@@ -179,7 +191,7 @@ def measure_summary(plan: Plan, folds: Sequence[FoldResult]) -> MeasureSummary:
         if folds and all(name in measures for measures, _ in rows)
     ]
     values = {name: defined(measures[name] for measures, _ in rows) for name in names}
-    # By how much the model is better than the best single feature.
+    # The model minus the best single feature, in each fold.
     over = {
         name: defined(measures[name] - single[name] for measures, single in rows)
         for name in names
@@ -222,17 +234,18 @@ def best_of_several(values: Iterable[float], name: str) -> float | None:
 
 
 def _single_feature_measures(fold: FoldResult) -> Measures:
+    """Return the measures of the best single feature."""
     return fold.baseline.test or fold.baseline.validation
 
 
 def _summary_row(label: str, rows: Sequence[FoldRow], statistic: Statistic) -> FoldRow:
     """Return the row with a statistic, mean or deviation, over the rows of folds."""
 
-    # Only measures that all folds have are summarized.
     def summary(part: str) -> dict[str, float]:
         """Return the statistic of each measure in one attribute of the rows, such as "test".
 
-        Uses `rows` and `statistic` of the function around it.
+        Only measures that all rows have are included. Uses `rows` and
+        `statistic` of the function around it.
         """
         measures: list[Measures] = [getattr(row, part) for row in rows]
         names = [
@@ -315,12 +328,15 @@ class PathAverage:
 
 
 def average_paths(paths: Sequence[PathResult]) -> PathAverage:
-    """Average the paths of one combination of parameters over folds.
+    """Return the means over folds of one combination, step by step.
+
+    They are those of measures and of the criterion.
 
     Parameters
     ----------
     paths : sequence of PathResult
-        At least one path; the shortest one decides how many steps are averaged.
+        The path of each fold, at least one; the shortest one decides how many
+        steps are averaged.
     """
     length = min(len(path.steps) for path in paths)
     names = [

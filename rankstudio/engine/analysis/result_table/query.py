@@ -24,7 +24,7 @@ TESTS: Mapping[str, str] = FrozenMapping(
         "wilcoxon": translatable("Wilcoxon's signed-rank test"),
     }
 )
-"""Names of the paired tests that can be behind the marks of significance, by their keys."""
+"""Names of the paired tests, by their keys."""
 
 
 @dataclass(frozen=True)

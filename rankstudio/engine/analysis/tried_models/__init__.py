@@ -1,1 +1,1 @@
-"""The models that runs tried: what they are worth, what they cost, and the curves and fronts of both."""
+"""The models that runs tried: their measures and costs, as curves and fronts."""

@@ -60,9 +60,10 @@ class GridMap:
 def grid_pairs(axes: Sequence[Axis]) -> tuple[Pair, ...]:
     """Return the pairs of grids for which a map of a plan can be drawn.
 
-    A pair has the positions of two parameters with several numbers, that of the
-    rows and that of the columns. Rows are the later one, because the first one,
-    λ, has more values. Pairs of one method come first.
+    A grid is a parameter with several numbers. A pair has the positions in
+    `axes` of the grid for the rows and of that for the columns. The rows show
+    the later one, because the first one, usually λ, has more values. Pairs of
+    the same method come before pairs of a method and its final ranker.
     """
     grids = [
         number
@@ -72,6 +73,7 @@ def grid_pairs(axes: Sequence[Axis]) -> tuple[Pair, ...]:
     pairs = [(later, first) for first, later in pairs_of(grids, 2)]
 
     def has_two_methods(pair: Pair) -> bool:
+        """Return whether the grids are of two methods. Uses `axes` of the function around it."""
         row, column = pair
         return axes[row].ranker != axes[column].ranker
 
@@ -86,7 +88,7 @@ def grid_map(
     measured: Callable[[int], Curve],
     higher_is_better: bool = True,
 ) -> GridMap:
-    """Arrange the best measures of a run by the values of two grids.
+    """Arrange the best values of a measure by the values of two parameters.
 
     Parameters
     ----------
@@ -102,7 +104,9 @@ def grid_map(
     higher_is_better : bool
         Whether a cell shows the greatest of several values, or the least.
     """
-    # Cells for the values of both grids; -1 is a cell without a combination.
+    # Cells for the values of both grids: the measure, the position of the
+    # combination that has it, and the x-value of its model. -1 is a cell without
+    # a combination.
     row_axis, column_axis = pair
     rows = axes[row_axis]
     columns = axes[column_axis]

@@ -1,4 +1,8 @@
-"""The Pareto front of finished runs: fewest features, or least cost, and best mean validation measure."""
+"""The Pareto front of finished runs.
+
+Its models have few features, or low cost, and good means of a validation
+measure.
+"""
 
 from __future__ import annotations
 
@@ -132,7 +136,7 @@ def pareto_front_of(
         None if no run has a model with a validation measure, or by cost if no
         run has costs.
     """
-    # Tried models with their size or cost.
+    # Tried models with the positions of their runs, and their sizes or costs.
     better = measure(name).higher_is_better
     costs = costs_of(runs) if by == "cost" else None
     if costs is None and by == "cost":
@@ -174,19 +178,24 @@ def _levels_and_suggestion(
     half_widths: Floats | None,
     better: bool,
 ) -> tuple[tuple[float, ...], int]:
-    """Return how bad a mean may be at each model of the front, and the suggested model's position.
+    """Return a level for each model of the front, and the position of the suggested model.
 
-    With the data of all runs, ``half_widths`` of intervals, the levels come
-    from paired differences to the best model. Without them (None), the level is
-    one standard error from the best mean. ``better`` is whether larger means
-    are better; ``optimal`` has the positions of the models on the front, of
-    which the last has the best mean.
+    A model is good enough if its mean is at least as good as its level. The
+    suggested model is the smallest good one.
+
+    ``optimal`` has the positions of the models on the front, by size; the last
+    one has the best mean. ``half_widths`` has for each of them half the interval
+    of the paired difference to the best model: this is how much worse it may be.
+    Without them (None), it is one standard error of the best mean. ``better``
+    says whether larger means are better.
     """
     means = [model.mean for model in models]
     best = optimal[-1]
     worse_sign = -1.0 if better else 1.0  # direction from the best mean to worse means
     if half_widths is not None:
-        levels = tuple(means[best] + worse_sign * float(h) for h in half_widths)
+        levels = tuple(
+            means[best] + worse_sign * float(half_width) for half_width in half_widths
+        )
         first = _first_within([means[i] for i in optimal], levels, better)
         return levels, optimal[first]
     errors = [model.error for model in models]
@@ -199,7 +208,10 @@ def _levels_and_suggestion(
 def _best_models_of_sizes(
     runs: Sequence[RunResult], name: str
 ) -> list[tuple[int, TriedModel, float]]:
-    """Return the best model of every size of each run, with the run's position and the size."""
+    """Return the best model of every size of each run, by the measure `name`.
+
+    The items are the position of the run, the model, and its size.
+    """
     return [
         (number, model, model.size)
         for number, run in enumerate(runs)
@@ -211,9 +223,12 @@ def _best_models_of_sizes(
 def _optimal_models_by_cost(
     runs: Sequence[RunResult], name: str, costs: RunCosts, better: bool
 ) -> list[tuple[int, TriedModel, float]]:
-    """Return the models of each run that no other of its models beats.
+    """Return the optimal models of each run by cost.
 
-    Each has the position of its run and its cost.
+    No other model of the same run is both cheaper and better.
+
+    The items are the position of the run, the model, and its cost. `better`
+    says whether larger values of the measure `name` are better.
 
     Models of one size differ in cost, so the best models of every size are not enough.
     """
@@ -225,6 +240,7 @@ def _optimal_models_by_cost(
             if run.sizes
             else []
         )
+        # Models whose cost is known, and the front of them.
         model_costs = [costs.of(model, run.feature_ids) for model in models]
         models_with_cost = [
             (model, cost)
@@ -243,7 +259,8 @@ def _optimal_models_by_cost(
 def _first_within(means: Sequence[float], levels: Sequence[float], better: bool) -> int:
     """Return the position of the first mean that is at least as good as its level.
 
-    The last mean always is.
+    There is one, because the last mean is always good enough. `better` says
+    whether larger means are better.
     """
     pairs = zip(means, levels, strict=True)
     return next(
@@ -275,7 +292,9 @@ def _paired_half_widths(
     front: Sequence[tuple[int, TriedModel]],
     name: str,
 ) -> Floats | None:
-    """Return half the width of the interval of each difference to the last model of the front.
+    """Return half the widths of the intervals of differences.
+
+    They are the differences to the last model of the front.
 
     The last model has the best mean. The result has shape (K,) for the K models
     of the front.
@@ -288,9 +307,11 @@ def _paired_half_widths(
     numbers = {number for number, _ in front}
     if not all(can_measure(runs[number], data[number], name) for number in numbers):
         return None
-    # Values of each fold, by the position of the model on the front.
+    # For each model, by its position on the front: the measure in each query,
+    # shape (Q,), for each fold.
     values_by_model: dict[int, list[Floats]] = {}
     for number in numbers:
+        # A model has a step for each fold.
         steps = [model.steps for run, model in front if run == number]
         fold_values = values_by_query(
             runs[number], data[number], list(zip(*steps, strict=True)), name

@@ -33,8 +33,9 @@ class RunCosts:
     def of(self, model: TriedModel, ids: Ints) -> float:
         """Return the cost of a model's features, as the mean over the folds.
 
-        `ids`, shape (n,), has the id of each column. The result is NaN if a
-        time is not known; any other cost is 1 by default.
+        `ids`, shape (n,), has the feature id of each column. If costs are
+        times, the result is NaN for a feature without one; otherwise a feature
+        without a cost counts 1.
         """
         default_cost = float("nan") if self.milliseconds else 1.0
         totals = [
@@ -50,17 +51,20 @@ class RunCosts:
 def costs_of(runs: Sequence[RunResult]) -> RunCosts | None:
     """Return the costs of features by which runs are compared.
 
-    They are those of the first run with milliseconds, or else of the first run
-    with costs other than 1.
+    They are the times of the first run that has milliseconds for features, or
+    else the costs of the first run that has any other than 1.
 
     None if all features cost 1: the cost of a model is then its number of features.
     """
+    # Milliseconds.
     for run in runs:
         costs = run.plan.extension(FeatureCosts)
         if costs is not None:
             return RunCosts(
                 {i: costs.milliseconds([i]) for i in costs.per_query}, milliseconds=True
             )
+
+    # Costs that are a parameter of the method.
     for run in runs:
         for p in run.plan.entry.parameters:
             if p.kind is Kind.COSTS:

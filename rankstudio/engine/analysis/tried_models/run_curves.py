@@ -1,4 +1,7 @@
-"""Curves of runs over size, cost or time, with paired intervals of the difference to a reference run."""
+"""Curves of runs over size, cost or time.
+
+They have intervals of the paired difference to a reference run.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,9 @@ _AXES_OF_ONE_MODEL: tuple[By, ...] = ("train", "seconds")
 
 @dataclass(frozen=True, eq=False)
 class RunCurve:
-    """The models of a run with the combination of the best mean validation measure, in order of x.
+    """The models of a run with its best combination, in order of x.
+
+    The combination has the best mean of the validation measure.
 
     Attributes
     ----------
@@ -84,13 +89,14 @@ class RunCurve:
 def learning_curves(plans: Sequence[Plan]) -> list[list[int]]:
     """Return groups of plans that differ only in the share of the training queries.
 
-    A group has positions of plans, in the order of this share. A plan without a
-    partner is a group of its own.
+    A group has the positions of plans in `plans`, in the order of this share. A
+    plan without a partner is a group of its own.
     """
-    shares = [parse_protocol(plan.protocol) for plan in plans]
+    protocols = [parse_protocol(plan.protocol) for plan in plans]
+    # With all training queries, the plans of a group are equal.
     whole_plans = [
-        plan.changed(protocol=str(replace(share, train=100)))
-        for plan, share in zip(plans, shares, strict=True)
+        plan.changed(protocol=str(replace(protocol, train=100)))
+        for plan, protocol in zip(plans, protocols, strict=True)
     ]
     groups: list[list[int]] = []
     for position, plan in enumerate(whole_plans):
@@ -100,7 +106,8 @@ def learning_curves(plans: Sequence[Plan]) -> list[list[int]]:
         else:
             group.append(position)
     return [
-        sorted(group, key=lambda position: shares[position].train) for group in groups
+        sorted(group, key=lambda position: protocols[position].train)
+        for group in groups
     ]
 
 
@@ -209,10 +216,12 @@ def run_curves(
 
 
 def _own_half_widths(curve: RunCurve, values: Sequence[Floats] | None) -> Floats | None:
-    """Return half the width of the interval of the difference of each model of a run to its marked model.
+    """Return half the width of an interval for each model of a run, shape (K,).
 
-    `values` has the measure in each query, shape (K, Q), by fold; the result
-    has shape (K,). It is None without values, or without a marked model.
+    It is the interval of the difference to the marked model of the run.
+
+    `values` has the measure in each query, shape (K, Q), by fold. The result is
+    None without values, or without a marked model.
     """
     if values is None or curve.model is None:
         return None
@@ -227,19 +236,22 @@ _Tried = tuple[Floats, list[TriedModel]]
 def _best_curve(
     run: RunResult, name: str, by: By, costs: RunCosts | None
 ) -> _Tried | None:
-    """Return the models of the combination with the best mean, with their x-values.
+    """Return the points of a run's curve: x-values, shape (K,), and K models.
 
-    x is the size, the cost, the share of the training queries or the run time,
-    ascending. On axes with a single point per run, only the best model is
-    returned. None if no mean is defined.
+    The models are those of the combination that has the model with the best mean
+    of the measure `name`, one of each size. x is their size or cost, ascending.
+    If it is the share of the training queries or the run time (`by`), a run has
+    one point, its best model. None if no mean is defined.
     """
     sign = 1.0 if measure(name).higher_is_better else -1.0
     paths = [path for path in tried_models(run, name) if np.isfinite(path.means).any()]
     if not paths:
         return None
+    # The best combination, with its best model of each size.
     models = best_of_sizes(
         [max(paths, key=lambda path: _max_finite(sign * path.means))], name
     )
+    # One point: the best model.
     if by in _AXES_OF_ONE_MODEL:
         run_x = (
             float(parse_protocol(run.plan.protocol).train)
@@ -249,6 +261,8 @@ def _best_curve(
         return np.array([run_x]), [max(models, key=lambda model: sign * model.mean)]
     if by == "size":
         return np.array([model.size for model in models]), models
+
+    # By cost; without costs every feature costs 1.
     x = np.array(
         [costs.of(model, run.feature_ids) if costs else model.size for model in models]
     )
@@ -257,9 +271,11 @@ def _best_curve(
 
 
 def _with_constant_rankings(by: By, tried: list[_Tried | None]) -> list[_Tried | None]:
-    """Repeat the model of a ranking without features at every x-value of the other runs.
+    """Return the points of curves, with a level line for a ranking that was not learned.
 
-    Its curve is then a level line.
+    Such a ranking, for example the user's own, has one model without features:
+    it is repeated at every x-value of the other runs. `tried` has the x-values
+    and the models of each run, or None.
     """
     x_of_learned = [
         x for x, models in filter(None, tried) if models[0].steps[0].learned
@@ -279,11 +295,15 @@ def _with_constant_rankings(by: By, tried: list[_Tried | None]) -> list[_Tried |
 
 
 def _max_finite(values: Floats) -> float:
+    """Return the largest finite value."""
     return float(values[np.isfinite(values)].max())
 
 
 def _reference_positions(reference: Floats, x: Floats) -> Ints:
-    """Return for each x the position of the reference's last model at or before x, or of its first model."""
+    """Return for each x the position of the reference's last model up to it.
+
+    Before the first model, it is the position of this model.
+    """
     return np.maximum(np.searchsorted(reference, x, side="right") - 1, 0)
 
 
@@ -300,6 +320,7 @@ def _query_values(
     """
     if not can_measure(run, data, name, part):
         return None
+    # A model has a step for each fold; this makes a list of K steps per fold.
     return values_by_query(
         run,
         data,
@@ -310,7 +331,10 @@ def _query_values(
 
 
 def _fold_means(values: Sequence[Floats]) -> Floats:
-    """Return the mean over the folds of each model's mean over the queries of a fold, shape (K,)."""
+    """Return the mean of each model over the folds, shape (K,).
+
+    The value of a fold is the mean over its queries.
+    """
     from rankstudio.engine.metrics.evaluator import average  # noqa: PLC0415 - numba, which no window waits for
 
     return average(np.column_stack([average(fold) for fold in values]))
@@ -325,11 +349,11 @@ def _run_curve(
     half: Floats | None = None,
     mean: Floats | None = None,
 ) -> RunCurve:
-    """Return the curve of a run's models over x, shape (K,) for each of its arrays.
+    """Return the curve of K models of a run over x; its arrays have the shape (K,).
 
-    `difference` and `half` are the differences to another run's models and half
-    their intervals. Without a mean, it is the curve of the models on the
-    validation part.
+    `mean` has the means to draw, by default those on the validation part.
+    `difference` and `half` have the differences to the models of another run,
+    and half their intervals; `unpaired` says why there are none.
     """
     all_nan = np.full(x.size, np.nan)
     sizes = np.array(
@@ -350,7 +374,10 @@ def _run_curve(
 
 
 def _selected_position(run: RunResult, sizes: Floats) -> int | None:
-    """Return the position of the size nearest to the mean size of the models that the folds selected."""
+    """Return the position of the size nearest to the mean selected size.
+
+    The mean is over the models that the folds selected.
+    """
     if sizes.size < 2 or not run.sizes or np.isnan(sizes).any():
         return None
     return int(np.abs(sizes - np.mean(run.sizes)).argmin())

@@ -1,4 +1,7 @@
-"""The smallest set of a path that is not significantly worse than the best set, next to the chosen set."""
+"""The smallest set of a path that is not worse than the best set.
+
+Its difference to the best set is not significant.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,9 @@ class SetOfPath:
 
 @dataclass(frozen=True)
 class SmallestSet:
-    """The sets of a path that are worth examining: the smallest good set, the best and the chosen one.
+    """The sets of a path that are worth examining.
+
+    They are the smallest good set, the best one and the chosen one.
 
     Attributes
     ----------
@@ -129,10 +134,10 @@ class SmallestSet:
 
 
 def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | None:
-    """Return the smallest set of features of a path that is not significantly worse.
+    """Return the smallest good set of features of a path.
 
-    It is compared with the best set of the path, and comes with this and the
-    chosen set.
+    It is not significantly worse than the best set of the path. The result also
+    has the best set and the chosen set, at `position`.
 
     Parameters
     ----------
@@ -150,7 +155,7 @@ def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | N
         validate on, with fewer than `LEAST_PAIRS` of them, or if the method's
         criterion selects.
     """
-    # the path was measured by a measure that does not select
+    # The path lacks the measure that selects: it was measured by another one.
     if plan.select_by not in path.validation:
         return None
     smallest = smallest_position(plan, path)
@@ -158,7 +163,7 @@ def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | N
     if smallest is None or best is None:
         return None
 
-    # Of equal sizes the best set is the smallest, too.
+    # If the best set is as small, it is taken as the smallest one, too.
     if path.sizes[smallest] == path.sizes[best]:
         smallest = best
     values = path.validation[plan.select_by]
@@ -186,7 +191,7 @@ def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | N
 
 
 def has_choice_of_size(plan: Plan, path: PathResult) -> bool:
-    """Return whether a path is one of a selector, on which a number of features can be chosen."""
+    """Return whether a number of features can be chosen on a path."""
     return (
         plan.entry.selects
         and len(path.steps) > 1
@@ -197,9 +202,11 @@ def has_choice_of_size(plan: Plan, path: PathResult) -> bool:
 def smallest_set_beside(
     plan: Plan, fold: FoldResult, selected: Sequence[int]
 ) -> SmallestSet | None:
-    """Return the smallest good set of the path on which a finished fold has a selection.
+    """Return the smallest good set of a path of a finished fold.
 
-    It is the smallest set that is not significantly worse than the best one.
+    The path has a certain selection.
+
+    A set is good if it is not significantly worse than the best one of the path.
 
     Parameters
     ----------

@@ -1,4 +1,7 @@
-"""The models that a run has tried, each over all folds of the run, and their measures in each query."""
+"""The models that a run has tried, and their measures in each query.
+
+A model has a step on a path of each fold.
+"""
 
 from __future__ import annotations
 
@@ -115,6 +118,7 @@ class TriedPath:
         return means
 
     def __iter__(self) -> Iterator[TriedModel]:
+        """Iterate over the K models."""
         return map(self.model, range(len(self.positions)))
 
     def model(self, number: int) -> TriedModel:
@@ -131,7 +135,9 @@ class TriedPath:
 
 
 def tried_models(run: RunResult, name: str) -> list[TriedPath]:
-    """Return the models of each combination, in the order of the path; none without validation.
+    """Return the models of each combination, in the order of the path.
+
+    Without validation there are none.
 
     Parameters
     ----------
@@ -165,8 +171,9 @@ def best_of_sizes(paths: Sequence[TriedPath], name: str) -> list[TriedModel]:
     means = np.concatenate([path.means for path in paths])
     finite = np.flatnonzero(np.isfinite(means))
     gains = means[finite] if measure(name).higher_is_better else -means[finite]
-    # By size, then from the best to the worst, then in the given order: the
-    # first of each size is its best.
+    # `lexsort` sorts by its last key first: by size, then from the best to the
+    # worst, then in the order of the candidates. The first of each size is its
+    # best.
     order = finite[np.lexsort((finite, -gains, sizes[finite]))]
     _, first_of_size = np.unique(sizes[order], return_index=True)
     return [
@@ -180,8 +187,9 @@ def _models_of_all_folds(
 ) -> TriedPath:
     """Return the models of a combination of parameters that all folds have.
 
-    Their values are those of the validation measure `name`; without it there
-    are no models.
+    `combination` is its position in the plan, and `paths` has its path on each
+    fold. The values of the models are those of the validation measure `name`;
+    without it there are no models.
     """
     if any(name not in path.validation for path in paths):
         empty = np.empty((0, len(paths)))
@@ -191,7 +199,9 @@ def _models_of_all_folds(
             positions=empty.astype(np.int64),
             values=empty,
         )
-    # only the last one is a model; folds may differ in number
+    # Row k of `positions`, shape (K, folds), has the step of model k on the path
+    # of each fold. Of iterations, only the last one is a model, and its number
+    # may differ from fold to fold.
     if paths[0].step_kind is StepKind.ITERATIONS:
         positions = np.array([[len(path.steps) - 1 for path in paths]])
     else:
@@ -218,6 +228,7 @@ def can_measure(
     data, or if the data have no such part. Validation by inner folds used other
     models than those of the paths.
     """
+    # The code of the measure is absent.
     if missing_requirement(name):
         return False
     parts = _fold_parts(run, data, part)
@@ -266,8 +277,8 @@ def values_by_query(
     for dataset, steps in parts_and_steps:
         assert dataset is not None  # `can_measure` is true
         by_fold.append(_values_by_query_of_steps(dataset, steps, convention, name))
-    # An interval over the queries of some folds would be mistaken for one over
-    # all queries.
+    # Shape (K,): whether model k is stored in every fold. With some folds only,
+    # an interval over their queries would be mistaken for one over all queries.
     is_stored = np.all(
         [
             [_can_score(step, fold_part) for step in steps]
@@ -314,6 +325,7 @@ def _values_by_query_of_steps(
         part.y, part.query_ptr, convention, (name,), grading=part.grading
     )
     measured = np.full((len(steps), part.n_queries), np.nan)
+    # Linear models are scored together, others one by one.
     linear = [number for number, step in enumerate(steps) if step.linear]
     if linear:
         scores = scored.linear_scores(

@@ -1,1 +1,1 @@
-"""Who carries units of work out: threads, processes, a dask cluster."""
+"""Execution of the units of a run by threads, processes or a dask cluster."""

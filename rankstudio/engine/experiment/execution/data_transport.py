@@ -1,4 +1,7 @@
-"""How the data of a run reach its workers: by hand in this process, else mapped from the disk."""
+"""Access of workers to the data of a run.
+
+Workers in this process share the data. Others map them from files.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ class FoldSource(Protocol):
 
 @runtime_checkable
 class UnitExecutor(Protocol):
-    """An executor with the strategy to execute units of a run; see :func:`unit_executor`.
+    """An executor that says how it executes the units of a run; see :func:`unit_executor`.
 
     Attributes
     ----------
@@ -72,18 +75,24 @@ def unit_executor(executor: Executor) -> UnitExecutor:
 
 
 class _AnyExecutor:
-    """Any other executor as a `UnitExecutor`; its workers, if not threads, read the folds from files."""
+    """Any other executor as a `UnitExecutor`.
+
+    Its workers, if they are not threads, read the folds from files.
+    """
 
     lost: tuple[type[BaseException], ...] = ()
 
     def __init__(self, executor: Executor) -> None:
+        """Take the calls of an executor."""
         self._in_memory = isinstance(executor, ThreadPoolExecutor)
         self.submit = executor.submit
 
     def ahead(self) -> int:
+        """Return a fixed number of units."""
         return 64  # the number of workers is unknown: enough for a large machine
 
     def give(self, folds: Sequence[Fold]) -> FoldSource:
+        """Share the folds with threads, or write them to files."""
         return InMemory(folds) if self._in_memory else write_folds(folds)
 
 
@@ -96,6 +105,7 @@ class InMemory:
     """
 
     def __init__(self, folds: Sequence[Fold]) -> None:
+        """Share these folds."""
         self._folds = {fold.number: fold for fold in folds}
         self._latest: tuple[Unit, WorkProgress] | None = None
         self._given_up = False
@@ -109,11 +119,12 @@ class InMemory:
         return self._latest
 
     def follow(self, unit: Unit, event: Step | WorkProgress) -> None:
-        """Receive progress of a unit from a worker.
+        """Receive a finished step of a unit, or progress within one, from a worker.
 
         Raise Cancelled if the run was given up.
 
-        The progress replaces the latest one, which the caller shows.
+        The progress replaces the latest one of all workers, which `latest` returns
+        to the thread that shows it.
         """
         if self._given_up:
             raise Cancelled("The run")
@@ -137,7 +148,9 @@ class InMemory:
 
 @dataclass(frozen=True)
 class FoldFiles:
-    """Folds on the disk, by the names of their parts: small enough to be sent with every unit.
+    """Folds on the disk, by the names of their parts.
+
+    The names are small enough to be sent with every unit.
 
     Attributes
     ----------
@@ -170,7 +183,10 @@ class FoldFiles:
         return self.parts[number]
 
     def path_of(self, name: str) -> Path:
-        """Return the path of a part on the calling machine: in `folder`, or else in this machine's own."""
+        """Return the path of a part on the calling machine.
+
+        It is in `folder`, or else in this machine's own folder.
+        """
         path = Path(self.folder) / name
         return path if store.is_whole(path) else store.scratch_folder() / name
 
@@ -182,7 +198,7 @@ class FoldFiles:
         FileAccessError
             If a part is not on this machine, or is damaged.
         """
-        # An empty name: the fold has no such part.
+        # The names of the files of the three parts; "" if the fold has no such part.
         train, vali, test = (
             shared_parts.open_kept(self.path_of(name)) if name else None
             for name in self.parts[number]
@@ -193,7 +209,9 @@ class FoldFiles:
 
 @dataclass(frozen=True)
 class WholeFile(FoldFiles):
-    """The file of one part for all folds: a worker divides the part itself, as in leave-query-out.
+    """The file of one part for all folds.
+
+    A worker divides the part itself, as in leave-query-out.
 
     Attributes
     ----------
@@ -225,9 +243,11 @@ class WholeFile(FoldFiles):
 def write_folds(folds: Sequence[Fold]) -> FoldFiles:
     """Write the parts of folds to disk for other processes of this machine.
 
-    A part is the training, validation or test data of a fold.
+    A part is the training, validation or test data of a fold. Parts that are
+    made from one dataset are not written, only this dataset.
 
-    The result lets a process open the folds by their numbers.
+    The result is small: it is sent to a process, which opens the folds with it
+    by their numbers.
 
     Raises
     ------
@@ -235,8 +255,8 @@ def write_folds(folds: Sequence[Fold]) -> FoldFiles:
         If the parts cannot be written.
     """
     first = folds[0].train if folds else None
-    # Parts that are rows of one dataset are not written: each process reads the
-    # file of the whole, and cuts them out.
+    # Parts that are rows of one dataset: only the whole is written, and each
+    # process cuts the parts out of it by the division into folds.
     if isinstance(first, PartOfWhole):
         name = shared_parts.keep([first.whole])[0]
         return WholeFile(
@@ -245,7 +265,7 @@ def write_folds(folds: Sequence[Fold]) -> FoldFiles:
             whole=name,
             division=first.division,
         )
-    # A part that several folds share is written once.
+    # A part that several folds share is one object, and is written once.
     parts_by_id: dict[int, RankingDataset] = {
         id(part): part for fold in folds for part in fold.parts.values()
     }

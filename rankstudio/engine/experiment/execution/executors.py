@@ -1,9 +1,9 @@
-"""Where the units of a run are carried out: on this process's threads, on processes, on a cluster.
+"""Executors for the units of a run: threads of this process, processes, or a cluster.
 
-All are executors of `concurrent.futures`, and
+All are executors of `concurrent.futures`;
 :func:`rankstudio.engine.experiment.runner.run` takes any other as well. Each
-unit has one thread to itself, so that as many workers as processors keep all of
-them busy without fighting for them.
+unit is computed by one thread, so a worker for each processor keeps all
+processors busy.
 """
 
 from __future__ import annotations
@@ -55,16 +55,20 @@ from rankstudio.engine.support.memory import budget
 
 # more than any machine has processors: a larger number is a typing error
 _MAX_WORKERS = 10_000
-_NICENESS = 5  # of the 19 by which a process can stand back
+_NICENESS = 5  # of 0 to 19; a higher number is a lower priority
 
 
 class _Counted:
-    """Base class of the two pools: the part of a `UnitExecutor` that an executor of Python lacks."""
+    """Base class of the two pools.
+
+    It has what a `UnitExecutor` needs and an executor of Python lacks.
+    """
 
     count: int
     lost: tuple[type[BaseException], ...] = ()
 
     def ahead(self) -> int:
+        """Return two units per worker, so that none waits."""
         return 2 * self.count
 
 
@@ -72,11 +76,14 @@ class _Threads(_Counted, ThreadPoolExecutor):
     """A pool of threads, which use the data in memory."""
 
     def give(self, folds: Sequence[Fold]) -> FoldSource:
+        """Share the folds in memory."""
         return InMemory(folds)
 
 
 class _Processes(_Counted, ProcessPoolExecutor):
-    """A pool of processes, replaced by threads if the data for the processes cannot be written.
+    """A pool of processes.
+
+    It uses threads instead if data for the processes cannot be written.
 
     Attributes
     ----------
@@ -92,10 +99,10 @@ class _Processes(_Counted, ProcessPoolExecutor):
     _shards: ShardExecutor | None = None
 
     def give(self, folds: Sequence[Fold]) -> FoldSource:
-        """Write the folds for the processes, and return what makes them readable in a worker.
+        """Write the folds to files, and return an object that opens them in a worker.
 
-        If they cannot be written, threads replace the processes and use the
-        folds in memory.
+        If they cannot be written, threads replace the processes from now on,
+        with a warning, and use the folds in memory.
         """
         if self._threads is None:
             try:
@@ -107,7 +114,9 @@ class _Processes(_Counted, ProcessPoolExecutor):
         return InMemory(folds)
 
     def shard_executor(self) -> ShardExecutor:
-        """Return an executor whose processes share the shards of one path, each with its own shards.
+        """Return an executor whose processes share the shards of one path.
+
+        Each process has shards of its own.
 
         A shard is a range of the training queries; a path is the sequence of
         models of one combination of parameters. The executor is made once.
@@ -124,6 +133,7 @@ class _Processes(_Counted, ProcessPoolExecutor):
             # Half of the memory is for the shards' states; the rest is for the
             # data and results.
             workers = ProcessWorkers(start, self.count, lambda: budget() / 2)
+            # It sends the shards to these processes.
             self._shards = Elsewhere(workers)
         return self._shards
 
@@ -138,7 +148,9 @@ class _Processes(_Counted, ProcessPoolExecutor):
 
 @contextmanager
 def on_threads(count: int | None = None) -> Iterator[Executor]:
-    """Provide threads of this process: quick to start, and fast for methods outside of Python.
+    """Provide threads of this process.
+
+    They start quickly, and are fast for methods outside of Python.
 
     Parameters
     ----------
@@ -157,7 +169,10 @@ def on_threads(count: int | None = None) -> Iterator[Executor]:
 
 @contextmanager
 def on_processes(count: int | None = None, gently: bool = False) -> Iterator[Executor]:
-    """Provide processes: each takes a second or two to start, and then runs independently of the others.
+    """Provide processes.
+
+    Each takes a second or two to start, and then runs independently of the
+    others.
 
     They end with the block, even during their work, and with this process,
     however it ends. If they cannot be started or cannot receive the data,
@@ -174,8 +189,8 @@ def on_processes(count: int | None = None, gently: bool = False) -> Iterator[Exe
     -----
     They are spawned: a forked copy would have the locks of this process's threads, but not the threads.
     """
-    # Loading a kernel determines the folder of compiled kernels, once: the
-    # processes inherit the setting.
+    # Loading a kernel, compiled code, sets the folder of all compiled code, once:
+    # the processes inherit the setting.
     from rankstudio.engine.data.formats import _line_kernel  # noqa: F401, PLC0415 - to load it is all
 
     count = _checked_count(count)
@@ -331,7 +346,9 @@ def _ignoring_ctrl_c() -> Iterator[None]:
 
 
 def _checked_count(count: int | None) -> int:
-    """Return the number of workers, by default that of the available threads.
+    """Return a valid number of workers.
+
+    For None, it is the number of the available threads.
 
     ParameterError is raised if the number is invalid.
     """
@@ -347,7 +364,9 @@ def _checked_count(count: int | None) -> int:
 
 
 def _become_worker(worker_end: Connection, gently: bool) -> None:
-    """Make this process a worker: it has one thread, and exits when its owner's end of the pipe closes.
+    """Make this process a worker with one thread.
+
+    It exits when its owner's end of the pipe closes.
 
     Only the owner has the other end of the pipe, which the system closes when
     the owner ends in any way: no worker goes on without an owner. Ctrl+C is

@@ -1,4 +1,8 @@
-"""The units of a run on an executor: many at a time, in any order, with the same results as one by one."""
+"""Execution of the units of a run by an executor.
+
+Several units are computed at a time, in any order. The results are the same as
+one by one.
+"""
 
 from __future__ import annotations
 
@@ -79,17 +83,23 @@ Learned = tuple[PathResult, float]
 
 
 class _FoldCache(threading.local):
-    """Prepared data of a worker: one cache per thread, because methods store results with the data.
+    """Prepared data of a worker.
+
+    Each thread has a cache, because methods store results with the data.
 
     The data outlive the run: the next one may be another method on the same folds.
     """
 
     def __init__(self) -> None:
+        """Begin without data."""
         self._grouped: OrderedDict[Hashable, TrainingData] = OrderedDict()
         self._prepared: OrderedDict[tuple[str, int], FoldContext] = OrderedDict()
 
     def fold(self, task: Task) -> FoldContext:
-        """Return the fold of a task, ready for any of its run's units."""
+        """Return the fold of a task with its data prepared for all units of the run.
+
+        The result is stored for the next unit. Only the last few folds are kept.
+        """
         number = task.unit.fold
         key = task.run, number
         if key not in self._prepared:
@@ -104,9 +114,11 @@ class _FoldCache(threading.local):
         return self._prepared[key]
 
     def _group(self, key: Hashable, fold: Fold) -> TrainingData:
-        """Return a fold's training data by queries; discard the least recently used ones above a limit.
+        """Return the training data of a fold, grouped by queries.
 
-        `key` is equal for folds with the same data.
+        They are kept for other runs. Beyond a number of bytes, those that were not
+        used for the longest time are discarded. `key` is equal for folds with the
+        same data.
         """
         if key not in self._grouped:
             self._grouped[key] = group_training(fold)
@@ -122,9 +134,10 @@ _FOLDS = _FoldCache()
 
 
 def learn_unit(task: Task) -> Learned:
-    """Execute a unit, one combination of parameters on one fold, on one thread. Workers call this function.
+    """Train one combination of parameters on one fold, a unit, on one thread.
 
-    It gives back the path of models and the duration in seconds.
+    This function runs in a worker. It returns the path, the sequence of models
+    with their measures, and the duration in seconds.
 
     Raises
     ------
@@ -138,7 +151,7 @@ def learn_unit(task: Task) -> Learned:
     latest: Step | WorkProgress = WorkProgress("learning", 0.0)
 
     def follow(event: Step | WorkProgress) -> None:
-        """Collect notes for the end, and pass other events on to the caller."""
+        """Collect a note in `notes`; pass another event on, and keep it as `latest`."""
         nonlocal latest
         if isinstance(event, Note):
             notes.append(event)
@@ -146,15 +159,17 @@ def learn_unit(task: Task) -> Learned:
             latest = event
             task.source.follow(task.unit, event)
 
-    # Long computations report the latest event again and again: the answer of
-    # the source is an error as soon as the run is cancelled.
+    # Inside `heeding`, long computations call this function again and again. It
+    # repeats the latest event, and raises Cancelled if the run was cancelled.
     with threads.at_most(1), heeding(lambda: task.source.follow(task.unit, latest)):
         path = _FOLDS.fold(task).path(task.unit, follow)
     return replace(path, notes=tuple(notes)), time.perf_counter() - began
 
 
 class UnitScheduler:
-    """The units of one run on an executor; as a context manager, it cancels pending units on exit.
+    """The units of one run on an executor.
+
+    As a context manager, it cancels pending units on exit.
 
     Parameters
     ----------
@@ -190,10 +205,14 @@ class UnitScheduler:
         units: Sequence[Unit],
         keep: Keeper,
     ) -> None:
-        """Give the folds to the executor, and submit the first units."""
+        """Give the folds to the executor, and submit the first units.
+
+        `keep` converts each finished path for storage.
+        """
         self.paths: dict[tuple[int, int], PathResult] = {}
         self._keep = keep
         self._executor = unit_executor(executor)
+        # `lost` has the exceptions of this kind of executor for a lost worker.
         self._lost_worker_errors: tuple[type[BaseException], ...] = (
             BrokenExecutor,
             CancelledError,
@@ -216,6 +235,7 @@ class UnitScheduler:
                     part.whole if isinstance(part, PartOfWhole) else part
                 ).grading.find_now(by_id=by_id)
             self._source = self._executor.give(folds)
+            # Number of units to submit before the first of them is finished.
             self._max_submitted = self._executor.ahead()
         except unreachable_errors as error:
             raise _lost_workers_error() from error
@@ -228,6 +248,7 @@ class UnitScheduler:
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Stop threads, and cancel calls that have not begun."""
         if isinstance(self._source, InMemory):
             self._source.give_up()
         for future in self._futures:
@@ -239,8 +260,9 @@ class UnitScheduler:
         Until something finishes there is a progress event every tenth of a
         second, so that the caller can stop.
 
-        Finished paths are put into `paths`. Start and end of a unit are
-        reported together, because its worker does not report the start.
+        Finished paths are converted for storage, and put into `paths`. Start
+        and end of a unit are reported together, because its worker does not
+        report the start.
 
         Raises
         ------
@@ -256,7 +278,7 @@ class UnitScheduler:
             ready, _ = wait(
                 self._futures, timeout=_POLL_SECONDS, return_when=FIRST_COMPLETED
             )
-            # Progress of a unit while none is ready.
+            # Nothing finished in this time: report the progress of any unit.
             if not ready:
                 unit, progress = self._latest_progress()
                 yield UnitProgress(unit, progress)
@@ -268,8 +290,8 @@ class UnitScheduler:
                     path, seconds = future.result()
                 except self._lost_worker_errors as error:
                     raise _lost_workers_error() from error
-                # Each finished unit makes room for another one.
                 self.paths[key] = self._keep(path)
+                # Each finished unit makes room for another one.
                 self._submit_units()
                 yield UnitStarted(unit)
                 yield UnitFinished(unit, self.paths[key], seconds)
@@ -301,6 +323,7 @@ class UnitScheduler:
         )
 
     def _unit_key(self, future: Future[Learned]) -> tuple[int, int]:
+        """Return the fold and the position of a call's unit."""
         unit = self._futures[future]
         return unit.fold, unit.position
 

@@ -51,7 +51,10 @@ class PartFile:
         return path if store.is_there(path) else store.scratch_folder() / self.name
 
     def open(self) -> TrainingData:
-        """Return the part with mapped arrays; each shard, a range of queries, is verified on first use.
+        """Return the training data of the part, its arrays mapped into memory.
+
+        Nothing is verified yet: each shard, a range of queries, is verified
+        when it is first used.
 
         Raises
         ------
@@ -64,6 +67,7 @@ class PartFile:
             part.y,
             part.query_ptr,
             documents=self.documents,
+            # The grades and ranks of the ids are those of the whole part.
             part_of=part.grading,
         )
 
@@ -98,7 +102,10 @@ class ShardCall:
 
 
 def answer(call: ShardCall) -> Sums | None:
-    """Return a shard's summands for the last message, or None if it needs the earlier ones again."""
+    """Return a shard's summands for the last message.
+
+    None if the shard needs the earlier messages again.
+    """
     with threads.STEADY, threads.at_most(1):
         return _WORKER_STATE.session(call).answer(call)
 
@@ -109,7 +116,10 @@ def forget(session: str) -> None:
 
 
 class _StoredState(NamedTuple):
-    """The state of a shard between two calls, its scratch memory, and the number of messages it has heard."""
+    """The state of a shard between two calls.
+
+    It has scratch memory, and the number of messages that it has heard.
+    """
 
     state: ShardState
     scratch: Scratch
@@ -120,8 +130,9 @@ class _Session:
     """One session on this worker, with the states of its shards."""
 
     def __init__(self, call: ShardCall, data: TrainingData) -> None:
-        """Start a session without states; `data` are the data of its part.
+        """Start a session for a call, without states; `data` are those of the call's part.
 
+        `_states` has the state of each shard by the index of the shard.
         `_locks` has a lock for each shard, so that one call at a time changes
         its state.
         """
@@ -139,6 +150,9 @@ class _Session:
     def answer(self, call: ShardCall) -> Sums | None:
         """Pass the messages of a call to its shard, and return the summands of the last answer.
 
+        `heard` is the number of messages that a state has received, and in the
+        call the number of messages before its own.
+
         The result is None if the state of the shard is lost, and the caller
         must send all messages again.
         """
@@ -146,9 +160,10 @@ class _Session:
             if call.index not in self._states:
                 # Verify the rows of the shard on their first use.
                 self._part.check(self._data.shards[call.index].rows)
-            # For replayed work, a state depends on all earlier messages. For
-            # other work, a message needs no earlier one. A stored state is used
-            # if it has heard the same messages as the caller assumes.
+            # Work is "replayed" if a state depends on all earlier messages: a
+            # new worker must hear them again. For other work, a message needs no
+            # earlier one. A stored state is used if it has heard the same
+            # messages as the caller assumes.
             data = self._data.shard(call.index)
             stored_state = self._states.pop(call.index, None)
             if (
@@ -190,7 +205,10 @@ class _WorkerState:
         self._column_subset: tuple[PartFile, TrainingData] | None = None
 
     def session(self, call: ShardCall) -> _Session:
-        """Return the session of a call, a new one for its first call; discard the oldest sessions."""
+        """Return the session of a call; the first call begins a new one.
+
+        The oldest sessions are discarded.
+        """
         with self._lock:
             if call.session not in self._sessions:
                 self._sessions[call.session] = _Session(call, self._data_of(call.part))
@@ -222,6 +240,7 @@ class _WorkerState:
         return self._data[part]
 
     def forget(self, session: str) -> None:
+        """Discard the states of a session."""
         with self._lock:
             self._sessions.pop(session, None)
 

@@ -1,4 +1,4 @@
-"""Workers outside this process for the shards of one path: processes of this machine, or a cluster."""
+"""Workers in other processes, or on a cluster, for the shards of one path."""
 
 from __future__ import annotations
 
@@ -93,12 +93,14 @@ class ShardWorkers(Protocol):
 def shard_executor(
     executor: Executor | None, estimate: MemoryEstimate | None = None
 ) -> ShardExecutor:
-    """Return the workers for the shards of a path, from an executor of the units of a run.
+    """Return the workers that share the shards of a path.
 
-    A shard is a range of the training queries. Without an executor, and on one
-    that has no remote workers, the shards are computed by threads of this
-    process. `estimate` limits their number, and the bytes of the shards'
-    states.
+    A shard is a range of the training queries. `executor` executes the units of
+    the run. Without one, or if it has no workers in other processes, the shards
+    are computed by threads of this process.
+
+    `estimate` is the memory that the run needs. It limits the number of the
+    threads, and by its `room` the bytes of the shards' states.
     """
     if isinstance(executor, ProvidesShardExecutor):
         workers = executor.shard_executor()
@@ -107,7 +109,8 @@ def shard_executor(
         return workers
     if estimate is None:
         return IN_PROCESS
-    # `IN_PROCESS` has all threads, and half of the memory limit.
+    # `IN_PROCESS` is the one object with the default limits: all threads, and
+    # half of the memory limit. It is shared by all runs.
     has_default_limits = (
         estimate.threads >= threads.available() and estimate.room >= estimate.budget / 2
     )
@@ -117,12 +120,12 @@ def shard_executor(
 
 
 def workers_here(executor: Executor | None) -> WorkersHere:
-    """Return the workers of an executor that use the memory of this machine.
+    """Return the number of an executor's workers, and whether they share shards.
 
-    Without an executor, the run is alone in its process.
+    These workers use the memory of this machine. Without an executor, the run
+    is alone in its process.
     """
     shares_shards = isinstance(executor, ProvidesShardExecutor)
-    # Workers share the shards of a path if the executor provides this.
     return (
         # An executor of another library need not say how many workers it has:
         # count one.
@@ -147,20 +150,24 @@ class Elsewhere:
     """
 
     def __init__(self, workers: ShardWorkers) -> None:
+        """Distribute shards to these workers."""
         self.room: float | None = None
         self._workers = workers
 
     @contextmanager
     def session(self, data: TrainingData, work: ShardWork) -> Iterator[ShardSession]:
-        """Provide a session, in which the workers keep states of shards; they discard them afterwards.
+        """Provide a session, in which the workers keep a state for each shard.
 
-        `data` is what the shards divide, and `work` what is computed on each.
+        `data` are the training data, of which each shard is a range of queries, and
+        `work` is the computation on each shard. After the block, the workers discard
+        the states.
 
         Raises
         ------
         OutputError
             If the data cannot be written for the workers.
         """
+        # The file from which the workers read the data.
         part = written(data)
         self._workers.give(part)
         session = _Session(self._workers, part, work, len(data.shards))
@@ -175,7 +182,10 @@ class Elsewhere:
 
 
 class _Session:
-    """A session with remote workers: sends messages to all shards and sums the answers in shard order."""
+    """A session with remote workers.
+
+    It sends messages to all shards, and sums the answers in shard order.
+    """
 
     def __init__(
         self, workers: ShardWorkers, part: PartFile, work: ShardWork, count: int
@@ -191,7 +201,10 @@ class _Session:
         self._losses = 0  # workers lost in a row with the shard whose answer is awaited
 
     def limit(self, room: float) -> None:
-        """Limit the bytes of states on all workers together, unless each worker has its own limit."""
+        """Limit the bytes of states on all workers together.
+
+        Workers that have limits of their own are not limited.
+        """
         if self._room is not None:
             self._room = min(self._room, room / self._workers.count)
 
@@ -243,7 +256,7 @@ class _Session:
 
         If the answer is lost, ask again.
         """
-        # A pending call that waits for a lost worker is made again.
+        # A pending call is stranded if it waits for a lost worker: it is made again.
         future = pending_answers[index]
         if not wait([future], timeout=_POLL_SECONDS).done:
             if self._workers.stranded(future):
@@ -269,10 +282,11 @@ class _Session:
         return summands
 
     def _ask(self, index: int, anew: bool = False) -> Answer:
-        """Send a shard the last message, or with ``anew`` all messages.
+        """Send a shard the last message, and return the pending answer.
 
-        All are sent if its worker may have no state of the shard. `heard`
-        counts the messages that the worker's state must have seen before.
+        With ``anew``, all messages are sent, because its worker may have no
+        state of the shard. `heard` counts the messages that the worker's state
+        must have received before.
         """
         heard = 0 if anew or not self._work.replayed else len(self._messages) - 1
         messages = tuple(self._messages[heard:])
@@ -307,6 +321,7 @@ class ProcessWorkers:
     def __init__(
         self, start: Callable[[], Executor], count: int, room: Callable[[], float]
     ) -> None:
+        """Start `count` processes."""
         self._start = start  # also starts a process in place of a lost one
         self.count = count
         self._room = room
@@ -320,7 +335,10 @@ class ProcessWorkers:
         """Do nothing: the processes read the files on this machine's disk."""
 
     def ask(self, call: ShardCall) -> Answer:
-        """Submit a call to the process with its shard, or to its replacement."""
+        """Submit a call to the process that has its shard, and return the pending answer.
+
+        A process that has ended is replaced by a new one, without states.
+        """
         # The same process always has the same shards, because it stores their states.
         process_index = call.index % self.count
         try:
@@ -337,7 +355,8 @@ class ProcessWorkers:
         """Discard the states of a session on all processes."""
         for process in self._processes:
             try:
-                # the function of the module `shard_calls`
+                # `forget` is the function of the module `shard_calls`, not this
+                # method.
                 process.submit(forget, session)
             except (
                 BrokenExecutor,
@@ -354,9 +373,9 @@ class _Files:
 
 
 def written(data: TrainingData) -> PartFile:
-    """Write data for other processes, and return the file; one written earlier is used again.
+    """Write training data for other processes, and return the file.
 
-    Data in memory are hashed once for this, not for every operation.
+    A file that was written earlier for the same data is used again.
 
     Raises
     ------
@@ -367,9 +386,10 @@ def written(data: TrainingData) -> PartFile:
     if data.source is not None:
         return replace(written(data.source), columns=data.columns)
 
-    # A file that was written earlier is used again, while it exists in the same folder.
+    # A file that was written earlier is used again, while it exists in the same
+    # folder. The ranks of the document ids decide ties; None if not needed.
     ranks = data.grading.found_ranks
-    # Files of these data, by whether they have the ranks of the document ids.
+    # The files are remembered with the data, by whether they have these ranks.
     files = data.shared.of(_Files).written
     with_ids = ranks is not None
     earlier_file = files.get(with_ids)
@@ -378,7 +398,8 @@ def written(data: TrainingData) -> PartFile:
         if is_in_folder and store.is_whole(earlier_file.path):
             return earlier_file
 
-    # The file needs queries and ids by position only, not those of the data.
+    # The ids of the queries and the features in this file are never read, so they
+    # are just counted.
     n = data.X.shape[1]
     ids = np.arange(1, n + 1, dtype=np.int64)
     queries = tuple(map(str, range(data.ptr.size - 1)))

@@ -1,4 +1,7 @@
-"""The executor of a run, the sizes of runs for which it is worthwhile, and the certificates of a cluster."""
+"""The executor of a run, and the certificates of a cluster.
+
+An executor is worthwhile for runs of certain sizes.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,9 @@ ALONE = Workers()
 
 @dataclass(frozen=True)
 class Certificates:
-    """TLS files: only holders of a certificate of the same authority are accepted, and traffic is encrypted.
+    """TLS files, by which traffic is encrypted.
+
+    Only holders of a certificate of the same authority are accepted.
 
     Attributes
     ----------
@@ -77,7 +82,10 @@ class Certificates:
     key: Path
 
     def __post_init__(self) -> None:
-        """Raise a ParameterError for a file that cannot be read; its contents are not checked here."""
+        """Raise a ParameterError for a file that cannot be read.
+
+        The contents are not checked here.
+        """
         for name in ("ca", "cert", "key"):
             path: Path = getattr(self, name)
             try:

@@ -1,4 +1,4 @@
-"""The formats in which a plan leaves the program: TOML, a command, a few lines of Python, or a notebook.
+"""The formats of a plan: TOML, a command, Python code, or a notebook.
 
 Permutation tests and simulations of a plan are written with the same words and lines.
 """
@@ -45,7 +45,7 @@ _WRITTEN_FIELDS = (
 )
 
 UNKNOWN: Mapping[str, str] = FrozenMapping()
-"""Unknown versions."""
+"""No versions: those of the libraries are unknown."""
 
 
 def as_command(plan: Plan, out: str = "") -> str:
@@ -69,12 +69,12 @@ def as_command(plan: Plan, out: str = "") -> str:
 
 
 def data_word(plan: Plan) -> str:
-    """Return the word for the data of a plan, for commands with the data as their first word."""
+    """Return the first word of commands, which names the data of a plan."""
     return "--sample" if plan.data == SAMPLE else plan.data
 
 
 def plan_words(plan: Plan) -> list[str]:
-    """Return the terminal options of a plan, without its data and default values.
+    """Return the terminal options of a plan, without its data and most default values.
 
     The words are those of ``rankstudio run``: ["--method", "gas", "--seed",
     "3"].
@@ -110,7 +110,9 @@ def plan_words(plan: Plan) -> list[str]:
     # The terminal would take these two settings from the data, so they are
     # always written.
     words += [] if given_ranking else ["--select-by", plan.select_by, *convention_words]
-    # A given ranking is the only model, so no rule selects one.
+    # The other fields, if they differ from their defaults: those of all fields,
+    # `WORDS`, that are not written above or below. A given ranking is the only
+    # model, so no rule selects one.
     written_names = {*_WRITTEN_FIELDS, "rule"} if given_ranking else _WRITTEN_FIELDS
     words += field_words(plan, [name for name in WORDS if name not in written_names])
     hand_choices = plan.extension(HandChoices)
@@ -121,7 +123,9 @@ def plan_words(plan: Plan) -> list[str]:
 
 
 def _first_grid_name(entry: Method, ranker: Method | None = None) -> tuple[str, ...]:
-    """Return the name of the first parameter if it is a grid: a grid is written even with its default value.
+    """Return the name of the first parameter if it is a grid.
+
+    A grid is written even with its default value.
 
     Return () otherwise, and for a grid of a method's own ranking if another
     ranker replaces that ranking.
@@ -143,7 +147,10 @@ def parameter_words(
     always: Collection[str] = (),
     prefix: str = "--",
 ) -> Iterator[str]:
-    """Yield the options of the parameters that differ from their defaults or are named in `always`."""
+    """Yield the options of parameters with values other than the defaults.
+
+    Parameters in `always` have an option in any case.
+    """
     for p in parameters:
         if p.name in always or values[p.name] != p.default:
             text = p.written(values[p.name]) or p.none_label
@@ -151,7 +158,12 @@ def parameter_words(
 
 
 def field_words(plan: Plan, names: Iterable[str]) -> Iterator[str]:
-    """Yield the options of plan fields that differ from their defaults: "--seed", "3"."""
+    """Yield the terminal options of fields with values other than the defaults.
+
+    Only the fields in `names` are written.
+
+    For example "--seed", "3".
+    """
     default_plan = Plan(plan.data)
     for name in names:
         value = getattr(plan, name)
@@ -161,7 +173,7 @@ def field_words(plan: Plan, names: Iterable[str]) -> Iterator[str]:
 
 
 def column_words(plan: Plan) -> Iterator[str]:
-    """Yield the options for the columns of the data."""
+    """Yield the terminal options for the columns of the data: "--qid", "query"."""
     for name, setting in plan.columns.items():
         # A setting that is on needs no value, such as the one for data without queries.
         if setting is True:
@@ -178,9 +190,9 @@ def column_words(plan: Plan) -> Iterator[str]:
 
 
 def group_words(plan: Plan) -> Iterator[str]:
-    """Yield the options for feature groups, costs and preferences.
+    """Yield the terminal options for feature groups, costs and preferences.
 
-    The extensions of a plan hold them, and a plan without them yields nothing.
+    A plan has them as extensions. One without them yields nothing.
     """
     if feature_groups_of(plan):
         yield from option_words("--groups", format_groups(feature_groups_of(plan)))
@@ -199,7 +211,9 @@ def group_words(plan: Plan) -> Iterator[str]:
 def as_python(
     plan: Plan, out: str = "", computed_with: Mapping[str, str] = UNKNOWN
 ) -> str:
-    """Return a short program that runs a plan and prints the selected model and its measures.
+    """Return a short program that runs a plan.
+
+    It prints the selected models and their measures.
 
     Parameters
     ----------
@@ -228,7 +242,10 @@ def program(
     lines: Sequence[str],
     computed_with: Mapping[str, str] = UNKNOWN,
 ) -> str:
-    """Return the lines as a program, with a comment on the versions that give the same bits, if known."""
+    """Return lines as a program.
+
+    A comment has the versions that give the same bits, if they are known.
+    """
     origin_text = origin(computed_with)
     comment = [f"# {comment_text(origin_text, 'python')}"] if origin_text else []
     return "\n".join([*comment, *imports, "", *lines]) + "\n"
@@ -245,6 +262,7 @@ def as_notebook(
 
     Its format is version 4.5, and its text is always the same.
     """
+    # The sentence on the versions; "" if they are unknown.
     description = origin(computed_with) or "A run of RankStudio."
     return notebook(
         (
@@ -261,7 +279,10 @@ def as_notebook(
 
 
 def notebook(*cells: tuple[str, str]) -> str:
-    """Return a Jupyter notebook of cells, each given as its kind, "markdown" or "code", and its text."""
+    """Return a Jupyter notebook.
+
+    Each cell is given as its kind, "markdown" or "code", and its text.
+    """
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     content = {
         "cells": [_notebook_cell(number, *cell) for number, cell in enumerate(cells)],
@@ -273,13 +294,17 @@ def notebook(*cells: tuple[str, str]) -> str:
 
 
 def _notebook_cell(number: int, kind: str, text: str) -> dict[str, Any]:
-    """Return a cell of a notebook as its file has it; the number makes its id."""
+    """Return a cell as the JSON of a notebook has it.
+
+    `kind` is "markdown" or "code"; the id of the cell is made from its number.
+    """
     shared = {
         "cell_type": kind,
         "id": f"cell-{number}",
         "metadata": {},
         "source": text.splitlines(keepends=True),
     }
+    # The format requires these two fields of a cell with code.
     return shared | ({"execution_count": None, "outputs": []} if kind == "code" else {})
 
 
@@ -315,10 +340,11 @@ def origin(computed_with: Mapping[str, str]) -> str:
 
 
 def plan_code(plan: Plan, names: Collection[str] = ()) -> str:
-    """Return the lines of Python that make a plan.
+    """Return Python code that makes a plan, several lines as one text.
 
-    Without `names`, all settings are written; otherwise the data and those of
-    `names` that differ from the defaults.
+    Without `names`, all settings are written. Otherwise these are the data and
+    the settings in `names` that differ from their defaults, so `names` should
+    have "data".
     """
     defaults = plan_as_dict(Plan(plan.data))
     arguments = []
@@ -330,7 +356,8 @@ def plan_code(plan: Plan, names: Collection[str] = ()) -> str:
         argument = tuple(value) if isinstance(value, list) else value
         if isinstance(value, dict):
             argument = {
-                k: tuple(v) if isinstance(v, list) else v for k, v in value.items()
+                key: tuple(setting) if isinstance(setting, list) else setting
+                for key, setting in value.items()
             }
         arguments.append(f"    {name}={argument!r},\n")
     # Methods that are in no installed package must be added before the plan names them.
@@ -407,4 +434,4 @@ PLAN_FORMATS: tuple[PlanFormat, ...] = (
         text=as_notebook,
     ),
 )
-"""Every format; the first is what the program itself reads."""
+"""All formats; the program itself reads the first one."""

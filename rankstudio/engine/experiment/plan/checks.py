@@ -1,4 +1,4 @@
-"""The refusal of a value that a plan cannot have."""
+"""The check of a value of a plan, with the error for a wrong one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Combinations of a plan: its axes, the values on them, and the units of work of a run."""
+"""The axes of a plan, its combinations of values, and the units of a run."""
 
 from __future__ import annotations
 
@@ -53,17 +53,18 @@ class Axis:
 
 
 def varied_axes(combinations: Sequence[tuple[Any, ...]]) -> tuple[int, ...]:
-    """Return the positions of the axes on which combinations differ; the first one if they are equal.
+    """Return the positions of the axes on which combinations of parameters differ.
 
-    Each combination has the plan's value on every axis, a parameter with
-    several values, in the order of the axes.
+    An axis is a parameter for which the plan has several values. Each
+    combination has one of them for every axis, in the order of the axes. If all
+    combinations are equal, the result is the first position.
     """
-    numbers = (
-        number
-        for number, values in enumerate(zip(*combinations, strict=True))
+    positions = (
+        position
+        for position, values in enumerate(zip(*combinations, strict=True))
         if len(set(values)) > 1
     )
-    return tuple(numbers) or (0,)
+    return tuple(positions) or (0,)
 
 
 @dataclass(frozen=True)

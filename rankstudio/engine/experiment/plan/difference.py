@@ -1,4 +1,4 @@
-"""Differences between plans in words: the parameters that differ, and no others."""
+"""Differences between plans as texts, which name the parameters that differ."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ from rankstudio.engine.support.item_groups import grouped
 Names = Mapping[int, str]
 
 PINS = ("pinned", "banned")
-"""The parameters by which a person has a say in what is selected."""
+"""Parameters by which a user decides on the selection of single features."""
 
 
 def differences(
     plan: Plan, reference: Plan, names: Names | None = None
 ) -> tuple[str, ...]:
-    """Return the differences between two plans: "λ 1, 2", "pinned BM25 of anchor", "another method".
+    """Return the differences between two plans.
+
+    For example "λ 1, 2", "pinned BM25 of anchor", or "another method".
 
     Parameters
     ----------
@@ -67,10 +69,11 @@ def differences(
 
 
 def parameter_texts(plan: Plan) -> dict[str, str]:
-    """Return label and value of each parameter in effect, as texts for users.
+    """Return the value of each parameter in effect as a text for users, by its label.
 
     Labels of the final ranker's parameters begin with its name. Groups,
-    preferences and the rule are included if the plan has them.
+    preferences, and a rule other than "best", are included if the plan has
+    them.
     """
     ranker = plan.ranker_entry
     # With a final ranker, the parameters of the method's own ranking
@@ -85,6 +88,7 @@ def parameter_texts(plan: Plan) -> dict[str, str]:
             (f"{ranker.label} {tr(p.label)}", p, plan.ranker_parameters[p.name])
             for p in ranker.parameters
         ]
+    # `said` returns a value as text.
     values = {label: p.said(value) for label, p, value in labelled_parameters}
     values |= (
         {tr("groups"): groups_in_words(feature_groups_of(plan))}
@@ -96,12 +100,12 @@ def parameter_texts(plan: Plan) -> dict[str, str]:
 
 
 def _preference_source(plan: Plan) -> dict[str, str]:
-    """Return the file name of a plan's preferences or clicks by its label.
+    """Return the file name of preferences or clicks, by its label.
 
-    The result is {} if the plan learns from labels.
+    The result is {} if the plan learns from labels of documents.
 
-    For clicks, the text names the documents that make pairs with a clicked one,
-    and η, the exponent of the weights of positions.
+    For clicks, the text also names the documents that make pairs with a clicked
+    one, and η, the exponent of the weights of positions.
     """
     preferences = preferences_of(plan)
     if not preferences:
@@ -118,7 +122,12 @@ def _preference_source(plan: Plan) -> dict[str, str]:
 
 
 def changed_parameters(plan: Plan) -> dict[str, str]:
-    """Return label and value of each parameter in effect that differs from its default."""
+    """Return the parameters that differ from their defaults, as texts.
+
+    The value of each is returned by its label.
+
+    Parameters without effect are left out.
+    """
     default_texts = parameter_texts(Plan(plan.data, plan.method, ranker=plan.ranker))
     return {
         label: text
@@ -128,18 +137,22 @@ def changed_parameters(plan: Plan) -> dict[str, str]:
 
 
 def distinctions(plans: Mapping[int, Plan]) -> dict[int, str]:
-    """Return the parameters in which plans of the same method differ: "λ 1, 2 · features k 5".
+    """Return a text for each plan that distinguishes it from the others.
 
-    Parameters with equal values are left out, as are rule, chooser and
-    convention if the plans agree on them.
+    For example "λ 1, 2 · features k 5".
+
+    The text has the parameters in which plans of the same method differ. It also
+    has the rule, the measure that chooses the model, and the convention of the
+    measures, if the plans differ in these.
 
     Plans and texts have the same keys, such as numbers of runs.
     """
-    # Rules and conventions are named only if the plans have several.
+    # The values of the parameters as texts, by label, for each plan.
     values = {key: parameter_texts(plan) for key, plan in plans.items()}
     several_rules = len({plan.rule for plan in plans.values()}) > 1
     several_conventions = len({plan.convention for plan in plans.values()}) > 1
     texts = {}
+    # Keys of plans with the same title, which names the method.
     for keys in grouped(plans, lambda key: plans[key].title).values():
         # Only parameters that differ among plans of the same method distinguish them.
         labels = {label for key in keys for label in values[key]}
@@ -153,8 +166,8 @@ def distinctions(plans: Mapping[int, Plan]) -> dict[int, str]:
         several_choosers = len({plans[key].select_by for key in keys}) > 1
         for key in keys:
             parts = [
-                f"{label} {v}"
-                for label, v in values[key].items()
+                f"{label} {setting}"
+                for label, setting in values[key].items()
                 if label in differing_labels
             ]
             if several_choosers:
@@ -171,10 +184,10 @@ def pins_of(plan: Plan) -> tuple[Any, ...]:
 
 
 def only_pins_differ(plan: Plan, reference: Plan) -> bool:
-    """Return whether plans differ only in pinned or banned features."""
+    """Return whether two plans differ in pinned or banned features, and in nothing else."""
     if plan.method != reference.method or not set(PINS) & set(plan.parameters):
         return False
-    # With the pins of the reference, such a plan has no other difference.
+    # With the pins of the reference, such a plan has no difference.
     reference_pins = {
         name: reference.parameters[name] for name in PINS if name in plan.parameters
     }
@@ -200,7 +213,9 @@ def _changed_parameters(
 
 
 def _parameter_text(parameter: Parameter, value: Any, other: Any, names: Names) -> str:
-    """Return a parameter with its value; for a set of features, name added and removed ones.
+    """Return a parameter with its value as text.
+
+    For a set of features, the text names added and removed ones.
 
     `value` is that of the plan that is described, `other` that of the plan
     compared with it; both are canonical. `names` has the names of features by
@@ -213,7 +228,7 @@ def _parameter_text(parameter: Parameter, value: Any, other: Any, names: Names) 
         or parameter.several(other)
     ):
         return f"{tr(parameter.label)} {parameter.said(value)}"
-    added = _missing_from(other, value)
+    added = _missing_from(other, value)  # in `value`, not in `other`
     removed = _missing_from(value, other)
     label = tr(parameter.label)
     parts = [f"{label} {_feature_names(added, names)}"] if added else []
@@ -232,15 +247,20 @@ def _parameter_text(parameter: Parameter, value: Any, other: Any, names: Names) 
 def _missing_from(
     features: Iterable[int], all_of_them: Iterable[int]
 ) -> tuple[int, ...]:
+    """Return the features of the second set that the first one lacks, in order."""
     return tuple(i for i in all_of_them if i not in features)
 
 
 def _feature_names(ids: Iterable[int], names: Names) -> str:
+    """Return the names of features, by their ids, as text."""
     return ", ".join(names.get(i, f"feature {i}") for i in ids)
 
 
 def _protocol_differences(plan: Plan, reference: Plan) -> tuple[str, ...]:
-    """Return the texts of the plan's fields that differ, besides the method and its parameters."""
+    """Return the texts of fields that differ.
+
+    The method and its parameters are not among them.
+    """
     hand_choices = plan.extension(HandChoices)
     preference_text = learned_from(preferences_of(plan))
 
@@ -284,4 +304,5 @@ def _costs_text(plan: Plan, reference: Plan) -> str:
 
 
 def _chooser(plan: Plan) -> str:
+    """Return the selection criterion in words."""
     return tr("the criterion") if plan.select_by == CRITERION else plan.select_by

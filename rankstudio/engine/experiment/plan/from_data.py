@@ -8,7 +8,10 @@ from rankstudio.engine.experiment.plan.plan import Plan
 
 
 def with_data_format(plan: Plan, dataset: FoldedDataset) -> Plan:
-    """Return a plan that records the plug-in's format, if any, with which the data were read."""
+    """Return a plan that records the format in which the data were read.
+
+    Only formats of plug-ins are recorded.
+    """
     data_format = dataset.origin.columns.format
     if not data_format or data_format == plan.columns.get("format"):
         return plan
@@ -21,7 +24,10 @@ def with_usual_convention(plan: Plan, dataset: FoldedDataset) -> Plan:
 
 
 def with_known_costs(plan: Plan, dataset: FoldedDataset) -> Plan:
-    """Return a plan with the costs of features that are kept beside its data, if it has none."""
+    """Return a plan with the costs of features that are stored beside its data.
+
+    A plan that has costs keeps them.
+    """
     costs = dataset.extension(FeatureCosts)
     if costs is None or plan.extension(FeatureCosts) is not None:
         return plan

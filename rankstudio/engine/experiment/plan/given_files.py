@@ -40,8 +40,8 @@ class GivenRanking:
         PlanError
             If the values do not describe such files, or the method reads no files.
         """
-        # `check_field` raises the PlanError if its last argument is False. A
-        # table, which only some methods may have.
+        # `check_field` raises the PlanError if its last argument is False. First:
+        # the values are a table, and not one of a method that reads no files.
         expected = tr(
             "a table with the strings name and path, and a table files with the SHA-256 of each file by its "
             "name"
@@ -58,7 +58,7 @@ class GivenRanking:
         if not table:  # a method that needs files raises the error when it is run
             return None
 
-        # A name, a path, and checksums by the name of the file.
+        # Then: a name, a path, and a checksum for each file by the file's name.
         files = table.get("files", {})
         has_names = all(
             isinstance(table.get(name), str) and table[name].strip()

@@ -1,8 +1,8 @@
 """Features that were chosen by hand, and the queries on which they were chosen.
 
 A set of features that a user makes from a model depends on the queries that the
-model was trained and chosen on. A run of the set on folds that test these
-queries measures too much.
+model was trained and chosen on. If a run of the set is tested on these queries,
+its measures are too high.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from rankstudio.engine.experiment.plan.protocol import (
 )
 from rankstudio.engine.language import tr
 
+# An origin of folds, such as "10-fold, seed 1".
 _PROTOCOL_WITH_SEED = re.compile(r"(?P<protocol>.+), seed (?P<seed>\d{1,18})")
 _FOLD_NUMBER = re.compile(r"[1-9]\d{0,8}")
 
@@ -43,7 +44,9 @@ class HandChoice:
 
 @dataclass(frozen=True)
 class HandChoices:
-    """Folds whose training and validation queries were known when the pinned features were chosen by hand.
+    """Folds whose queries were known when pinned features were chosen by hand.
+
+    These are their training and validation queries.
 
     They change no number; a run that measures such queries is not ranked, see
     `rankstudio.engine.analysis.comparisons.comparability`.
@@ -80,9 +83,10 @@ def fold_origin(protocol: str, seed: int) -> str:
 
 
 def parse_hand_choices(text: str) -> tuple[HandChoice, ...]:
-    """Return the folds in a text, in order: "given: 1", or "5-fold, seed 0: 1, 2; given: 3".
+    """Parse a text with folds on which features were chosen by hand; return them in order.
 
-    Each part between semicolons is a protocol with the numbers of its folds.
+    For example "given: 1", or "5-fold, seed 0: 1, 2; given: 3". Each part
+    between semicolons is a protocol with the numbers of its folds.
 
     Raises
     ------
@@ -108,7 +112,10 @@ def hand_choices_text(choices: tuple[HandChoice, ...]) -> str:
 
 
 def _parsed_choices(part: str, text: str) -> list[HandChoice]:
-    """Return the choices in one part, such as "5-fold, seed 0: 1, 2", of a text that errors quote."""
+    """Return the choices in one part of a text, such as "5-fold, seed 0: 1, 2".
+
+    `text` is the whole text, which the message of a PlanError quotes.
+    """
     origin, colon, folds = part.rpartition(":")
     numbers = [number.strip() for number in folds.split(",")]
     if not colon or not all(_FOLD_NUMBER.fullmatch(number) for number in numbers):
@@ -116,6 +123,7 @@ def _parsed_choices(part: str, text: str) -> list[HandChoice]:
     match = _PROTOCOL_WITH_SEED.fullmatch(origin.strip())
     try:
         name = match["protocol"] if match else origin
+        # Protocol and seed in canonical form; the seed only for random folds.
         canonical_origin = fold_origin(name, int(match["seed"]) if match else 0)
     except PlanError:
         raise _invalid_text_error(text) from None

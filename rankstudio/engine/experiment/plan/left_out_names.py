@@ -1,4 +1,6 @@
-"""Measures of what was left out of training: a measure's name with "leave-query-out" before it.
+"""Names of measures of queries that were left out of training.
+
+Such a name has "leave-query-out" before that of the measure.
 
 For data with a single query, pairs of documents are left out instead: "leave-pair-out
 AUC".
@@ -15,7 +17,7 @@ from rankstudio.engine.metrics.names import measure
 PREFIX = "leave-query-out "
 PAIR_PREFIX = "leave-pair-out "
 PAIR_MEASURES = ("AUC", "Disagreement")
-"""Measures of pairs of documents: the others need a whole ranking by one model."""
+"""Measures of pairs of documents. Others need a whole ranking by one model."""
 
 Value = TypeVar("Value")
 
@@ -36,14 +38,19 @@ def is_left_out(name: str) -> bool:
 
 
 def plain_name(name: str) -> str:
-    """Return the name of the underlying measure: "MAP" for "leave-query-out MAP" and for "MAP"."""
+    """Return the name of the underlying measure.
+
+    It is "MAP" for "leave-query-out MAP", and for "MAP" itself.
+    """
     if not is_left_out(name):
         return name
     return name.strip()[len(PAIR_PREFIX if is_pair_out(name) else PREFIX) :].strip()
 
 
 def canonical_name(name: str) -> str:
-    """Return the canonical name of a measure: "leave-query-out MAP" for "Leave-Query-Out map".
+    """Return the canonical name of a measure.
+
+    It is "leave-query-out MAP" for "Leave-Query-Out map".
 
     A prefix says that the measure is one of left-out queries, or of left-out
     pairs of documents. It stays, and the measure behind it gets its usual
@@ -67,7 +74,10 @@ def canonical_name(name: str) -> str:
 
 
 def validated(measures: Mapping[str, Value]) -> dict[str, Value]:
-    """Return only the measures of the validation part, without those of left-out queries or pairs."""
+    """Return the measures of the validation part only.
+
+    Those of left-out queries or pairs are omitted.
+    """
     return {name: value for name, value in measures.items() if not is_left_out(name)}
 
 
@@ -77,5 +87,8 @@ def plain(measures: Mapping[str, Value]) -> dict[str, Value]:
 
 
 def left_out(measures: Mapping[str, Value]) -> dict[str, Value]:
-    """Return only the measures of left-out queries or pairs, by the names of :func:`left_out_name`."""
+    """Return the measures of left-out queries or pairs only.
+
+    They keep their names, see :func:`left_out_name`.
+    """
     return {name: value for name, value in measures.items() if is_left_out(name)}

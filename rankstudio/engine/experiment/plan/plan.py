@@ -94,8 +94,9 @@ if TYPE_CHECKING:
     from rankstudio.engine.methods.base import LinearRanker
 
 SAMPLE = "sample"
-"""The name under which a plan asks for the bundled sample instead of a file."""
+"""Name of the bundled sample, in the place of a file of data."""
 
+# Entries of a pickled plan, besides its fields.
 _ADDED_METHODS_KEY = "added methods"
 _FOREIGN_MEASURES_KEY = "measures of others"
 
@@ -106,7 +107,7 @@ USUAL_MEASURES = ("MAP", "P@10", "MeanNDCG", "NDCG@10")
 """Measures of a new plan."""
 
 CRITERION = "criterion"
-"""Choosing by the method's own criterion, for data without a validation part."""
+"""Chooses by the method's own criterion, for data without a validation part."""
 
 
 WORDS = (
@@ -126,7 +127,7 @@ WORDS = (
     "rule",
     "columns",
 )
-"""Fields of plans in files and arguments, in the order of files, without those of extensions."""
+"""Fields of plans without those of extensions, in the order of files."""
 
 
 @dataclass(frozen=True, init=False)
@@ -252,55 +253,64 @@ class Plan:
         unknown = [word for word in words if word not in KINDS]
         if unknown:
             raise TypeError(f"Plan() got an unexpected keyword argument {unknown[0]!r}")
-        keep = partial(object.__setattr__, self)  # although the plan is frozen
-        keep("data", data)
-        keep("method", method)
-        keep("parameters", parameters)
-        keep("measures", measures)
-        keep("convention", convention)
-        keep("folds", folds)
-        keep("seed", seed)
-        keep("protocol", protocol)
-        keep("reading", DataReading(missing, normalize, columns))
-        keep("final_ranker", FinalRanker(ranker, ranker_parameters))
-        keep("model_choice", ModelChoice(select_by, rule))
-        keep("extensions", extensions)
-        # Only now all fields are there, so that the extensions in words can be checked.
+        # A plan is frozen, so its fields are set past its own __setattr__.
+        set_field = partial(object.__setattr__, self)
+        set_field("data", data)
+        set_field("method", method)
+        set_field("parameters", parameters)
+        set_field("measures", measures)
+        set_field("convention", convention)
+        set_field("folds", folds)
+        set_field("seed", seed)
+        set_field("protocol", protocol)
+        set_field("reading", DataReading(missing, normalize, columns))
+        set_field("final_ranker", FinalRanker(ranker, ranker_parameters))
+        set_field("model_choice", ModelChoice(select_by, rule))
+        set_field("extensions", extensions)
+        # Only now all fields are there, so that their values can be checked.
         self._settle(words)
 
     def _settle(self, words: Mapping[str, Any]) -> None:
-        """Check all values and bring them into canonical form; ``words`` are plain values of extensions."""
+        """Check the values of all fields, and bring them into canonical form.
+
+        ``words`` has values of extensions, such as ``costs``, which are added.
+        """
         # A plan is frozen, so its fields are set past its own __setattr__.
-        keep = partial(object.__setattr__, self)
+        set_field = partial(object.__setattr__, self)
 
         # An object with a fit method becomes its key and its parameters.
         if not isinstance(self.method, str) and hasattr(self.method, "fit"):
             from rankstudio.engine.methods.foreign.instances import instance_of  # noqa: PLC0415 - for objects
 
-            # Parameters of the plan win over those that the object has.
+            # Parameters of the plan replace those of the object.
             instance = instance_of(self.method)
-            keep("method", instance.entry.key)
-            keep("parameters", {**instance.parameters, **self.parameters})
+            set_field("method", instance.entry.key)
+            set_field("parameters", {**instance.parameters, **self.parameters})
 
         # The method and the final ranker, with their parameters.
         _check_kinds(self)
-        keep("method", self.entry.key)
-        keep("parameters", FrozenMapping(self.entry.validate(self.parameters)))
+        set_field("method", self.entry.key)
+        set_field("parameters", FrozenMapping(self.entry.validate(self.parameters)))
         ranker = _check_ranker(self)
         values = ranker.validate(self.ranker_parameters) if ranker else {}
-        keep("final_ranker", FinalRanker(self.ranker, FrozenMapping(values)))
+        set_field("final_ranker", FinalRanker(self.ranker, FrozenMapping(values)))
 
         # Lists without repetitions.
-        keep("measures", tuple(dict.fromkeys(measure(m).name for m in self.measures)))
-        keep("folds", tuple(dict.fromkeys(self.folds)))
+        set_field(
+            "measures", tuple(dict.fromkeys(measure(m).name for m in self.measures))
+        )
+        set_field("folds", tuple(dict.fromkeys(self.folds)))
 
         # How the data are read.
         columns = DataColumns.of(self.columns).as_dict()
         frozen_columns = {
-            name: tuple(v) if isinstance(v, list) else v for name, v in columns.items()
+            name: tuple(setting) if isinstance(setting, list) else setting
+            for name, setting in columns.items()
         }
-        keep("reading", replace(self.reading, columns=FrozenMapping(frozen_columns)))
-        keep("extensions", with_words(self.extensions, words, self.method))
+        set_field(
+            "reading", replace(self.reading, columns=FrozenMapping(frozen_columns))
+        )
+        set_field("extensions", with_words(self.extensions, words, self.method))
 
         # Choice of the model; the call of convention() only checks that the
         # name is known.
@@ -310,8 +320,8 @@ class Plan:
             if self.select_by == CRITERION
             else canonical_name(self.select_by)
         )
-        keep("protocol", str(parse_protocol(self.protocol)))
-        keep("model_choice", ModelChoice(select_by, str(parse_rule(self.rule))))
+        set_field("protocol", str(parse_protocol(self.protocol)))
+        set_field("model_choice", ModelChoice(select_by, str(parse_rule(self.rule))))
 
         # Words out of a fixed list, and the number of combinations.
         # `check_field` raises a PlanError if its last argument is False.
@@ -323,6 +333,7 @@ class Plan:
                 tr("one of {keys}").format(keys=", ".join(keys)),
                 value in keys,
             )
+        # An axis is a parameter with several values.
         n_combinations = prod(len(axis.values) for axis in self.axes)
         axis_labels = ", ".join(axis.label for axis in self.axes)
         expected = tr("at most {most} combinations of values").format(
@@ -467,18 +478,27 @@ class Plan:
 
     @property
     def title(self) -> str:
-        """Description of the method: "GAS, then RankSVM", or "GAS, train 20%" on a share of the queries."""
+        """Name of the method, and the share of the queries, if only a part is used.
+
+        For example "GAS, then RankSVM", or "GAS, train 20%".
+        """
         return f"{self._methods}{self.share_text}"
 
     @property
     def share_text(self) -> str:
-        """Suffix of the method's title for a share of the training queries: ", train 20%"; or ""."""
+        """Suffix of the title for a share of the training queries.
+
+        It is, for example, ", train 20%", and "" for all queries.
+        """
         train = parse_protocol(self.protocol).train
         return "" if train == 100 else f", train {train}%"
 
     @property
     def _methods(self) -> str:
-        """Name of what ranks: "GAS, then RankSVM", or that of the files with scores or a model."""
+        """Name of the methods that rank: "GAS, then RankSVM".
+
+        For files with scores or a model it is the name of these.
+        """
         ranker = self.ranker_entry
         files = self.extension(GivenRanking)
         if files is not None:
@@ -505,7 +525,8 @@ class Plan:
 
         A candidate is a feature, or group of features, that a step might add.
 
-        With a final ranker, the steps contain the scores of the selector.
+        With a final ranker, the steps contain the scores of the selector, not
+        criteria of its models from which a score could be computed.
         """
         score = self.entry.candidate_score
         if score is not None:
@@ -548,7 +569,7 @@ class Plan:
 
     @property
     def own_criterion(self) -> str:
-        """Name of the criterion of the method itself, whatever ranker ranks with its features."""
+        """Name of the method's own criterion, with any final ranker."""
         return self._left_out_as(self.entry.criterion.name, of_ranker=False)
 
     def _left_out_as(self, criterion: str, *, of_ranker: bool) -> str:
@@ -565,7 +586,8 @@ class Plan:
         if of_ranker and self.ranker_entry is not None:
             entry = self.ranker_entry
             values = self.ranker_parameters
-        # A criterion that leaves nothing out has only one name.
+        # The names for pairs and documents. A criterion that leaves nothing out
+        # has only one name.
         pairs_name, documents_name = LEFT_OUT_CRITERIA.get(
             criterion, (criterion, criterion)
         )
@@ -598,7 +620,7 @@ class Plan:
 
     @property
     def leaves_out(self) -> bool:
-        """Whether a measure of left-out training queries, or pairs of documents, selects the model."""
+        """Whether a measure of left-out queries, or pairs, selects the model."""
         return is_left_out(self.select_by)
 
     @property
@@ -618,12 +640,17 @@ class Plan:
 
     @property
     def chosen_by(self) -> str:
-        """Measure that selects the model, without "leave-query-out" before its name; or ``"criterion"``."""
+        """Measure that selects the model, or ``"criterion"``.
+
+        The name has no "leave-query-out" at its beginning.
+        """
         return plain_name(self.select_by)
 
     @cached_property
     def axes(self) -> tuple[Axis, ...]:
-        """Parameters with several values, in the order of the form: the method's, then the ranker's.
+        """Parameters with several values.
+
+        Those of the method come before those of the final ranker.
 
         Parameters without effect are left out: those of the method's own model,
         if a final ranker replaces it, and those that the value of another
@@ -664,7 +691,7 @@ class Plan:
         """Return the combination with these values on the axes, which need not be on the grids.
 
         An axis is a parameter for which the plan has several values; `values`
-        has one value per axis. It gives one value to every parameter.
+        has one value per axis. A combination gives each parameter one value.
         """
         first_values = {
             p.name: p.values(self.parameters[p.name])[0] for p in self.entry.parameters
@@ -678,8 +705,8 @@ class Plan:
         ranker_values = {
             axis.parameter.name: value for axis, value in values_on_axes if axis.ranker
         }
-        # Values of the axes win. A parameter that is no axis, because it has
-        # one value or no effect, has its first value.
+        # Values of the axes replace the first values. A parameter that is no
+        # axis, because it has one value or no effect, keeps its first value.
         return ParameterCombination(
             parameters=FrozenMapping({**first_values, **method_values}),
             ranker=FrozenMapping({**self.ranker_parameters, **ranker_values}),
@@ -727,7 +754,9 @@ class Plan:
 
 
 def usual_measures(plan: Plan, *, one_ranking: bool) -> Plan:
-    """Return a plan with the usual measures of its kind of data, unless a user has chosen other measures.
+    """Return a plan with the usual measures of its kind of data.
+
+    Measures that a user has chosen stay.
 
     If the first of the replaced measures selects the model, the first of the
     new measures does so.
@@ -783,7 +812,8 @@ def path_plan(plan: Plan) -> Plan:
     ranker = plan.ranker_entry
     method_defaults = {p.name: p.default for p in plan.entry.grids}
     ranker_defaults = {p.name: p.default for p in ranker.grids} if ranker else {}
-    # The measures are those of the paths, with the one that selected the model.
+    # `evaluated` are the measures along the paths, with the one that selected
+    # the model.
     return plan.changed(
         parameters={**plan.parameters, **method_defaults},
         ranker_parameters={**plan.ranker_parameters, **ranker_defaults},
@@ -802,7 +832,7 @@ def has_map(plan: Plan) -> bool:
 
 
 def longest_path(plan: Plan, n_features: int) -> int:
-    """Return the maximum length of a path, in steps of the method.
+    """Return the maximum length of a path: of its features, iterations or rounds.
 
     Parameters
     ----------
@@ -814,7 +844,7 @@ def longest_path(plan: Plan, n_features: int) -> int:
     Returns
     -------
     int
-        Features, iterations or rounds; 1 for a method that uses all features at once.
+        The number; 1 for a method that uses all features at once.
     """
     # The parameter has another name for each kind of step; 0 or None is no limit.
     limits = [
@@ -825,15 +855,18 @@ def longest_path(plan: Plan, n_features: int) -> int:
         return max(limit or 1 for limit in limits)
     if not plan.entry.selects:
         return 1
-    # Groups are selected as a whole: after k steps there may be more than k features.
-    max_features = max(limit or n_features for limit in limits)
+    # Groups are selected as a whole: after k steps there may be more than k
+    # features. `greatest_size` counts their features, largest groups first.
+    max_steps = max(limit or n_features for limit in limits)
     return greatest_size(
-        n_features, feature_groups_of(plan) if plan.entry.groups else {}, max_features
+        n_features, feature_groups_of(plan) if plan.entry.groups else {}, max_steps
     )
 
 
 def refusal(plan: Plan, entry: Method, *, selects: bool) -> str:
-    """Return the reason why a method does not support the groups or preferences of a plan, "" if it does.
+    """Return the reason why a method does not support a plan; "" if it does.
+
+    It may lack support of groups or of preferences.
 
     Parameters
     ----------
@@ -908,8 +941,8 @@ def estimator(
     _check_bans(parameters, groups_by_name)
     # Costs in milliseconds are replaced by the prices of the features.
     parameters = {
-        name: _feature_prices(plan) if v == MILLISECONDS else v
-        for name, v in parameters.items()
+        name: _feature_prices(plan) if setting == MILLISECONDS else setting
+        for name, setting in parameters.items()
     }
     # Values of these parameters may have feature ids; own values are read from a file.
     names_with_features = [
@@ -946,7 +979,9 @@ def estimator(
 def _check_bans(
     parameters: Mapping[str, Any], groups: Mapping[str, Sequence[int]]
 ) -> None:
-    """Raise a ParameterError if a banned feature is pinned, or is in a group with a pinned feature.
+    """Raise a ParameterError if a banned feature is pinned.
+
+    This includes features of a group with a pinned feature.
 
     The method checks the same, but knows only columns: this error names the ids
     that the user wrote.
@@ -971,7 +1006,9 @@ def _check_bans(
 
 
 def _feature_prices(plan: Plan) -> tuple[tuple[int, float], ...]:
-    """Return each feature's id with its milliseconds per query, as the value of a parameter.
+    """Return the ids of features with their milliseconds per query.
+
+    This is the form of costs in the value of a parameter.
 
     The prices are (id, milliseconds) pairs. PlanError is raised if the plan has
     no costs.
@@ -988,7 +1025,9 @@ def _feature_prices(plan: Plan) -> tuple[tuple[int, float], ...]:
 
 
 def _with_columns(parameter: Parameter, value: Any, columns: Mapping[int, int]) -> Any:
-    """Return a value of a parameter as the estimator expects it: columns replace feature ids.
+    """Return a value of a parameter as the estimator expects it.
+
+    Columns replace the ids of features.
 
     `columns` has the 0-based column of each feature by its id. Costs become an
     array of shape (n,), 1 for a feature without a cost, or None without any. A
@@ -1044,7 +1083,7 @@ def _check_kinds(plan: Plan) -> None:
         has_measures,
     )
     are_numbers = isinstance(plan.folds, tuple | list) and all(
-        _is_integer(f) and f >= 1 for f in plan.folds
+        _is_integer(number) and number >= 1 for number in plan.folds
     )
     check_field("folds", plan.folds, tr("a list of numbers from 1 up"), are_numbers)
     check_field(

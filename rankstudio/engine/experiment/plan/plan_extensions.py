@@ -1,4 +1,4 @@
-"""Extensions of plans: the word of each in files and programs, its type, and its codec."""
+"""Extensions of plans, each with a word for files, a type, and a codec."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from rankstudio.engine.support.extensions import Extensions
 
 
 def _always_lasts(_is_other_method: bool, _parameters: Mapping[str, Any]) -> bool:
+    """Return True, for values that no change removes."""
     return True
 
 
@@ -79,12 +80,12 @@ PLAN_EXTENSIONS: tuple[PlanExtension, ...] = (
         plain=lambda value: value.plain(),
     ),
 )
-"""In the order of a plan's file."""
+"""All kinds of extensions, in the order of a plan's file."""
 
 KINDS: Mapping[str, type[Any]] = {
     extension.word: extension.kind for extension in PLAN_EXTENSIONS
 }
-"""Types of the values by their words."""
+"""Type of the value of each extension, by its word."""
 
 
 def with_words(

@@ -18,7 +18,9 @@ from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 @dataclass(frozen=True)
 class PreferenceSource:
-    """Preferences between documents, which replace the labels in training; measures still use the labels.
+    """Preferences between documents, which replace the labels in training.
+
+    Measures still use the labels.
 
     Running a plan with a method that does not support them is an error.
 
@@ -78,7 +80,7 @@ def preferences_of(extended: Extended) -> Mapping[str, str]:
 
 
 def refusal_of_preferences(entry: Method) -> str:
-    """Return the message that a method does not support preferences."""
+    """Return the message that a method does not support preferences, with those that do."""
     labels_text = ", ".join(
         other.label for other in methods() if other.learns_preferences
     )
@@ -90,12 +92,15 @@ def refusal_of_preferences(entry: Method) -> str:
 def preferences_in_words(
     preferences: Mapping[str, str], entries: Iterable[Method]
 ) -> str:
-    """Return a sentence on the preferences that a plan learns from, or the reason why it cannot.
+    """Return a sentence on the preferences of a plan.
+
+    If it cannot learn from them, the sentence says why.
 
     `entries` are the methods that would learn from them.
     """
     if pair_source() is None:
-        # Only a plug-in can read the file, and it is not installed.
+        # Only a plug-in can read the file, and it is not installed. `lacking`
+        # is the sentence that says so.
         return AbsentPairSource().lacking
     unable_entry = next(
         (entry for entry in entries if not entry.learns_preferences), None
@@ -105,6 +110,7 @@ def preferences_in_words(
     text = tr(
         "Learns from the preferences in {file} instead of labels; measures use the labels."
     )
+    # A file of clicks has pairs, instead of a grade for each document.
     if "pairs" in preferences:
         text = tr(
             "Learns from the clicks in {file}, weighted by position, instead of labels; measures use the "

@@ -1,4 +1,7 @@
-"""Protocols and rules of a plan as text: how folds are made, and which model of a path is chosen."""
+"""Protocols and rules of a plan as text.
+
+A protocol says how folds are made, and a rule which model is chosen.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ _PROTOCOLS = translatable(
     '"given", "5-fold" (or another number from 2 up), "leave-query-out", "split 60/20/20" or "nested 20", '
     'with inner folds or a share of training queries, "5-fold, nested 4-fold, train 20%"'
 )
+# Texts of a protocol, in lower case.
 _K_FOLD = re.compile(r"(\d{1,6})[- ]?folds?")
 _SPLIT = re.compile(r"split (\d{1,3}) ?/ ?(\d{1,3}) ?/ ?(\d{1,3})")
 _INNER = re.compile(r"nested (\d{1,6})[- ]?folds?")
@@ -139,7 +143,7 @@ class Protocol:
         return replace(divided_dataset, divided_by=divided_by)
 
     def _divide_outer(self, dataset: FoldedDataset, seed: int) -> FoldedDataset:
-        """Return the dataset with the outer folds of this protocol, from all training queries."""
+        """Return the dataset with the outer folds, which have all training queries."""
         from rankstudio.engine.data.splitting import splits  # noqa: PLC0415 - most runs are on the given folds
 
         match self.kind, self.numbers:
@@ -243,10 +247,11 @@ class Rule:
 
     @property
     def needs_queries(self) -> bool:
-        """Whether it compares values of a measure in each query, which a criterion does not have."""
+        """Whether it compares values in each query, which a criterion does not have."""
         return self.kind in (ONE_SE, SMALLEST)
 
     def __str__(self) -> str:
+        """Return the rule as in a plan: "at most 10"."""
         return self.kind if self.most is None else f"{self.kind} {self.most}"
 
 

@@ -22,14 +22,19 @@ from rankstudio.engine.plugins.origin import Origin, OriginKind
 from rankstudio.engine.support.files import is_there, read_text, write_text
 
 PACKAGES = "packages"
-"""Table of a plan's file with the package and version of each method and measure of a plug-in."""
+"""Table of a plan's file with the packages that it needs, and their versions.
+
+These are the packages of methods and measures of plug-ins.
+"""
 
 # in the order of a plan's file
 _FIRST_TABLES = ("scores", "preferences", "columns", "groups", "costs")
+# A package with its version, such as "my-methods==1.2".
 _REQUIREMENT = re.compile(
     r"([A-Za-z0-9][A-Za-z0-9._-]{0,99})==([A-Za-z0-9.+!_-]{1,50})"
 )
 _N_DIGITS = 12  # digits of a Python file's checksum in a plan
+# A class of a Python file, with the beginning of the file's checksum.
 _FILE_REQUIREMENT = re.compile(
     r"([^\x00-\x1f:/\\]{1,100}\.py):([A-Za-z_]\w{0,63})@([0-9a-f]{12})"
 )
@@ -48,6 +53,7 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
     extension_values = {
         word: as_lists(value) for word, value in in_words(plan.extensions)
     }
+    # The settings that every plan has, by their names in the file.
     values = {word: as_lists(value) for word, value in plan.words.items()}
     values |= {
         word: value
@@ -87,7 +93,10 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
 
 
 def _plain_value(parameter: Parameter, value: Any) -> Any:
-    """Return the value of a parameter for TOML: tuples as lists, and None by the name of None."""
+    """Return the value of a parameter for TOML.
+
+    Tuples are lists, and None is the name of None.
+    """
     name_of_none = {None: parameter.none_label} if parameter.none_label else {}
     if parameter.several(value):
         return as_lists(tuple(name_of_none.get(v, v) for v in value))
@@ -102,13 +111,16 @@ def as_lists(value: Any) -> Any:
 
 
 def plan_from_dict(values: Mapping[str, Any]) -> Plan:
-    """Create a plan from plain values by field, as `plan_as_dict` makes them or a user writes them.
+    """Create a plan from plain values by field.
+
+    They are made by `plan_as_dict`, or written by a user.
 
     Raises
     ------
     PlanError, ParameterError
         For an unknown field or a value out of range.
     """
+    # Fields of every plan, and words of extensions such as "costs".
     field_names = {*WORDS, *KINDS}
     # The table of packages only says what a plan needs here; the plan itself
     # has no such field.
@@ -125,7 +137,8 @@ def plan_from_dict(values: Mapping[str, Any]) -> Plan:
             tr('The plan names no data: it needs a line such as data = "MQ2008".')
         )
     arguments: dict[str, Any] = {
-        k: tuple(v) if isinstance(v, list) else v for k, v in values.items()
+        name: tuple(setting) if isinstance(setting, list) else setting
+        for name, setting in values.items()
     }
     return Plan(**arguments)
 
@@ -146,9 +159,13 @@ def measure_keys(plan: Plan) -> list[str]:
 
 
 def _package_requirements(plan: Plan) -> dict[str, str]:
-    """Return the source of each method and measure of a plug-in, and of each measure of a file, by its key.
+    """Return where methods and measures come from, by key.
 
-    The source is ``name==version`` of a package, or ``file.py:function@checksum``.
+    RankStudio's own are left out.
+
+    It is ``name==version`` for the package of a plug-in, and
+    ``file.py:function@checksum`` for a measure of a Python file. Methods of
+    Python files are left out: their keys name the file.
     """
     entries: tuple[Method | MeasureEntry, ...] = (*plan.entries, *plan.foreign_measures)
     files = {
@@ -181,7 +198,8 @@ def _refuse_absent(packages: Any) -> None:
     if not isinstance(packages, Mapping):
         raise PlanError(text.format(name=PACKAGES, value=shown(packages)))
     for key, requirement in packages.items():
-        # A requirement is a package with its version, or a file with its checksum.
+        # A requirement is a package with its version, name==version, or a file
+        # with its checksum, file.py:function@checksum.
         match = (
             _REQUIREMENT.fullmatch(requirement)
             if isinstance(requirement, str)
@@ -195,6 +213,8 @@ def _refuse_absent(packages: Any) -> None:
         # A measure of a file that was not loaded.
         if file is not None:
             if MEASURES.find(key) is None:
+                # The name of the file, and its checksum. `lacking` is a sentence
+                # that says that it is absent.
                 origin = Origin(OriginKind.FILE, file[1], file[3], present=False)
                 raise PlanError(
                     replace(_ABSENT_MEASURE, key=key, origin=origin).lacking
@@ -205,6 +225,7 @@ def _refuse_absent(packages: Any) -> None:
         # A method or measure of a package that is not installed. The version
         # may be another one: only an absent package is refused.
         if find_method(key) is None and MEASURES.find(key) is None:
+            # The name of the package, and its version.
             origin = Origin(OriginKind.PACKAGE, match[1], match[2], present=False)
             raise PlanError(f"{shown(key)} {origin.lacking}")
 
@@ -232,7 +253,7 @@ def save_plan(plan: Plan, path: str | Path) -> None:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Read the values of a plan, or of a comparison.
+    """Return the plain values in the TOML file of a plan, or of a comparison.
 
     Raises
     ------
@@ -264,7 +285,7 @@ def method_keys(values: Any) -> Iterator[str]:
     "measure:file.py:function@checksum" for measures of Python files.
     """
     if isinstance(values, Mapping):
-        # Measures of Python files stand in the table of packages.
+        # Measures of Python files are in the table of packages.
         packages = values.get(PACKAGES)
         sources = packages.values() if isinstance(packages, Mapping) else ()
         yield from (
@@ -272,7 +293,7 @@ def method_keys(values: Any) -> Iterator[str]:
             for source in sources
             if isinstance(source, str) and _FILE_REQUIREMENT.fullmatch(source)
         )
-        # Methods stand in the plan, or in the runs of a comparison.
+        # Methods are in the plan, or in the runs of a comparison.
         for name, value in values.items():
             if name in ("method", "ranker"):
                 keys = value if isinstance(value, list) else [value]
@@ -309,9 +330,11 @@ def with_data_beside(plan: Plan, path: str | Path) -> Plan:
     folder = Path(path).parent
 
     def path_beside(name: str) -> str:
+        """Return the absolute path of a file in `folder`; without such a file, the name."""
         sibling = (folder / name).absolute()
         return str(sibling) if is_there(sibling) else name
 
+    # Files of columns, then the file of preferences, then the data.
     if plan.columns:
         plan = plan.changed(
             columns=DataColumns.of(plan.columns).beside(path_beside).as_dict()

@@ -1,4 +1,6 @@
-"""Measures per query by models that were chosen without the query: estimates while the test part is sealed.
+"""Measures in each query by models that were chosen without the query.
+
+They are estimates while the test part is sealed.
 
 The mean of the chosen model on the part that chose it is a maximum over all
 configurations, and too high. Here the validation queries are divided into
@@ -33,10 +35,10 @@ from rankstudio.engine.statistics.mean_intervals import LEAST_PAIRS, mean_p_valu
 from rankstudio.engine.support.threads import STEADY
 
 N_GROUPS = 5
-"""Groups of queries: each is measured by models chosen on the other four."""
+"""Number of groups of queries. A group is measured by models chosen on the others."""
 
 N_SPLITS = 20
-"""Random divisions into groups that are averaged."""
+"""Number of random divisions into groups, over which measures are averaged."""
 
 _DIVISION_SEED = 390  # of the divisions; other values would change stored results
 _MAX_VALUES = 1 << 21  # in memory at a time: 16 MB
@@ -48,9 +50,10 @@ _MAX_INTEGER = np.iinfo(np.int64).max
 def query_groups(n_queries: int) -> Ints:
     """Return the group of each of Q queries in each of R random divisions, shape (R, Q).
 
-    20 random divisions into 5 groups that depend on the number of queries only.
-    Fewer queries than groups are left out one by one, in a single division; a
-    single query has no other to choose by, so R is 0.
+    There are 20 divisions into 5 groups. They depend on the number of queries
+    only. With fewer queries than groups there is one division, in which each
+    query is a group. A single query has no other query to choose a model by, so
+    R is 0.
     """
     if n_queries < N_GROUPS:
         # Each query is a group of its own.
@@ -65,7 +68,9 @@ def query_groups(n_queries: int) -> Ints:
 
 @lru_cache(maxsize=8)
 def query_subsets(n_queries: int) -> Bools:
-    """Return the queries that choose for each group of each division, shape (S, Q); S is 0 for one query.
+    """Return the queries that choose for each group of each division, (S, Q).
+
+    S is 0 for a single query.
 
     Row r G + g is the complement of group g in division r of :func:`query_groups`.
     """
@@ -78,7 +83,12 @@ def query_subsets(n_queries: int) -> Bools:
 def choose_on_subsets(
     plan: Plan, path: PathResult, queries: Sequence[Floats]
 ) -> SubsetChoices | None:
-    """Choose a model of a path on each subset of the validation queries, by the plan's rule.
+    """Choose a model of a path on each of S subsets of the validation queries.
+
+    The rule of the plan chooses.
+
+    The subsets are those of `query_subsets`: in random divisions of the queries
+    into groups, all queries but one group.
 
     The choices are those of `select_model` for the means, standard errors and p
     values of the subset's queries, ties included.
@@ -97,12 +107,12 @@ def choose_on_subsets(
     Returns
     -------
     SubsetChoices or None
-        None if the measure is known for fewer than two queries.
+        The choice on each subset; None if there are fewer than two queries.
 
     Notes
     -----
     O(SKQ) by matrix products; only models that their rounding leaves in doubt
-    are measured exactly. Some blocks of 16 MB are in memory at a time besides
+    are measured exactly. A few blocks of 16 MB are in memory at a time besides
     the arguments.
     """
     n_subsets = len(query_subsets(sum(values.shape[1] for values in queries)))
@@ -185,7 +195,7 @@ def cross_fitted_values(
         Empty if the choices or the models are not available, or the only query
         chose the model.
     """
-    # Without a choice the chosen model is the same for all queries.
+    # If the queries chose nothing, the chosen model is that of all queries.
     max_features = parse_rule(plan.rule).most
     n_models = sum(selectable_positions(path, max_features).size for path in paths)
     if n_models == 1 or not is_chosen_on_validation(plan):
@@ -218,7 +228,9 @@ def cross_fitted_values(
 
 
 class ChosenModel(NamedTuple):
-    """A model that some subsets choose, with the share of the divisions in which it measures each query.
+    """A model that some subsets choose.
+
+    It has the share of the divisions in which it measures each query.
 
     Attributes
     ----------
@@ -262,18 +274,18 @@ def chosen_models(
     # Choices that were made on other subsets cannot be used.
     groups = query_groups(n_queries)
     n_subsets = len(query_subsets(n_queries))
-    if not n_subsets or any(path.positions.size != n_subsets for path in choices):
+    if not n_subsets or any(choice.positions.size != n_subsets for choice in choices):
         return []
 
     # The best model of all paths on each subset; of equal ones that of the first path.
     paths = np.full(n_subsets, -1, dtype=np.int64)
     positions = np.full(n_subsets, -1, dtype=np.int64)
     gains = np.full(n_subsets, -np.inf)
-    for index, path in enumerate(choices):
-        is_better = (path.positions >= 0) & ((paths < 0) | (path.gains > gains))
+    for index, choice in enumerate(choices):
+        is_better = (choice.positions >= 0) & ((paths < 0) | (choice.gains > gains))
         paths[is_better] = index
-        positions[is_better] = path.positions[is_better]
-        gains[is_better] = path.gains[is_better]
+        positions[is_better] = choice.positions[is_better]
+        gains[is_better] = choice.gains[is_better]
     # On some subset the rule allows no model of any path.
     if (paths < 0).any():
         return []
@@ -316,7 +328,8 @@ def weighted_values(
         Measures of each of these models in each query. NaN does not count; a
         query without any value is NaN.
     """
-    # Sums over the models, weighted by shares; undefined values add nothing.
+    # Sums over the models of their values, weighted by their shares of the
+    # divisions, and of the shares in which a value is undefined, shape (Q,).
     totals: dict[str, Floats] = {}
     undefined_shares: dict[str, Floats] = {}
     for model, measures in zip(models, values, strict=True):
@@ -344,13 +357,15 @@ def weighted_values(
 
 
 class _Rows:
-    """Values of the models to choose from in each query, and their exact means on subsets."""
+    """Values of models in each query, and their exact means on subsets."""
 
     def __init__(self, queries: Sequence[Floats], sign: float) -> None:
+        """Hold the values of each part of the queries."""
         self.queries = queries
         self.sign = sign
 
     def __len__(self) -> int:
+        """Return the number of models."""
         return len(self.queries[0])
 
     @property
@@ -359,7 +374,9 @@ class _Rows:
         return np.cumsum([values.shape[1] for values in self.queries])[:-1]
 
     def gains(self, models: Ints, columns: Sequence[Ints]) -> Floats:
-        """Return the gain of each of P models on a subset of the queries of its own, shape (P,).
+        """Return the gain of each of P models, shape (P,).
+
+        Each is that on a subset of queries of its own.
 
         A gain is the mean measure, with the sign by which larger is better;
         -inf if undefined. `models` has the rows of the models, shape (P,).
@@ -378,7 +395,9 @@ class _Rows:
         return np.where(np.isnan(gains), -np.inf, gains)
 
     def approximate_gains(self, subsets: Bools) -> tuple[Floats, float]:
-        """Return the gains of all K models on S subsets, (S, K), up to the rounding of matrix products.
+        """Return the gains of all K models on S subsets, shape (S, K).
+
+        They are correct up to the rounding of matrix products.
 
         A gain is the mean measure, with the sign by which larger is better;
         -inf without a value. `subsets`, shape (S, Q), says which queries each
@@ -407,7 +426,7 @@ class _Rows:
                             mask @ filled.T, counts, out=undefined, where=counts > 0
                         )
                     )
-            # The mean over all parts of the queries; undefined gains never win.
+            # The mean over all parts of the queries; undefined gains are never best.
             gains[:, block] = self.sign * (
                 means[0] if len(means) == 1 else average(np.stack(means, axis=-1))
             )
@@ -440,8 +459,9 @@ class _SubsetBlock(NamedTuple):
 def _blocks_of_equal_sizes(n_queries: tuple[int, ...]) -> tuple[_SubsetBlock, ...]:
     """Return the subsets of the validation queries in blocks of equal numbers of queries.
 
-    The values of a block fit into one array. The argument is the number of
-    queries of each part: a validation part, or several inner folds.
+    With equal numbers, the values of all subsets of a block are one array. The
+    argument is the number of queries of each part: a validation part, or
+    several inner folds.
     """
     subsets = query_subsets(sum(n_queries))
     parts = np.split(subsets, np.cumsum(n_queries)[:-1], axis=1)
@@ -463,16 +483,19 @@ def _blocks_of_equal_sizes(n_queries: tuple[int, ...]) -> tuple[_SubsetBlock, ..
 def _choose_models(
     rule: Rule, rows: _Rows, sizes: Ints, block: _SubsetBlock
 ) -> tuple[Ints, Floats]:
-    """Return the model that a rule chooses on each subset, and the gain of the best one.
+    """Return the model that a rule chooses on each of S subsets of the queries.
 
-    Both have shape (S,). A gain is the mean measure on a subset, with the sign
-    by which larger is better. `sizes`, shape (K,), has the number of features
-    of each model.
+    Also return the gain of the best model on each subset. Both have shape (S,).
+
+    A gain is the mean measure on a subset, with the sign by which larger is
+    better. `sizes`, shape (K,), has the number of features of each of the K
+    models, which are the rows of `rows`.
 
     Approximate values decide wherever their rounding leaves no doubt; the
     others are computed exactly.
     """
-    # Exact gains are computed only for models that may be the best.
+    # Approximate gains, shape (S, K), and a bound of their rounding. Exact gains
+    # are computed only for models that may be the best.
     rough_gains, margin = rows.approximate_gains(block.subsets)
     is_near_best = rough_gains >= rough_gains.max(axis=1, keepdims=True) - margin
     is_near = np.isfinite(rough_gains) & is_near_best
@@ -503,8 +526,8 @@ def _choose_models(
         # Here: not significantly worse than the best.
         is_enough = (gains >= gain[:, None]) | is_equal
         # Without enough queries for a test, only the best model itself is good
-        # enough. shape (K,) against (S, 1): True in the column of the best
-        # model
+        # enough: True in its column, by comparing the numbers of the models,
+        # shape (K,), with that of the best one, shape (S, 1).
         is_enough[~is_tested] = np.arange(len(rows)) == best[~is_tested, None]
 
     # The smallest of the accepted models.
@@ -524,7 +547,9 @@ def _choose_models(
 
 
 def _exact_gains(rows: _Rows, block: _SubsetBlock, needed: Bools) -> Floats:
-    """Return the exact gains of some models on S subsets, shape (S, K); -inf for the others.
+    """Return the exact gains of some models on S subsets, shape (S, K).
+
+    Those of the other models are -inf.
 
     `needed`, shape (S, K), says which of the K models to compute on which subset.
     """
@@ -540,7 +565,9 @@ def _exact_gains(rows: _Rows, block: _SubsetBlock, needed: Bools) -> Floats:
 def _find_equal_models(
     rows: _Rows, block: _SubsetBlock, best: Ints
 ) -> tuple[Bools, Bools]:
-    """Return which models are not significantly worse than the best one on each subset, (S, K).
+    """Return which models are not significantly worse than the best, (S, K).
+
+    The best model is that of each subset.
 
     There are S subsets of the validation queries in ``block``, and K models,
     which are the rows of ``rows``. The second result says which subsets have
@@ -558,6 +585,7 @@ def _find_equal_models(
     ]
     n = sum(np.count_nonzero(~np.isnan(line), axis=1) for line in lines)
     is_tested: Bools = np.asarray(n >= LEAST_PAIRS)
+    # Models that a fast test shows to be equal, and those it cannot decide.
     is_equal, is_unclear = _rough_tests(rows, block, best)
     for numbers, models in _pairs_in_blocks(is_unclear & is_tested[:, None], block):
         # A pair is the number of a subset and a model. For each pair: the model
@@ -573,7 +601,7 @@ def _find_equal_models(
 
 
 def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, Bools]:
-    """Return which models are surely not significantly worse than the best one on each subset.
+    """Return which models are surely not significantly worse than the best.
 
     The second array says which models need an exact test. Both have shape (S,
     K); `best`, shape (S,), has the best model of each subset.
@@ -601,7 +629,8 @@ def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, B
             differences = values[first : first + block_size] - values[model]
             is_defined = ~np.isnan(differences)
             filled = np.where(is_defined, differences, 0.0)
-            # Sums of the differences by subset of queries, as matrix products.
+            # Number of defined differences in each subset of the queries, their
+            # sum, and the sum of their squares, as matrix products.
             n = mask @ is_defined.T.astype(np.float64)
             totals = mask @ filled.T
             squares = mask @ np.square(filled).T
@@ -609,6 +638,7 @@ def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, B
             # divided by 0.
             freedom = np.maximum(n - 1.0, 1.0)
             with np.errstate(divide="ignore", invalid="ignore"):
+                # Sum of the squared deviations from the mean difference.
                 deviations = squares - np.square(totals) / n
                 t = np.abs(totals) / np.sqrt(n * deviations / freedom)
                 # Above 1, the difference is significant. `stdtrit` is the
@@ -632,9 +662,11 @@ def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, B
 def _pairs_in_blocks(needed: Bools, block: _SubsetBlock) -> Iterator[tuple[Ints, Ints]]:
     """Yield pairs of a subset and a model as two arrays, in blocks that fit into memory.
 
-    `needed`, shape (S, K), says which pairs.
+    `needed`, shape (S, K), is True for the pairs to yield, of S subsets and K
+    models. The arrays have the numbers of the subsets and those of the models.
     """
     numbers, models = np.nonzero(needed)
+    # Number of queries of each subset, and so of values for a pair.
     n = sum(columns.shape[1] for columns in block.columns)
     block_size = max(1, _MAX_VALUES // max(1, n))
     for first in range(0, len(numbers), block_size):
@@ -646,8 +678,10 @@ def _standard_error(rows: _Rows, block: _SubsetBlock, number: int, model: int) -
     """Return the standard error of a model's measure on a subset of the queries.
 
     It is that of the mean over the queries of a validation part, or over inner
-    folds. `number` is the row of the subset in the block.
+    folds. `number` is the row of the subset in the block, and `model` that of
+    the model in `rows`.
     """
+    # The model's values in the subset's queries: an array for each part.
     values = [
         line[model, columns[number]]
         for line, columns in zip(rows.queries, block.columns, strict=True)

@@ -1,4 +1,4 @@
-"""Events of a run, the same stream for the window, the terminal and the store."""
+"""Events of a run; the window, the terminal and the store get the same ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ from rankstudio.engine.support.work import WorkProgress
 
 @dataclass(frozen=True, eq=False)
 class RunStarted:
-    """The run starts: its data are open, and its units and their maximum number of steps are known.
+    """The run starts.
+
+    Its data are open, and its units and their greatest number of steps are
+    known.
 
     The event has the memory estimate, unless all units are already finished.
     """
@@ -62,7 +65,10 @@ class UnitProgress:
 
 @dataclass(frozen=True, eq=False)
 class StepDone:
-    """A feature was selected, or an iteration finished, and measured on the validation part."""
+    """A step is finished, and measured on the validation part.
+
+    It selected a feature, or it is an iteration.
+    """
 
     unit: Unit
     step: Step
@@ -87,7 +93,10 @@ class StepDone:
 
 @dataclass(frozen=True, eq=False)
 class UnitFinished:
-    """All steps of a unit are done; the seconds that they took are known if a worker computed the unit."""
+    """All steps of a unit are done.
+
+    Their seconds are known if a worker computed the unit.
+    """
 
     unit: Unit
     path: PathResult

@@ -1,4 +1,7 @@
-"""The memory that a run needs, and how it reads its data: from the shapes of the data, before any work."""
+"""The memory that a run needs, and how it reads its data.
+
+Both follow from the shapes of the data, before any work.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +99,10 @@ class MemoryEstimate:
 
     @property
     def large(self) -> bool:
-        """Whether it is worth showing: the data have several shards, or need a large part of the limit."""
+        """Whether the estimate is worth showing.
+
+        This is so if the data have several shards, or need much of the limit.
+        """
         return self.m > DOCUMENTS or self.resident > self.budget / 2 or not self.runs
 
     @property
@@ -109,7 +115,7 @@ class MemoryEstimate:
 
     @property
     def sentence(self) -> str:
-        """How the run executes, and its memory; or the reason for its rejection."""
+        """How the run executes, and the memory it needs; or the reason why it cannot run."""
         if not self.runs:
             return self.refusal
         sizes = {
@@ -117,7 +123,7 @@ class MemoryEstimate:
             "budget": memory.size(self.budget),
         }
         figures = tr("about {about} of memory, limit {budget}").format(**sizes)
-        # Files hold what does not fit into memory; small ones are not worth a mention.
+        # Files have the data that do not fit into memory; only large ones are named.
         if self.in_files > _MENTIONED_FILE_BYTES:
             text = tr(
                 "about {about} of memory and {files} of disk space, limit {budget}"
@@ -128,7 +134,8 @@ class MemoryEstimate:
     @property
     def way(self) -> str:
         """How the run executes: "3,016,900 documents read from disk, processed in blocks"."""
-        # Blocks are shards, which a method reads one after the other.
+        # Unless a method needs all documents at once, it reads them one shard after
+        # the other; users see "blocks".
         if self.need.reading is not Reading.WHOLE:
             text = (
                 tr("{m} documents read from disk, processed in blocks")
@@ -182,6 +189,7 @@ class MemoryEstimate:
                 "a memory limit of {size} (--memory, or Run, Workers in the window)"
             )
             suggestions.append(text.format(size=memory.size(_rounded_up(self.least))))
+        # A setting of the method with which it needs less, as text.
         if self.need.fits:
             suggestions.append(self.need.fits)
         suggestions.append(tr("fewer documents or features"))
@@ -283,11 +291,14 @@ def memory_estimate(
 
 
 def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstimate:
-    """Return the memory estimate of a plan on a fold, with as many threads as fit into memory.
+    """Return the memory estimate of a plan on a fold.
+
+    It has as many threads as fit into memory.
 
     `workers` are the processes or threads that use the memory of this machine.
     """
-    # A part of a whole is read from the whole.
+    # Training data may be some rows of one dataset, the whole, which all folds
+    # share. Then the whole is in memory.
     part_of = fold.train if isinstance(fold.train, PartOfWhole) else None
     train = fold.train if part_of is None else part_of.whole
     on_disk = in_file(train.X)
@@ -297,7 +308,8 @@ def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstima
     budget = min(free, memory.budget()) if on_disk or memory.is_asked() else free
 
     # Each inner fold has a copy of its documents, and so has a part of a whole,
-    # unless the copy is in a file. A condition counts as 0 or 1.
+    # unless the copy is in a file. `inner` is the number of inner folds; the
+    # condition counts as 0 or 1.
     n_copies = plan.inner + (part_of is not None and not part_of.from_disk)
     other_bytes = float(n_copies * train.X.nbytes)
     other_bytes += sum(
@@ -305,6 +317,7 @@ def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstima
     )
     limit = budget if memory.is_asked() else free
     largest = _largest_shard(train)
+    # Number of threads or processes that work on shards at the same time.
     count = workers.count if workers.share_shards else threads.available()
 
     # Estimate with half as many threads until the memory suffices.
@@ -321,8 +334,9 @@ def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstima
         # Bytes of sparse values, 0 for dense data.
         stored = float(train.X.nbytes) if isinstance(train.X, SparseRows) else 0.0
         label, need = _largest_need(plan, shape, train.feature_ids, stored)
+        # Unless the workers share the shards of one unit, units run beside each
+        # other, each with memory of its own.
         if need.reading is not Reading.SHARED:
-            # Units run beside each other, each with memory of its own.
             need = need.times(min(workers.count, len(plan.combinations)))
         estimate = MemoryEstimate(
             label=label,
@@ -346,7 +360,10 @@ def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstima
 
 
 def _largest_shard(train: RankingDataset) -> int:
-    """Return the number of documents of the largest shard; sparse data are a single shard."""
+    """Return the number of documents of the largest shard.
+
+    Sparse data are a single shard.
+    """
     if isinstance(train.X, SparseRows):
         return train.n_documents
     return max(shard.n_documents for shard in shards_of(train.query_ptr))
@@ -379,19 +396,22 @@ def _method_need(method: LinearRanker, shape: DataShape, stored: float) -> Memor
         return method.memory_need(shape)
     if method.accepts_sparse:
         n_counted_steps = min(method.n_steps(shape.n), _MAX_COUNTED_STEPS)
-        # The values by rows, by columns, and shifted columns; and weights and
-        # candidates of each step.
+        # The values by rows, by columns, and shifted columns; and for each
+        # step, weights and candidates: two numbers for each feature.
         return MemoryNeed(3 * stored + 2 * NUMBER * shape.n * n_counted_steps)
-    # The method gets a dense copy of the documents, and adapts to no limit.
+    # The method gets a dense copy of the documents, whose bytes are
+    # `shape.documents`, and adapts to no limit.
     return method.memory_need(replace(shape, free=inf)).plus(shape.documents)
 
 
 def _largest_need(
     plan: Plan, shape: DataShape, ids: Ints, stored: float
 ) -> tuple[str, MemoryNeed]:
-    """Return the label and the memory need of what needs the most memory in a plan.
+    """Return the label and the memory need of a method of a plan.
 
-    It is the method or the final ranker, with any combination of parameters.
+    It is the method or the final ranker that needs the most memory, with any
+    combination of parameters.
+
     `ids`, shape (n,), has the ids of the features, and `stored` is the number
     of bytes of sparse values, 0 for dense data.
     """
@@ -406,8 +426,8 @@ def _largest_need(
         # Needs of the final ranker, for the largest set that the method selects.
         if plan.ranker_entry is not None:
             learner = estimator(plan, plan.ranker_entry, combination.ranker, ids)
-            # Each step then adds one feature, so that the limit of steps is one
-            # of features.
+            # If each step adds one feature, the limit of steps is one of
+            # features.
             is_growing = (
                 plan.entry.step_kind is StepKind.FEATURES
                 and not feature_groups_of(plan)
@@ -423,8 +443,8 @@ def _largest_need(
         if shape.sharded and preferences_of(plan):
             needs.append((plan.title, whole_need(shape)))
 
-    # By size; of equal needs one that reads all data.
     def size(labelled_need: tuple[str, MemoryNeed]) -> tuple[float, bool]:
+        """Return the key for the largest need; of equal ones, one that reads all data."""
         _, need = labelled_need
         return need.least, need.reading is Reading.WHOLE
 
@@ -434,7 +454,13 @@ def _largest_need(
 def _ranker_need(
     ranker: LinearRanker, shape: DataShape, k: int, sparse: bool
 ) -> MemoryNeed:
-    """Return the memory of a ranker on k selected features, with the copy of their values."""
+    """Return the memory that a ranker needs on k selected features.
+
+    It includes a copy of their values.
+
+    `shape` are the sizes of the data with all features. Sparse data and data of
+    several shards are copied.
+    """
     # A single dense shard is estimated with all its features.
     if not (shape.sharded or sparse):
         return ranker.memory_need(shape)
@@ -442,12 +468,16 @@ def _ranker_need(
     # To a file, each thread copies one shard at a time; in memory, the copy has
     # all documents. T threads, s documents in the largest shard, m documents
     # and n features.
+    # NUMBER is the number of bytes of a value.
     n_copied = shape.T * shape.s * shape.n if shape.on_disk else shape.m * k
     return need.plus(NUMBER * n_copied)
 
 
 def _part_need(part: RankingDataset) -> float:
-    """Return the bytes needed to measure models on a part; a part of one shard is copied by features."""
+    """Return the bytes needed to measure models on a part.
+
+    The features of a part with one shard are copied.
+    """
     if isinstance(part.X, SparseRows):
         return _BYTES_PER_MEASURED_DOCUMENT * part.n_documents + part.X.nbytes
     is_one_shard = part.n_documents <= DOCUMENTS

@@ -18,7 +18,10 @@ from rankstudio.engine.steps import Step
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 SIGNIFICANCE = 0.05
-"""The level of the test of "smallest": a model with a smaller p is significantly worse."""
+"""Level of the test of the rule "smallest".
+
+A model with a smaller p is significantly worse.
+"""
 
 
 def select_model(
@@ -85,7 +88,7 @@ def select_model(
         text = tr("rule: no model has {rule}; the smallest one has {least} features.")
         raise PlanError(text.format(rule=rule, least=least))
 
-    # Rules that choose a smaller model look on the path of the best model.
+    # The other rules choose a smaller model on the path of the best model.
     gain, path, position = best
     chosen = Chosen(path.unit, path.steps[position])
     if not rule.needs_queries or plan.select_by == CRITERION or not np.isfinite(gain):
@@ -110,9 +113,10 @@ def select_model(
 def selectable_positions(path: PathResult, max_features: int | None = None) -> Ints:
     """Return the positions of the steps of a path that may be selected, ascending.
 
-    They are models of at most ``max_features`` features. Of an optimiser, only
-    the last step is one.
+    They are models of at most ``max_features`` features, by default of any
+    number. Of an optimiser, only the last step is a model.
     """
+    # `models` is the slice of the steps that are models.
     positions = np.arange(len(path.steps))[path.models]
     return (
         positions
@@ -133,11 +137,14 @@ def best_position(
 
 
 def smallest_position(plan: Plan, path: PathResult) -> int | None:
-    """Return the position of a path's smallest model that is not significantly worse than its best one.
+    """Return the position of a path's smallest good model.
 
-    None if the path has no p values of the selection criterion, or no model has
-    a value of it.
+    A good model is not significantly worse than the best one.
+
+    Each model was tested against the best one. The result is None if the path
+    has no p values of the measure that selects, or no model has a value of it.
     """
+    # Shape (K,) for K steps.
     model_p_values = path.p_values.get(plan.select_by)
     best = None if model_p_values is None else best_position(plan, path)
     if model_p_values is None or best is None:
@@ -154,7 +161,9 @@ def smallest_position(plan: Plan, path: PathResult) -> int | None:
 def p_values(
     plan: Plan, path: PathResult, queries: Sequence[Floats]
 ) -> Mapping[str, Floats]:
-    """Test each model of a path against its best one, query by query, by the selection criterion.
+    """Test each model of a path against its best one, query by query.
+
+    The values are those of the selection criterion.
 
     Parameters
     ----------
@@ -174,8 +183,8 @@ def p_values(
 
     Notes
     -----
-    The test is Student's paired t over the queries, two-sided, as in
-    `pareto_front_of`, so both pages show the same result for a model. It needs
+    The test is Student's paired t over the queries, two-sided. The page of the
+    Pareto front uses the same test, so both show the same result. It needs
     no random numbers, takes O(KQ) for all models together, and agrees closely
     with Fisher's randomisation test on such data (Smucker, Allan & Carterette
     2007). p is not corrected for the number of models: the best of many is
@@ -195,7 +204,10 @@ def p_values(
 
 
 def _smallest_good_enough(plan: Plan, path: PathResult, enough: Bools) -> int:
-    """Return the smallest of the models that are good enough; of equal sizes the best, then the earliest."""
+    """Return the smallest of the models that are good enough.
+
+    Of equal sizes it is the best one, and of equal ones the first.
+    """
     gains = _gains(plan, path)
     good_positions = (
         int(position) for position in selectable_positions(path) if enough[position]
@@ -204,9 +216,12 @@ def _smallest_good_enough(plan: Plan, path: PathResult, enough: Bools) -> int:
 
 
 def _gains(plan: Plan, path: PathResult) -> Floats:
-    """Return the selection criterion of each step's model, larger being better, shape (K,).
+    """Return the value that selects a model for each of K steps, shape (K,).
 
-    Measures of errors and the method's own criterion change their sign; an
+    Larger values are better.
+
+    It is the validation measure or the method's own criterion that the plan
+    selects by. Measures of errors and the criterion change their sign; an
     undefined value is -inf.
     """
     if plan.select_by == CRITERION:

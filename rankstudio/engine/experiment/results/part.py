@@ -1,4 +1,4 @@
-"""Part of the data that a run is measured on, and whether its measures may stand for new queries."""
+"""The part of the data that a run is measured on."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ class Part(Enum):
 
     @property
     def is_estimate(self) -> bool:
-        """Whether the measures estimate those of new queries: runs can be ranked and tested by them."""
+        """Whether the measures estimate those of new queries.
+
+        Runs can then be ranked and tested by them.
+        """
         return self in (Part.TEST, Part.CROSS_FITTED)
 
     @property

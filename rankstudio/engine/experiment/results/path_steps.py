@@ -1,4 +1,6 @@
-"""The steps of a path: in memory, where values of all features are stored together, or in a file.
+"""The steps of a path, in memory or in a file.
+
+In memory, the values of all features are stored together.
 
 Leave-query-out keeps its steps in a file, because it has as many paths as
 queries times combinations.
@@ -31,12 +33,14 @@ from rankstudio.engine.support.packed_rows import (
 
 _NO_ROWS: Mapping[str, Rows] = {}
 
+# Values of attributes that a step lacks because they are stored as rows.
 _EMPTY_VALUES: dict[str, Any] = {
     "selected": (),
     "coef": np.empty(0),
     "candidates": np.empty(0),
 }
 
+# Functions that make compact rows of the values of an attribute, a row per step.
 _ROWS_BY_NAME: dict[str, Callable[[Sequence[Any]], Rows]] = {
     "selected": IndexTuples.of,
     "coef": partial(packed_rows, fill=0.0),
@@ -146,7 +150,10 @@ class PathSteps(Sequence[Step], ABC):
         )
 
     def _small_steps(self) -> Sequence[Step]:
-        """Return the steps without their values of all features: number, criterion and size are the same."""
+        """Return steps that may lack their values of all features.
+
+        Their number, criterion and size are the same.
+        """
         return self
 
     @abstractmethod
@@ -168,6 +175,7 @@ class HeldSteps(PathSteps):
     def __init__(
         self, steps: Sequence[Step], rows: Mapping[str, Rows] = _NO_ROWS
     ) -> None:
+        """Hold steps, and the rows of attributes that they lack."""
         self.rows = rows
         self._steps = tuple(steps)
 
@@ -188,9 +196,12 @@ class HeldSteps(PathSteps):
         return self._steps[position].selected if rows is None else rows.row(position)
 
     def added(self, position: int) -> tuple[int, ...]:
-        """Return the columns that a step adds to those of the previous step; all if it does not extend it."""
+        """Return the columns that a step adds to those of the previous step.
+
+        All its columns are returned if it does not extend that step.
+        """
         rows = self.rows.get("selected")
-        # Rows of index tuples know what is added without making the tuples.
+        # This form of rows says what a step adds without making the tuples.
         return (
             rows.added(position)
             if isinstance(rows, IndexTuples)
@@ -198,10 +209,15 @@ class HeldSteps(PathSteps):
         )
 
     def _small_steps(self) -> Sequence[Step]:
+        """Return the steps without the attributes in rows."""
         return self._steps
 
     def _make_step(self, position: int) -> Step:
-        """Return a step with the attributes that are stored as rows of all steps."""
+        """Return the complete step at a position.
+
+        Some attributes, such as `coef`, are stored as rows, one for each step: they
+        are put into the step.
+        """
         attributes = {name: rows.row(position) for name, rows in self.rows.items()}
         return (
             replace(self._steps[position], **attributes)
@@ -211,7 +227,9 @@ class HeldSteps(PathSteps):
 
 
 def packed(steps: Sequence[Step], shared: Mapping[str, Rows] = _NO_ROWS) -> HeldSteps:
-    """Return the steps of a path in compact form, with the values of all features stored together.
+    """Return the steps of a path in compact form.
+
+    The values of all features are stored together.
 
     ``selected``, ``coef`` and ``candidates`` of a step are created on demand,
     bit-identical and not shared. Arrays that would not become smaller stay
@@ -236,8 +254,9 @@ def packed(steps: Sequence[Step], shared: Mapping[str, Rows] = _NO_ROWS) -> Held
     for name, rows_of in _ROWS_BY_NAME.items() if steps else ():
         if name not in rows_by_name:
             values = [getattr(step, name) for step in steps]
-            # The class of rows that suits the attribute.
+            # `rows_of` makes rows of the compact form for this attribute.
             rows = rows_of(values)
+            # Only if they take less memory than the values themselves.
             if rows.n_bytes < PlainRows(tuple(values)).n_bytes:
                 rows_by_name[name] = rows
     if not rows_by_name:
@@ -260,16 +279,19 @@ class StepsFile:
         """Prepare a temporary file in a folder."""
         self._folder = folder
         self._file: Any = None  # created with the first steps
-        self._end = 0
+        self._end = 0  # offset behind the last steps, in bytes
         self._lock = Lock()
         # offset of the steps that were read last, and the steps
         self._last_read: tuple[int, PathSteps | None] = (-1, None)
 
     def keep(self, steps: PathSteps) -> PathSteps:
-        """Return steps that are read on demand, with identical bits.
+        """Write steps to the file, and return steps that are read from it on demand.
+
+        They are identical, bit for bit.
 
         Data for curves stay in memory, and so does everything if the disk is full.
         """
+        # These are in a file already.
         if isinstance(steps, FiledSteps):
             return steps
         content = pickle.dumps(steps, protocol=5)
@@ -284,6 +306,7 @@ class StepsFile:
         """Append content to the file, and return its offset."""
         if self._file is None:
             self._file = tempfile.TemporaryFile(dir=self._folder, buffering=0)  # noqa: SIM115 - as long as this is
+            # Close, and so delete, the file when this object is gone.
             finalize(self, self._file.close)
         self._file.seek(self._end)
         unwritten = memoryview(content)
@@ -296,7 +319,10 @@ class StepsFile:
         return offset
 
     def read(self, offset: int, size: int) -> PathSteps:
-        """Return the steps at an offset of the file, in bytes; the last ones read stay in memory."""
+        """Return the steps at an offset of the file; offset and size are in bytes.
+
+        They stay in memory until others are read.
+        """
         with self._lock:
             last_offset, steps = self._last_read
             if last_offset != offset or steps is None:
@@ -340,4 +366,5 @@ class FiledSteps(PathSteps):
         return self._file.read(self._offset, self._size).__reduce__()
 
     def _make_step(self, position: int) -> Step:
+        """Read the step at a position from the file."""
         return self._file.read(self._offset, self._size)[position]

@@ -1,4 +1,7 @@
-"""The parameters and the size that a whole protocol chooses: the plan's rule on the means over its folds."""
+"""The parameters and the size that a whole protocol chooses.
+
+The plan's rule chooses them by the means over the folds.
+"""
 
 from __future__ import annotations
 
@@ -100,8 +103,9 @@ def choose_by_protocol(plan: Plan, folds: Sequence[FoldResult]) -> ProtocolChoic
 def mean_path(paths: Sequence[PathResult]) -> PathResult:
     """Return one path with the means over the folds, from the paths of one combination.
 
-    Its steps have numbers, criteria and sizes, the largest of the folds, but no
-    models. A single path is returned as it is.
+    `paths` has the path of each fold. The steps of the result have numbers and
+    mean criteria, and the largest size of the folds, but no models. A single
+    path is returned as it is.
     """
     first = paths[0]
     if len(paths) == 1:
@@ -139,7 +143,9 @@ def mean_path(paths: Sequence[PathResult]) -> PathResult:
 
 
 def last_within(lengths: Ints, max_length: int) -> int | None:
-    """Return the position of the greatest length up to a maximum, the last of equal lengths.
+    """Return the position of the greatest length up to a maximum.
+
+    Of equal lengths it is the last.
 
     None if all lengths exceed the maximum.
     """
@@ -151,15 +157,16 @@ def last_within(lengths: Ints, max_length: int) -> int | None:
 
 
 def _shared_lengths(paths: Sequence[PathResult]) -> Ints:
-    """Return the lengths of any of the paths at which all of them have a model, ascending.
+    """Return the lengths at which every path has a model, ascending.
 
-    A length is a number of features or rounds. An optimiser has one model, with
+    A length is a number of features or rounds. Where a path has no step of a
+    length, its largest model below it counts. An optimiser has one model, with
     the length 1.
     """
     if paths[0].step_kind is StepKind.ITERATIONS:
         return np.array([1], dtype=np.int64)
     shortest = max(int(path.x_values.min()) for path in paths)
-    # Below its first model a path has none; above it, the largest one counts.
+    # Below its first model, a path has none.
     lengths: Ints = np.unique(np.concatenate([path.x_values for path in paths]))
     return lengths[lengths >= shortest]
 
@@ -196,6 +203,7 @@ class _MeanSteps(PathSteps):
     """Steps that have numbers, criteria and sizes only."""
 
     def __init__(self, numbers: Ints, criteria: Floats, sizes: Ints) -> None:
+        """Hold the numbers, criteria and sizes of K steps."""
         self._numbers = numbers
         self._criteria = criteria
         self._sizes = sizes

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 _DECIMALS = 4
 _NO_VALUES = np.empty(0)
-_POWER = re.compile(r"2\^(-?\d+)")
+_POWER = re.compile(r"2\^(-?\d+)")  # a power of two, such as "2^-3"
 
 Color = tuple[float, ...]
 
@@ -126,9 +126,10 @@ class PathResult:
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row per step: number of features, column of the newest feature, criterion and measures.
+        """Return a table with a row per step, and its criterion and measures.
 
-        Columns are counted from 0; -1 means that the step has no feature.
+        "column" is the column of the newest feature in the data, counted from 0; -1
+        means that the step has no feature.
         """
         import pandas as pd  # noqa: PLC0415 - only here, and the window starts without it
 
@@ -155,6 +156,7 @@ class PathResult:
         measure that the path does not have.
         """
         default = next(iter(self.validation), "")
+        # A measure that the caller names must exist; "" is the criterion.
         measure_name = _checked_measure(
             [self], name or default, is_required=name is not None
         )
@@ -179,7 +181,10 @@ Keeper = Callable[[PathResult], PathResult]
 
 
 def path_keeper(plan: Plan) -> Keeper:
-    """Return the storage of a run's paths: memory, or for leave-query-out a file for their steps."""
+    """Return the function that stores the paths of a run.
+
+    It keeps them in memory, or for leave-query-out their steps in a file.
+    """
     if plan.protocol != LEAVE_QUERY_OUT:
         return lambda path: path
     file = StepsFile(store.scratch_folder())
@@ -281,13 +286,12 @@ class FoldResult:
     def measured(self, part: Part) -> Mapping[str, float]:
         """Return the measures of a fold by name, on a part of the data.
 
-        Cross-fitted ones are the means over the validation queries, each
-        measured by a model that was chosen without it.
+        `part` is the test part, the validation queries "cross-fitted", or the
+        validation queries that chose the model. Cross-fitted measures are
+        means over the validation queries, each measured by a model that was
+        chosen without it.
 
         The result is empty if the measures are unknown.
-
-        `part` is the test part, the cross-fitted values, or the queries that
-        chose the model.
         """
         match part:
             case Part.TEST:
@@ -354,7 +358,7 @@ class RunResult:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Numbers of features of the selected models, one per fold; empty for a given ranking."""
+        """Number of features of each fold's model; empty for a given ranking."""
         return tuple(
             len(fold.selected) for fold in self.folds if fold.chosen.step.learned
         )
@@ -377,8 +381,8 @@ class RunResult:
     def unfitted(self) -> Unfitted | None:
         """Reason why the run has no cross-fitted values; None if it has them.
 
-        These are measures in each validation query, by models that were chosen
-        without it.
+        Cross-fitted values are measures in each validation query, by models
+        that were chosen without this query.
         """
         if all(fold.cross_fitted for fold in self.folds):
             return None
@@ -414,7 +418,9 @@ class RunResult:
 
     @property
     def reported_average(self) -> dict[str, float]:
-        """Mean over the folds of the measures on the test part, or on the validation part without one.
+        """Mean over the folds of the measures on the test part.
+
+        Without a test part, they are those on the validation part.
 
         It is the average of the values that files of a single run list per fold.
         """
@@ -449,7 +455,11 @@ class RunResult:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Notes of the methods, the first of each kind, and notes of the folds, see `fold_notes`."""
+        """Notes on the run.
+
+        They are those of the methods, the first of each kind, and those of the
+        folds, see `fold_notes`.
+        """
         method_notes = notes_of(path for fold in self.folds for path in fold.paths)
         return (*method_notes, *fold_notes(self.plan, self.folds))
 
@@ -479,7 +489,12 @@ class RunResult:
         )
 
     def path_frame(self) -> pd.DataFrame:
-        """Return a row per step of every path, with its fold, values on the axes and newest feature."""
+        """Return a table with a row per step of every path.
+
+        The first columns are the fold and the values of the parameters with
+        several values. "feature" is the id of the step's newest feature, and
+        "name" its name.
+        """
         import pandas as pd  # noqa: PLC0415 - slow to import, and not needed by runs
 
         frames = []
@@ -553,8 +568,12 @@ class RunResult:
         return ax
 
     def _repr_html_(self) -> str:
-        """Return the table that a notebook shows."""
+        """Return a description, the table of the folds, and the means, as HTML.
+
+        A notebook shows them.
+        """
         plan = self.plan
+        # The convention of the measures, in words.
         rules = rules_text(self.plan.convention, self.plan.evaluated)
         description = (
             f"{plan.title} on {self.data_name}, chosen by {plan.select_by}, {rules}"
@@ -583,7 +602,8 @@ class RunResult:
 
         It is 0 for a fold without measures by query.
         """
-        # The part is "test", or "cross-fitted" on the validation queries.
+        # The part is the test part, or the validation queries "cross-fitted":
+        # each is measured by a model that was chosen without it.
         is_cross_fitted = self.part is Part.CROSS_FITTED
         values = [
             fold.cross_fitted if is_cross_fitted else fold.per_query
@@ -596,7 +616,11 @@ class RunResult:
         )
 
     def has_per_query(self, name: str) -> bool:
-        """Return whether a measure is known in each query of the part on which the run is measured."""
+        """Return whether a measure is known in each query of the measured part.
+
+        This is the test part, or the validation queries "cross-fitted": each
+        measured by a model that was chosen without it.
+        """
         is_cross_fitted = self.part is Part.CROSS_FITTED
         values = [
             fold.cross_fitted if is_cross_fitted else fold.per_query
@@ -606,9 +630,11 @@ class RunResult:
 
 
 def part_of(folds: Sequence[FoldResult]) -> Part:
-    """Return the best part of the data on which all folds are measured.
+    """Return the best part of the data on which all folds are measured; `NONE` without any.
 
-    The test part and cross-fitted values are estimates for new queries, and come first.
+    The best is the test part. Next are cross-fitted values, of validation
+    queries by models that were chosen without them, and last the values of the
+    queries that chose the model, which overestimate it.
     """
     values: dict[Part, list[Mapping[str, Any]]] = {
         Part.TEST: [fold.test for fold in folds],
@@ -680,7 +706,7 @@ def undecided_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]
         )
         return (Note(text),)
 
-    # Values by which models are chosen, of all paths of a fold.
+    # Values of the measure that chooses, of all models of a fold: shape (n,).
     fold_values = [
         np.concatenate(
             [path.validation.get(plan.select_by, _NO_VALUES) for path in fold.paths]
@@ -692,7 +718,8 @@ def undecided_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]
     ):
         return ()
 
-    # The measure may be 0 for a known reason.
+    # A measure may be 0 for all models because of the convention; the note says
+    # why, "" if it cannot be.
     cause = zero_measure_note(plan.convention, plan.chosen_by)
     if cause and all(values[0] == 0.0 for values in fold_values):
         return (Note(cause),)
@@ -704,13 +731,17 @@ def undecided_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]
 
 
 def _all_features_are_constant(folds: Sequence[FoldResult]) -> bool:
+    """Return whether no feature varies, in any fold."""
     return bool(folds) and all(
         len(fold.constant) == fold.chosen.step.coef.size for fold in folds
     )
 
 
 def constant_notes(folds: Sequence[FoldResult]) -> tuple[Note, ...]:
-    """Return a note on the features that all folds leave out as constant; none if there are none."""
+    """Return a note on the features that all folds leave out as constant.
+
+    Without such features there is no note.
+    """
     constant_columns = (
         set.intersection(*(set(fold.constant) for fold in folds)) if folds else set()
     )
@@ -725,7 +756,9 @@ def constant_notes(folds: Sequence[FoldResult]) -> tuple[Note, ...]:
 
 
 def edge_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
-    """Return a note for each end of a grid that was selected: better values may lie beyond it.
+    """Return a note for each selected end of a grid.
+
+    Better values may lie beyond it.
 
     Grids of two values are skipped, because both values are ends.
     """
@@ -756,6 +789,7 @@ def edge_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
             (axis.values[0], smallest),
             (axis.values[-1], largest),
         ):
+            # Number of folds that chose this end.
             n = sum(fold.chosen.unit.values[index] == end for fold in folds)
             text = of_one if len(folds) == 1 else of_several
             if n:
@@ -800,11 +834,12 @@ def _measure_title(name: str) -> str:
 
 
 def _draw_curve(ax: Axes, x: Ints, y: Floats, label: str, color: Color) -> None:
+    """Draw a curve; a single point has a marker."""
     ax.plot(x, y, marker="o" if x.size == 1 else "", label=label, color=color)
 
 
 def _colors(n: int) -> list[Color]:
-    """Return colours from dark to light, as the values of a grid ascend."""
+    """Return colors from dark to light, as the values of a grid ascend."""
     import matplotlib as mpl  # noqa: PLC0415 - slow to import, and not needed by runs
 
     return [
@@ -813,15 +848,19 @@ def _colors(n: int) -> list[Color]:
 
 
 def _mean_curve(paths: tuple[PathResult, ...], name: str) -> tuple[Ints, Floats]:
-    """Return the x positions of the steps that all paths have, and their mean values, shape (K,).
+    """Return the mean curve of several paths: x and value of each of K steps.
 
-    Of iterations, only the last step of each path is used.
+    The x of a step is its number of features or rounds. The K steps are those
+    that all paths have; of iterations, only the last step of each path is used.
 
     `name` is a measure, or "" for the criterion. NaN where no path has a value.
     """
+    # Iterations: one point.
     if paths[0].step_kind is StepKind.ITERATIONS:
         last_values = [_curve_values(path, name)[-1] for path in paths]
         return paths[0].x_values[-1:], np.array([np.mean(last_values)])
+
+    # Means of the values that are defined; a row of `rows` is a path.
     shared_length = min(len(path.steps) for path in paths)
     rows = np.array([_curve_values(path, name)[:shared_length] for path in paths])
     counts = np.sum(~np.isnan(rows), axis=0)
@@ -835,14 +874,16 @@ def _mean_curve(paths: tuple[PathResult, ...], name: str) -> tuple[Ints, Floats]
 
 
 def _curve_values(path: PathResult, name: str) -> Floats:
+    """Return a measure by step, or for "" the criterion."""
     return path.validation[name] if name else path.criterion
 
 
 def _checked_measure(paths: list[PathResult], name: str, *, is_required: bool) -> str:
-    """Return the measure to draw: `name`, or another one that all paths have.
+    """Return the measure to draw.
 
-    It is "" for the criterion, if nothing was validated. ParameterError is
-    raised if `name` is required but missing.
+    It is `name` if all paths have it, otherwise another one that they have, or
+    "", for the method's own criterion, if they have none. ParameterError is
+    raised if the paths lack `name` and it is required.
     """
     name_sets = [set(path.validation) for path in paths]
     shared_names = sorted(set.intersection(*name_sets)) if name_sets else []
@@ -868,6 +909,7 @@ def _label_axes(ax: Axes, paths: list[PathResult], name: str, title: str) -> Non
 
 
 def _new_axes() -> Axes:
+    """Return the axes of a new figure."""
     from matplotlib import pyplot as plt  # noqa: PLC0415 - as above
 
     return plt.subplots(layout="constrained")[1]

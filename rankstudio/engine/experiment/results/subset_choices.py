@@ -1,4 +1,4 @@
-"""The models that a path offers on subsets of the validation queries, as a path and a study keep them."""
+"""The models of a path that are chosen on subsets of the validation queries."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ class SubsetChoices:
         return np.unique(self.positions[self.positions >= 0])
 
     def measures_at(self, positions: Sequence[int]) -> dict[str, Floats]:
-        """Return the kept measures of D chosen steps in each of Q queries, shape (D, Q) by name.
+        """Return the kept measures of D chosen steps, shape (D, Q) by name.
+
+        Q is the number of validation queries.
 
         `positions` are those of chosen steps on the path. The result is empty
         if no measures are kept.

@@ -8,7 +8,10 @@ from rankstudio.engine.language import tr, translatable
 
 
 class Unfitted(Enum):
-    """Why a run has no cross-fitted values, see `rankstudio.engine.experiment.results.cross_fit`."""
+    """Why a run has no cross-fitted values.
+
+    See `rankstudio.engine.experiment.results.cross_fit`.
+    """
 
     NO_VALIDATION = "no validation part"
     LEFT_OUT_ONE_BY_ONE = "leave-query-out"

@@ -1,4 +1,4 @@
-"""The work of several plans, and its approximate duration by the runs that are finished."""
+"""The work of several plans, and its duration, estimated by finished runs."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ def workload(
     n_documents, n_features : int
         Size of a training part of the data.
     """
-    # A pace is the duration of a run divided by the typical duration of its plan.
+    # The pace of a run is its duration divided by the typical one of its plan.
     paces = [
         (run.plan, _relative_seconds(run))
         for run in finished
         if run.folds and run.seconds > 0
     ]
-    # A run is guessed if no run on its data has finished.
+    # Numbers of units, and of plans without any finished run on the same data.
     n_units = 0
     seconds = 0.0
     n_guessed = 0
@@ -77,15 +77,16 @@ def workload(
             for other, pace in data_paces
             if (other.method, other.ranker) == (plan.method, plan.ranker)
         ]
-        # The pace of other methods is averaged with the size ratio.
+        # The pace of other methods is averaged with the ratio of the numbers of
+        # documents: the square root of the product is their geometric mean.
         size_ratio = n_documents / SAMPLE_DOCUMENTS
         usable_paces = method_paces or [
             sqrt(pace * size_ratio) for _, pace in data_paces
         ]
-        # The fastest usable pace; without any, the number of documents decides.
         # A unit is one combination of parameters on one fold.
         n_units += len(plan.combinations) * n_folds
         n_guessed += not usable_paces
+        # The fastest usable pace; without any, the number of documents decides.
         pace = min(usable_paces, default=size_ratio)
         seconds += pace * typical_seconds(plan, n_folds, n_features)
     return Workload(
@@ -96,15 +97,17 @@ def workload(
 def typical_seconds(
     plan: Plan, n_folds: int, n_features: int = SAMPLE_FEATURES
 ) -> float:
-    """Return the approximate seconds of a plan with one thread on data as large as the sample.
+    """Return the approximate seconds of a plan on data as large as the sample.
 
-    `n_features` may differ from that of the sample.
+    They are for one thread. Only the number of features, `n_features`, may
+    differ from that of the sample.
     """
     # `seconds` of an entry has the time of a fold that all fits share, of a
     # fit, and of the path of a final ranker; each combination has a fit.
     method_seconds = plan.entry.seconds
     ranker = plan.ranker_entry
     n_fits = len(plan.combinations)
+    # The parameter that limits the number of features, if there is one.
     limit = plan.parameters.get(StepKind.FEATURES.limit)
     max_size = min(n_features, limit) if isinstance(limit, int) else n_features
     # The time of a path is proportional to its number of features.
@@ -116,12 +119,13 @@ def typical_seconds(
             * method_seconds.fit
             * (relative_size if plan.entry.selects else 1.0)
         )
-    # The selector is trained once for all parameters of the ranker.
-    n_own = prod(len(axis.values) for axis in plan.axes if not axis.ranker)
+    # The selector is trained once for all parameters of the ranker: for each
+    # combination of its own parameters.
+    n_selector_fits = prod(len(axis.values) for axis in plan.axes if not axis.ranker)
+    selector_seconds = n_selector_fits * method_seconds.fit
     ranker_seconds = n_fits * ranker.seconds.path
     return n_folds * (
-        method_seconds.fold
-        + relative_size * (n_own * method_seconds.fit + ranker_seconds)
+        method_seconds.fold + relative_size * (selector_seconds + ranker_seconds)
     )
 
 

@@ -64,6 +64,7 @@ numpy parses the header of an array with the parser of Python, which in Python
 """
 
 
+# Classes of steps by name, as the header of a path names them.
 _LINEAR_CLASSES: dict[str, type[Step]] = {
     cls.__name__: cls for cls in (Step, Iteration)
 }
@@ -71,6 +72,7 @@ _STEP_CLASSES: dict[str, type[Step]] = {
     **_LINEAR_CLASSES,
     **{cls.__name__: cls for cls in (StoredStep, GivenScores)},
 }
+# Types of attributes that only some classes have, and their names by class.
 _EXTRA_TYPES: dict[str, type[Any]] = {"gap": float, "converged": bool}
 _EXTRAS_BY_CLASS = {
     name: [field.name for field in fields(cls) if field.name in _EXTRA_TYPES]
@@ -94,7 +96,7 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
     model : Step
         Step that must remain able to score if it is nonlinear.
     ids : sequence of int of length n
-        1-based id of each column.
+        1-based id of the feature in each column.
 
     Notes
     -----
@@ -116,13 +118,15 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
 def _path_header(
     path: PathResult, steps: Sequence[Step], model: Step, ids: Sequence[int]
 ) -> dict[str, Any]:
-    """Return all of a path except its arrays.
+    """Return all of a path except its arrays, as plain values for JSON.
 
-    Its keys are those of the stored format. A step is "beyond" its weights if
-    it is nonlinear: only `model` has a definition there. `ids`, of length n,
-    has the 1-based id of each column.
+    The keys are those of the stored format. "kinds" has the class of each step,
+    and "extras" the fields that only this class has. "beyond" has what defines a
+    nonlinear step besides its weights: it is empty for all steps but `model`.
+    `ids`, of length n, has the 1-based id of the feature in each column.
     """
-    # Keys that would repeat the measures or be empty are left out.
+    # Keys that would be empty are left out, and the measures with standard
+    # errors if they are all measures.
     is_partial = bool(path.standard_errors) and list(path.standard_errors) != list(
         path.validation
     )
@@ -150,10 +154,10 @@ def _path_header(
 
 
 def _path_arrays(path: PathResult, steps: Sequence[Step]) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a path, in the order in which they stand in the archive.
+    """Return the arrays of a path, in the order of the archive.
 
-    The last axis of arrays has one entry per step. Rows of different lengths
-    are joined to one array, with the lengths in a second one.
+    The last axis of an array has one entry per step. Rows of different lengths,
+    such as "weights", are joined to one array, with the lengths in a second one.
 
     "before" is the criterion before each step, "n" the number of features, and
     "used" has the columns with weights.
@@ -185,16 +189,17 @@ def _path_arrays(path: PathResult, steps: Sequence[Step]) -> dict[str, NDArray[A
 def unpack_path(
     content: bytes, unit: Unit, ids: Sequence[int], source: str = "a study"
 ) -> PathResult:
-    """Return the path from the bytes that `pack_path` made.
+    """Return the path of a unit from the bytes that `pack_path` made.
 
-    `ids`, of length n, has the 1-based id of each column. The source names the
-    study in later messages about its models.
+    `ids`, of length n, has the 1-based id of the feature in each column.
+    `source` names the study in later messages about its models.
 
     Raises
     ------
     StoreError
         If the bytes are damaged.
     """
+    # Where the models are stored, for messages; people count from 1.
     stored = f"{source}, fold {unit.fold} with combination {unit.position + 1}"
 
     # The archive has a header in JSON, and arrays.
@@ -222,7 +227,7 @@ def unpack_path(
             p_values=FrozenMapping(_p_values(header, arrays)),
             choices=_parsed_choices(header, arrays),
         )
-    # What damaged bytes may raise.
+    # These are the errors that damaged bytes may raise.
     except (
         *IMPOSSIBLE,
         zipfile.BadZipFile,
@@ -236,11 +241,16 @@ def unpack_path(
 
 
 def fold_values(result: FoldResult) -> dict[str, Any]:
-    """Return the results of a fold as plain values for JSON, without its paths."""
+    """Return the results of a fold as plain values for JSON, without its paths.
+
+    "chosen" identifies the chosen model: the position of its combination, and
+    the number of its step on the path.
+    """
     baseline = result.baseline
     grade = result.greatest_grade
 
-    # Values that are empty or NaN are left out; fold_from_values has the same defaults.
+    # Values that are empty or NaN are left out; `fold_from_values` puts the same
+    # defaults in their place.
     return {
         "chosen": {
             "position": result.chosen.unit.position,
@@ -334,7 +344,9 @@ def _per_query_values(measures: Mapping[str, Floats]) -> dict[str, list[float]]:
 def _checked_query_values(
     values: Mapping[str, Any], names: Collection[str]
 ) -> FrozenMapping[str, Floats]:
-    """Return each measure in each query, shape (Q,), from lists of JSON; {} if there are none.
+    """Return each measure in each query, shape (Q,), from lists of JSON.
+
+    The result is {} if there are none.
 
     Raise a ValueError for other names than those of the plan's measures, and
     for arrays of unequal lengths.
@@ -348,7 +360,10 @@ def _checked_query_values(
 
 
 def _checked_ids(values: Any, ids: Collection[int]) -> tuple[int, ...]:
-    """Return ids of features from a list of JSON; ValueError for an id that is not in `ids`."""
+    """Return ids of features from a list of JSON.
+
+    ValueError is raised for an id that is not in `ids`.
+    """
     parsed_ids = sequence(values, int)
     if not set(parsed_ids) <= set(ids):
         raise ValueError("expected features of the data")
@@ -440,8 +455,9 @@ def _read_array(archive: Any, name: str) -> NDArray[Any]:
     )
     if is_invalid or values_offset + count * dtype.itemsize > len(content):
         return cast("NDArray[Any]", archive[name])
-    # In Fortran order the first axis varies fastest: read reversed, then
-    # transpose. The copy can be written, and lets the content be freed.
+    # In Fortran order the first axis varies fastest: read with the axes in
+    # reverse order, then transpose. The copy can be written to, and the content
+    # can be freed. "K" keeps the order of the axes in memory.
     flat: NDArray[Any] = np.frombuffer(content, dtype, count, values_offset)
     return (flat.reshape(shape[::-1]).T if is_fortran else flat.reshape(shape)).copy(
         "K"
@@ -450,7 +466,10 @@ def _read_array(archive: Any, name: str) -> NDArray[Any]:
 
 @lru_cache(maxsize=4096)
 def _array_header(content: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Return shape, Fortran order and type of a header; cached, because parsing is slower than reading."""
+    """Return shape, Fortran order and type of a header.
+
+    The result is cached, because parsing is slower than reading.
+    """
     header: tuple[tuple[int, ...], bool, np.dtype[Any]]
     header = np.lib.format.read_array_header_1_0(io.BytesIO(content))
     return header
@@ -468,11 +487,11 @@ def _values_by_measure(
 
 
 def _p_values(header: Mapping[str, Any], arrays: Arrays) -> dict[str, NDArray[Any]]:
-    """Return the p-values of a path, shape (K,) for K steps, by measure.
+    """Return the p-values of a stored path, shape (K,) for K steps, by measure.
 
-    They compare each model with the best one of the path.
-
-    The result is {} for a path that an earlier version stored.
+    They compare each model with the best one of the path. `header` and `arrays`
+    are the two parts of a stored path. The result is {} for a path that an
+    earlier version stored; ValueError is raised for damaged values.
     """
     if "p_values_of" not in header:
         return {}
@@ -500,7 +519,9 @@ def _choices_arrays(choices: SubsetChoices) -> dict[str, NDArray[Any]]:
 def _parsed_choices(header: Mapping[str, Any], arrays: Arrays) -> SubsetChoices | None:
     """Return the models that a path's rule chooses on subsets of the validation queries.
 
-    The result is None if validation queries did not choose, or in older studies.
+    `header` and `arrays` are the two parts of a stored path. The result is None
+    if validation queries did not choose, or in older studies; ValueError is
+    raised for damaged values.
     """
     if "choices_of" not in header:
         return None
@@ -610,7 +631,10 @@ def _parsed_steps(
 
 
 def _nonzero_weights(coef: Floats) -> tuple[Ints, Floats]:
-    """Return the columns with a weight other than 0, and these weights; -0.0 counts as a weight."""
+    """Return the columns of the weights other than 0, and these weights.
+
+    -0.0 counts as a weight, too.
+    """
     # The bits of a number are all 0 for 0.0 only.
     columns = np.flatnonzero(np.ascontiguousarray(coef).view(np.int64))
     return columns, coef[columns]
@@ -624,11 +648,12 @@ def _stored_class(step: Step) -> type[Step]:
 
 
 def _extra_names(cls: type[Step]) -> list[str]:
-    """Return the names of the fields that a class of linear steps has besides those of every step."""
+    """Return the names of the fields that only a class of linear steps has."""
     return _EXTRAS_BY_CLASS.get(cls.__name__, [])
 
 
 def _python_value(value: Any) -> Any:
+    """Return a number of numpy as a number of Python."""
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -644,10 +669,10 @@ def _joined_rows(
 
 
 def _split_rows(name: str, arrays: Arrays, dtype: str) -> list[NDArray[Any]]:
-    """Return views of the rows that were stored one after the other in one array.
+    """Return views of the rows that are stored one after the other in the array `name`.
 
-    Their lengths are in the array `name` with "_sizes". ValueError is raised if
-    they are wrong.
+    Their lengths are in another array, with "_sizes" behind the name. ValueError
+    is raised if the lengths or the type of the values are wrong.
     """
     flat = arrays[name]
     sizes = arrays[f"{name}_sizes"]

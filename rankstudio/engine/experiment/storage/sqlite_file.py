@@ -1,11 +1,10 @@
-"""The file of a study: one SQLite database, of which one process at a time is the owner.
+"""The file of a study: an SQLite database that one process at a time owns.
 
-Commits go to a log beside the file (WAL) and are on the disk before they count,
-so that nothing committed is lost, however the process ends, even by a power
-cut. The owner holds SQLite's own exclusive lock, which the operating system
-releases when the process ends, however it ends: no stale lock can remain. A
-small file beside the study names the owner, for the error that refuses a second
-owner; it locks nothing.
+Commits go to a log beside the file (WAL). A commit returns only when it is on
+the disk, so nothing committed is lost, even by a power cut. The owner holds
+SQLite's own exclusive lock, which the operating system releases whenever the
+process ends: no stale lock can remain. A small file beside the study names the
+owner, for the error message of a second owner; it locks nothing.
 
 A file that is not a study is only read: a file that is refused keeps its bytes.
 """
@@ -35,7 +34,7 @@ APPLICATION_ID = 0x526B5374
 """Application id of the file: "RkSt" in ASCII."""
 
 _SYNCHRONOUS = "FULL"
-"""SQLite's setting with which a commit returns when it is on the disk: a power cut loses nothing stored."""
+"""SQLite's setting by which a commit returns only when it is on the disk."""
 
 _FORBIDDEN = translatable("no permission to write this file or its folder")
 _DAMAGED = translatable("the file is damaged or truncated; expected a complete study")
@@ -64,7 +63,7 @@ _MESSAGES_BY_CODE = {
 _COUNT_ACTIVE_OBJECTS = (
     "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')"
 )
-"""Number of objects in a file that act by themselves when it is written or read, such as triggers."""
+"""Query for the number of objects that act by themselves, such as triggers."""
 _TYPES = """
     SELECT m.name, c.name, c.type, c."notnull", c.pk
     FROM sqlite_master AS m, pragma_table_info(m.name) AS c WHERE m.type = 'table'"""
@@ -72,14 +71,22 @@ _KEYS = """
     SELECT m.name, k.seq, c.name, c.seqno, k."unique"
     FROM sqlite_master AS m, pragma_index_list(m.name) AS k, pragma_index_info(k.name) AS c
     WHERE m.type = 'table' AND k.origin <> 'c'"""
-"""The columns of all tables with their types, and the columns of all keys."""
+"""Queries for the columns of all tables with their types, and of all keys."""
 
 _HEADER = struct.Struct(">8I")
-"""Header of a log: magic number, version, size of a page, sequence, two salts, checksum in two parts."""
+"""Header of a log.
+
+Its numbers are: magic number, version, size of a page, sequence, two salts, and
+a checksum in two parts.
+"""
 _FRAME = struct.Struct(">6I")
-"""Header of a frame: page, size of the database (0 before the end of a commit), two salts, two checksums."""
+"""Header of a frame of a log.
+
+Its numbers are: page, size of the database (0 before the end of a commit), two
+salts, and two checksums.
+"""
 _READ_MARK_OFFSET = 16
-"""Offset of the number of frames that SQLite has read, in the index that it makes of a log."""
+"""Offset, in SQLite's index of a log, of the number of frames that it has read."""
 
 
 class StudyFile:
@@ -133,7 +140,7 @@ class StudyFile:
         )
         # To notice when another file takes the path of this one.
         self._file_identity = _identity(self.path)
-        self.written: datetime | None = None
+        self.written: datetime | None = None  # time of the last transaction
         self._closed = False
 
     def move_to(self, path: str | Path) -> None:
@@ -171,10 +178,10 @@ class StudyFile:
             finally:
                 with suppress(OSError):
                     partial.unlink(missing_ok=True)
-            # From here on the other file is used.
+            # From here on the other file is used. The old one is closed only after
+            # the other one is open.
             other = _open_owned(path)
             self.close()
-            # The old file is given up only after the other one is open.
             identity = _identity(path)
             self._db = other
             self.path = path
@@ -203,7 +210,8 @@ class StudyFile:
                 )
                 raise StoreError(text.format(path=self.path))
             with _all_or_nothing(self._db):
-                # An older study gets the columns that later versions added.
+                # A study of an earlier version first gets the columns that later
+                # versions added to its tables.
                 study_rows.add_columns(self._db)
                 yield self._db
             self.written = datetime.now()
@@ -220,7 +228,7 @@ class StudyFile:
             return self._db.execute(sql, values).fetchall()
 
     def records(self, table: str, clause: str = "", *values: Any) -> list[Row]:
-        """Return the rows of a table, including damaged ones.
+        """Return the rows of a table, including damaged ones, which are marked as such.
 
         `clause` is the end of the query, such as "WHERE run = ?", and `values`
         has the values of its question marks.
@@ -239,7 +247,11 @@ class StudyFile:
         return [study_rows.row_of(table, row) for row in rows]
 
     def close(self) -> None:
-        """Close the file. It may be called twice."""
+        """Close the file, and delete the note of its owner.
+
+        A file that is closed already stays as it is.
+        """
+        # SQLite raises a ProgrammingError for a closed database.
         with self._lock, in_words(self.path), suppress(sqlite3.ProgrammingError):
             # Called for its error only: if the file is closed already, the file
             # beside it that names the owner may be that of the next owner.
@@ -252,13 +264,21 @@ class StudyFile:
 
     @contextmanager
     def kept_open(self) -> Iterator[bool]:
-        """Keep the file open during the block; yield whether it is open, because it may be closed already."""
+        """Keep the file open during the block, if it is open.
+
+        Yield whether it is, because it may be closed already.
+        """
         with self._lock:
             yield not self._closed
 
 
 def _open_owned(path: Path) -> sqlite3.Connection:
-    """Return a connection to a sound study that keeps other processes from opening the study."""
+    """Open a sound study, and return a connection to it.
+
+    Until the connection is closed, no other process can open the study.
+    StoreError is raised for a file that is damaged or no study, and
+    StudyInUseError if another process has it open.
+    """
     # A journal must be rolled back before the study can be checked, so a copy
     # is checked.
     has_journal = Path(f"{path}-journal").exists()
@@ -266,7 +286,7 @@ def _open_owned(path: Path) -> sqlite3.Connection:
         # Nothing is written before the file is known to be a study.
         _check_study_file(path, copy)
     if not _writable(path):
-        # SQLite would report a fault of the disk
+        # Without this check, SQLite would report a fault of the disk.
         raise StoreError(f"{path}: {tr(_FORBIDDEN)}.")
     with in_words(path):
         # Threads share the connection: a lock of the study lets one of them use
@@ -287,14 +307,18 @@ def _open_owned(path: Path) -> sqlite3.Connection:
 
 
 def _writable(path: Path) -> bool:
+    """Return whether a file and its folder can be written."""
     return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
 
 
 def _memory_copy(path: Path, *, shared: bool) -> sqlite3.Connection:
-    """Return a copy in memory of a sound study; without its log if other processes may have it open.
+    """Return a connection to a copy in memory of a sound study.
+
+    A log beside the file has the latest results. It is read, too, unless the
+    study is `shared`: other processes may have it open.
 
     SQLite reads a log only in a folder in which it may write, so such a study
-    is first copied to a temporary one.
+    is first copied to a temporary folder.
     """
     needs_copy = _has_log(path) and not shared
     with _file_copy(path) if needs_copy else nullcontext() as copy:
@@ -311,7 +335,10 @@ def _memory_copy(path: Path, *, shared: bool) -> sqlite3.Connection:
 
 @contextmanager
 def _file_copy(path: Path) -> Iterator[Path]:
-    """Provide a copy of a study and its logs in a folder where SQLite may write, as it must to read a log."""
+    """Provide a temporary copy of a study and its logs, deleted at the end of the block.
+
+    SQLite may write in its folder, as it must to read a log.
+    """
     try:
         with tempfile.TemporaryDirectory(prefix="rankstudio-") as folder:
             copy = Path(folder) / "study"
@@ -328,7 +355,7 @@ def _file_copy(path: Path) -> Iterator[Path]:
 
 
 def _has_log(path: Path) -> bool:
-    """Return whether a log or a journal beside a study has changes that its file does not have yet."""
+    """Return whether a log or a journal has changes that the study lacks."""
     for end in ("-wal", "-journal"):
         with suppress(FileNotFoundError):
             if Path(f"{path}{end}").stat().st_size > 0:
@@ -337,13 +364,16 @@ def _has_log(path: Path) -> bool:
 
 
 def _take_ownership(db: sqlite3.Connection, path: Path) -> None:
-    """Lock a study for other processes until the connection is closed, and let it use a log."""
+    """Lock a study until the connection is closed: no other process can open it.
+
+    The study also gets a log, to which SQLite appends changes.
+    """
     db.execute("PRAGMA locking_mode = EXCLUSIVE")
     db.execute("PRAGMA journal_mode = WAL")
     db.execute(f"PRAGMA synchronous = {_SYNCHRONOUS}")
     db.execute("BEGIN EXCLUSIVE")  # takes the lock, which outlasts the transaction
     db.execute("COMMIT")
-    # an index of the log that readers shared; the only owner needs none
+    # "-shm" is an index of the log for several readers; the only owner needs none.
     with suppress(OSError):
         Path(f"{path}-shm").unlink(missing_ok=True)
 
@@ -361,7 +391,7 @@ def create(
     path : str or Path
         File to create.
     fill : callable
-        Writes the initial contents of a study.
+        Writes the initial contents of a study; nothing by default.
 
     Raises
     ------
@@ -387,6 +417,7 @@ def create(
 
 
 def _write_error(path: Path, error: OSError) -> StoreError:
+    """Return the error for a study that cannot be written."""
     text = tr("{path}: the study could not be written: {strerror}.")
     return StoreError(text.format(path=path, strerror=error.strerror))
 
@@ -419,12 +450,13 @@ def in_words(path: Path) -> Iterator[None]:
 def _check_study_file(
     path: Path, copy: Path | None = None, *, shared: bool = False
 ) -> None:
-    """Raise an error unless a file is a sound study of this version; write nothing near it.
+    """Raise a StoreError unless a file is a sound study of this version.
+
+    Nothing is written near the file.
 
     A sound study has the application id and the version of a study, no damage,
-    and a complete log.
-
-    The copy is inspected if there is one; of a shared study, the file without its log.
+    and a complete log. With `copy`, this copy of the file is inspected instead.
+    The log of a `shared` study, which other processes may have open, is ignored.
     """
     opened_path = copy or path
     if not opened_path.is_file():
@@ -486,14 +518,16 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def _owner_file(path: Path) -> Path:
+    """Return the path of the file that names the owner."""
     return path.with_name(path.name + "-owner")
 
 
 def _note_owner(path: Path) -> None:
-    """Write the number of this process to the file beside a study that names its owner.
+    """Write the number of this process to a file beside a study: the process that owns it.
 
-    Without it, another process that is refused only reads "another program". A
-    failure is ignored, because the file locks nothing.
+    The message for another process, which cannot open the study, names this
+    number. Without the file it only says "another program". A failure is
+    ignored, because the file locks nothing.
     """
     note = _owner_file(path)
     try:
@@ -537,8 +571,9 @@ def _all_or_nothing(db: sqlite3.Connection) -> Iterator[None]:
 def _is_foreign(db: sqlite3.Connection) -> bool:
     """Return whether a database is not a study.
 
-    It is not if it lacks a column of a study, has an added column with another
-    type, or has objects that act by themselves.
+    This is so if it lacks a column of a study, if a column that later versions
+    added has another type, or if it has objects that act by themselves, such as
+    triggers.
     """
     with closing(sqlite3.connect(":memory:")) as empty_study:
         _make_tables(empty_study)
@@ -564,7 +599,7 @@ def _columns(db: sqlite3.Connection) -> set[tuple[Any, ...]]:
 
 
 def _log_is_whole(path: Path) -> bool:
-    """Return whether SQLite found all commits in the log of a database that it has just read.
+    """Return whether SQLite found all commits in a log that it has just read.
 
     SQLite ignores a damaged frame of a log, and all frames behind it, without
     an error. See "WAL-mode File Format" and "The WAL-Index File Format" in its
@@ -599,7 +634,9 @@ def _log_is_whole(path: Path) -> bool:
 def _count_unread_commits(
     log: BinaryIO, n_read: int, page_size: int, salts: tuple[int, int]
 ) -> int:
-    """Return the number of commits with the log's present salts behind the frames that were read.
+    """Return the number of commits behind the frames that were read.
+
+    Only commits with the present salts of the log count.
 
     SQLite overwrites a log from its beginning, with two new salts each time.
     One equal salt is enough to count a commit: the other salt is then damaged,

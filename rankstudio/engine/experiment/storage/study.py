@@ -1,8 +1,8 @@
-"""The run store: a study is a file in which runs keep what they have finished, unit by unit.
+"""The store of runs: a study is a file that keeps finished units of runs.
 
-What is stored is on the disk when the call returns. Whatever ends the process
-takes only the unit that was being computed;
-:func:`rankstudio.engine.experiment.resume.run_stored` goes on from there.
+Results are on the disk when the call that stores them returns. If the process
+ends in any way, only the unit that is being computed is lost;
+:func:`rankstudio.engine.experiment.resume.run_stored` continues from there.
 """
 
 from __future__ import annotations
@@ -119,6 +119,7 @@ class Study:
     """
 
     def __init__(self, file: StudyFile) -> None:
+        """Use an open file."""
         self._file = file
 
     @classmethod
@@ -180,12 +181,13 @@ class Study:
         return str(rows[0]["title"]) if rows and rows[0]["title"] else self.path.stem
 
     def damage(self) -> tuple[str, ...]:
-        """Return a sentence for each damaged record of the study and each run that cannot be read.
+        """Return a sentence for each damaged record and unreadable run.
 
         The notes do not include damaged parts of a run: :meth:`runs` reports
         those with the run.
         """
-        # Records of the whole study, by kind.
+        # Records of the whole study, by kind. Each row has a digest: it is sound if
+        # this digest matches its cells.
         notes = (
             []
             if self._sound_records("study")
@@ -291,7 +293,8 @@ class Study:
                 run = None if anew else self._equal_run(plan, versions_text, checksum)
             if run is None:
                 run = next_id(db, "run")
-                # "same" also records the checksums of the user's own files.
+                # "same" has all settings by which equal plans are found, and the
+                # checksums of the user's own files.
                 values = {
                     "plan": as_json(plan_as_dict(plan)),
                     "same": same(plan),
@@ -318,7 +321,7 @@ class Study:
         if difference:
             raise ChangedDataError(difference)
 
-        # Python files of the run's methods and measures, by their checksums.
+        # CSV files of the user that parameters name, by their checksums.
         recorded_files = _recorded_files(self._run(run.id))
         present_files = _own_files(run.plan)
         for name, files in recorded_files.items():
@@ -406,11 +409,12 @@ class Study:
             db.execute("INSERT OR REPLACE INTO choice VALUES (?, ?, ?)", cells)
 
     def choice(self, run: RunKey) -> tuple[tuple[Any, ...] | None, int | None]:
-        """Return which model of a run the user chose: the values on the plan's axes, and a length.
+        """Return the model of a run that the user chose, as values of parameters and a length.
 
-        An axis is a parameter with several values. The values are None for the
-        path that validation chose. The length is a number of features or a
-        round, or None for the best. Both are None if missing or damaged.
+        The values are those of the parameters for which the plan has several,
+        or None for the path that validation chose. The length is a number of
+        features or a round, or None for the best. Both are None if the study
+        has no choice, or the record is damaged.
         """
         if self._has_table("choice"):
             for payload, digest in self._file.rows(
@@ -436,7 +440,10 @@ class Study:
         return tuple(_seal_mark(row, unsealed_keys) for row in rows)
 
     def _recorded_with_one_seal(self) -> tuple[str, ...]:
-        """Return the keys of the datasets recorded when one seal hid the test parts of all of them."""
+        """Return the keys of the datasets that an earlier version recorded.
+
+        In that version, one seal hid the test parts of all datasets.
+        """
         keys: list[str] = []
         for row in self._sound_records("dataset", "ORDER BY id"):
             with suppress(*IMPOSSIBLE):  # an unreadable record has no keys
@@ -447,7 +454,10 @@ class Study:
         return tuple(dict.fromkeys(keys))
 
     def note_seal(self, mark: SealMark) -> None:
-        """Store that the test parts of some or all datasets were sealed (hidden) or unsealed."""
+        """Store that the test parts of some or all datasets were sealed (hidden) or unsealed.
+
+        `mark` has the keys of the datasets, or None for all, and the time.
+        """
         datasets = None if mark.datasets is None else as_json(list(mark.datasets))
         values = {
             "sealed": int(mark.sealed),
@@ -506,7 +516,9 @@ class Study:
             db.execute("INSERT OR REPLACE INTO evidence VALUES (?, ?, ?, ?, ?)", cells)
 
     def evidence(self, run: RunKey, fold: int, key: str) -> bytes | None:
-        """Return the stored bytes that explain a selection of a run on a fold, by their key.
+        """Return the evidence with a key, of a run on a fold.
+
+        Evidence is stored bytes that explain a selection.
 
         The result is None if the evidence is missing or damaged, or if the
         study is closed.
@@ -595,11 +607,14 @@ class Study:
             )
 
     def finished_units(self, run: RunKey) -> dict[tuple[int, int], PathResult]:
-        """Return the paths of a run's finished units, by fold number and position of the combination.
+        """Return the paths of a run's finished units.
+
+        The keys are the number of the fold and the position of the combination.
 
         Damaged units are not included.
         """
         combinations = run.plan.combinations
+        # Keeps the steps of a path in memory, in leave-query-out in a file.
         keep = path_keeper(run.plan)
         units = {}
         sound_units, _ = self._sound_parts(run)
@@ -632,8 +647,8 @@ class Study:
         if not self._summary(row).damage:
             return
         with self._file.transaction() as db:
-            # The plan and the data of the run tell which units and folds it
-            # should have.
+            # Rows of the run, marked as damaged also if its plan does not have
+            # such a unit or fold.
             units, folds = self._parts(*self._read_run(row))
             for table, parts in (("unit", units), ("fold", folds)):
                 for part in parts:
@@ -697,7 +712,7 @@ class Study:
             position of the combination, if :meth:`finished_units` has already
             read them.
         """
-        # A fold is finished if it is stored and all its units are.
+        # A fold is finished if it is stored, and all its units are stored.
         units = self.finished_units(run) if units is None else units
         n_combinations = len(run.plan.combinations)
         unit_counts = Counter(fold for fold, _ in units)
@@ -743,7 +758,10 @@ class Study:
                 )
 
     def runs(self) -> list[RunSummary]:
-        """Return the runs, oldest first, without removed ones and those reported by :meth:`damage`."""
+        """Return the runs, oldest first.
+
+        Removed runs, and those reported by :meth:`damage`, are left out.
+        """
         summaries = []
         for row in self._listed_records():
             with suppress(StoreError):
@@ -803,7 +821,10 @@ class Study:
         return _sound_rows(self._file.records(table, clause, *values))
 
     def _listed_records(self) -> list[Row]:
-        """Return the records of all runs that are not removed, damaged ones too, the oldest first."""
+        """Return the records of all runs that the user has not removed, the oldest first.
+
+        Damaged records are among them.
+        """
         removed_ids = {row["run"] for row in self._sound_records("removed")}
         return [
             row
@@ -822,11 +843,13 @@ class Study:
         return rows[0]
 
     def _data(self, run: Row) -> RecordedData:
-        """Return the description of the data of a run, with their feature set, if any.
+        """Return the description of the data of a run.
 
-        StoreError is raised if it is missing or damaged.
+        It includes a search engine's names for the features, if the study has
+        them. StoreError is raised if the description is missing or damaged.
         """
         try:
+            # Without exactly one row this raises a ValueError, which is caught.
             (row,) = self._sound_records("dataset", "WHERE id = ?", run["dataset"])
             recorded_data = _parsed_data(row)
             return replace(
@@ -839,7 +862,9 @@ class Study:
             raise StoreError(text.format(path=self.path, id=run.id)) from error
 
     def _equal_run(self, plan: Plan, versions: str, checksum: str) -> int | None:
-        """Return the number of the latest run of an equal plan, by these versions, on equal data.
+        """Return the number of the latest equal run.
+
+        It has an equal plan, these versions, and equal data.
 
         `versions` is the text that a run stores, and `checksum` that of the
         data. None if there is no such run. Runs that were removed do not count.
@@ -865,13 +890,15 @@ class Study:
     def _refuse_changes(
         self, plan: Plan, location: str, sources: Sequence[Source]
     ) -> None:
-        """Raise ChangedDataError if files at a location changed since a run read the same columns.
+        """Raise ChangedDataError if files at a location have changed.
 
-        `sources` are the files as they are now.
+        They are compared with those of a run that read the same columns.
+
+        `sources` are the files as they are now, with their checksums.
         """
-        # The same file with other columns, or the labels of another judge, has
-        # another checksum. A damaged record, for which `_columns_of` returns
-        # None, may have had the same columns.
+        # Only runs with the same columns count: with other columns, or the labels
+        # of another judge, the same file has another checksum. A damaged record,
+        # for which `_columns_of` returns None, may have had the same columns.
         same_columns = None, plan_as_dict(plan).get("columns", {})
         used_datasets = {
             row["dataset"]
@@ -893,8 +920,11 @@ class Study:
     def _read_run(self, row: Row) -> tuple[Row, Plan, RecordedData]:
         """Return the record of a run with its plan and its data.
 
-        StoreError is raised if the plan or the data cannot be read.
+        Methods and measures of the run that this installation lacks are added
+        to the known ones, so that they have names. StoreError is raised if the
+        record is damaged, or the plan or the data cannot be read.
         """
+        # The record again: an error if it is damaged.
         run = self._run(row.id)
         data = self._data(row)
 
@@ -936,6 +966,7 @@ class Study:
         for payload, digest in self._file.rows(
             "SELECT payload, digest FROM method WHERE run = ?", run.id
         ):
+            # A damaged description, or one that is too long, is ignored.
             if (
                 digest == payload_digest(run.id, payload)
                 and len(payload) <= _MAX_METHOD_LENGTH
@@ -946,7 +977,9 @@ class Study:
                         remember_entry(entry)
 
     def _remember_measures(self, run: Row) -> None:
-        """Add the measures of a run that this installation lacks to the known ones, from the study.
+        """Add measures of a run to the known ones, if this installation lacks them.
+
+        The study describes them.
 
         They can then be named and shown, but not computed.
         """
@@ -955,6 +988,7 @@ class Study:
         for payload, digest in self._file.rows(
             "SELECT payload, digest FROM measure WHERE run = ?", run.id
         ):
+            # A damaged description, or one that is too long, is ignored.
             if (
                 digest == payload_digest(run.id, payload)
                 and len(payload) <= _MAX_METHOD_LENGTH
@@ -969,7 +1003,8 @@ class Study:
     ) -> tuple[list[Row], list[Row]]:
         """Return the rows of the units and of the folds of a run, with damaged ones marked.
 
-        Units and folds that the plan of the run does not have count as damaged.
+        `row` is the record of the run. Units and folds that its plan does not
+        have count as damaged.
         """
         numbers = plan.folds or data.folds
         n_combinations = _n_combinations(plan)
@@ -979,14 +1014,17 @@ class Study:
         )
         units, folds = (
             [
-                r if r.sound and r["fold"] in numbers else replace(r, sound=False)
-                for r in rows
+                part
+                if part.sound and part["fold"] in numbers
+                else replace(part, sound=False)
+                for part in rows
             ]
             for rows in row_lists
         )
+        # A unit also needs a combination of the plan.
         return [
-            replace(r, sound=r.sound and 0 <= r["position"] < n_combinations)
-            for r in units
+            replace(unit, sound=unit.sound and 0 <= unit["position"] < n_combinations)
+            for unit in units
         ], folds
 
     def _lost(self) -> list[str]:
@@ -1008,9 +1046,9 @@ class Study:
         # Runs are numbered from 1 without a gap. Each number with the one
         # before it, 0 before the first.
         gaps = [
-            (a + 1, b - 1)
-            for a, b in zip([0, *run_ids], run_ids, strict=False)
-            if a + 1 < b
+            (before + 1, after - 1)
+            for before, after in zip([0, *run_ids], run_ids, strict=False)
+            if before + 1 < after
         ]
         gaps += [(run, run) for run in sorted(lost_ids)]
         return [
@@ -1019,11 +1057,12 @@ class Study:
         ]
 
     def _summary(self, row: Row) -> RunSummary:
-        """Return a run as a list shows it: plan, data, times, and how much of it is finished.
+        """Return a run as an item of a list: its plan, data, times, and how much is finished.
 
-        StoreError is raised if its plan or its data cannot be read.
+        `row` is the record of the run. StoreError is raised if its plan or its
+        data cannot be read.
         """
-        # Numbers of parts that the run should have, and that are undamaged.
+        # Numbers of parts that the run should have, and of those without damage.
         run, plan, data = self._read_run(row)
         units, folds = self._parts(row, plan, data)
         n_folds = len(plan.folds or data.folds)
@@ -1053,7 +1092,10 @@ class Study:
         )
 
     def _seconds(self, run: int) -> float:
-        """Return the duration of a run in seconds; for an unfinished run, of its finished units."""
+        """Return the duration of a run in seconds.
+
+        For an unfinished run, it is that of its finished units.
+        """
         parts = "(SELECT total(unit.seconds) FROM unit WHERE unit.run = run.id)"
         query = (
             f"SELECT CAST(ifnull(run.seconds, {parts}) AS REAL) FROM run WHERE id = ?"
@@ -1062,10 +1104,12 @@ class Study:
 
 
 def _version_text(by: Mapping[str, str]) -> str:
+    """Return versions as text: "numpy 2.0, scipy 1.1"."""
     return ", ".join(f"{name} {number}" for name, number in by.items())
 
 
 def _now() -> str:
+    """Return the present time in UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -1092,8 +1136,9 @@ def write_data(
     ]
     number = rows[0].id if rows else next_id(db, "dataset")
 
-    # A sound record without a first file stays so: the one seal of an earlier
-    # version applies to it.
+    # The checksum of the first file names the dataset in seals. A sound record
+    # of an earlier version lacks it, and stays so: the one seal of that version
+    # applies to it.
     first_file = (
         rows[0]["first_file"] if rows and rows[0].sound else dataset.origin.checksum
     )
@@ -1106,8 +1151,8 @@ def write_data(
         checksum=data_fingerprint.checksum,
         files=as_json(
             [
-                {**asdict(s), "path": str(s.path.absolute())}
-                for s in data_fingerprint.files
+                {**asdict(source), "path": str(source.path.absolute())}
+                for source in data_fingerprint.files
             ]
         ),
         folds=as_json([fold.number for fold in dataset.folds]),
@@ -1126,6 +1171,7 @@ def _write_methods(db: sqlite3.Connection, run: int, plan: Plan) -> None:
     descriptions = [
         description_of(entry)
         for entry in plan.entries
+        # An ability is a plug-in that comes with RankStudio.
         if entry.origin is not None and entry.origin.kind is not OriginKind.ABILITY
     ]
     if descriptions:
@@ -1196,7 +1242,10 @@ def _digest_of_earlier_version(plan: Plan, data: RecordedData) -> str:
 
 
 def same(plan: Plan) -> str:
-    """Return the values that equal plans share, as JSON: all except the location of the data."""
+    """Return a text that is the same for equal plans: their values as JSON.
+
+    The location of the data is left out, because the same data may be elsewhere.
+    """
     values = plan_as_dict(plan)
     del values["data"]
     # A file of the user counts by its content, because its name may stay the same.
@@ -1250,6 +1299,7 @@ def _hashable(value: Any) -> Any:
 
 
 def _sound_rows(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows that are not damaged."""
     return [row for row in rows if row.sound]
 
 
@@ -1290,7 +1340,11 @@ def _parsed_data(row: Row) -> RecordedData:
 
 
 def _seal_mark(row: Row, unsealed_keys: tuple[str, ...]) -> SealMark:
-    """Return a mark of the seal; a damaged mark seals all datasets, because it may have sealed any of them.
+    """Return the mark in a row.
+
+    It says that test parts were sealed, which means hidden, or unsealed.
+
+    A damaged mark seals all datasets, because it may have sealed any of them.
 
     Parameters
     ----------
@@ -1312,14 +1366,17 @@ def _seal_mark(row: Row, unsealed_keys: tuple[str, ...]) -> SealMark:
                 happened,
                 sequence(json.loads(row["datasets"]), str),
             )
+    # A damaged mark.
     return SealMark(True, happened)
 
 
 def _sources(files: str) -> tuple[Source, ...]:
     """Return the files of a dataset from a row of a study."""
     return tuple(
-        Source(Path(f["path"]), exactly(f["size"], int), checksum(f["checksum"]))
-        for f in json.loads(files)
+        Source(
+            Path(file["path"]), exactly(file["size"], int), checksum(file["checksum"])
+        )
+        for file in json.loads(files)
     )
 
 

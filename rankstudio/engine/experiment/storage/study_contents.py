@@ -43,7 +43,10 @@ class RunKey:
 LONGEST_NAME = 200
 LONGEST_NOTE = 100_000
 MOST_TAGS = 100
-"""Limits of a label: figures and tables would take gigabytes for a name of 100,000 characters."""
+"""Limits of a label, in characters and tags.
+
+Figures and tables would take gigabytes for a name of 100,000 characters.
+"""
 
 
 @dataclass(frozen=True)
@@ -143,7 +146,10 @@ class RecordedData:
     first_file: str | None = None
 
     def opened_by(self, plan: Plan) -> str:
-        """Return the path to open the data again, or their name in the plan if there is no path."""
+        """Return the path to open the data again.
+
+        If there is none, it is their name in the plan.
+        """
         return plan.data if plan.data == SAMPLE or not self.place else self.place
 
     def difference(self, dataset: FoldedDataset) -> str:
@@ -235,7 +241,7 @@ class SealMark:
 
 
 SealedData = FoldedDataset | RecordedData
-"""Data with a seal: a dataset, at hand or as recorded."""
+"""Data with a seal: an open dataset, or the record of one."""
 
 
 def dataset_keys(data: SealedData) -> tuple[str, ...]:
@@ -250,7 +256,8 @@ def dataset_keys(data: SealedData) -> tuple[str, ...]:
         return dataset_keys(data.recorded)
     if isinstance(data, RecordedData):
         location = data.place
-        # "" stands for data made in memory, which have no file.
+        # None: an earlier version did not record it. "": the data were made in
+        # memory, and have no file.
         if data.first_file is not None:
             contents = [data.first_file or data.checksum]
         else:
@@ -273,8 +280,9 @@ def marks_of(
 ) -> tuple[SealMark, ...]:
     """Return the marks of seals that concern a dataset, in order.
 
-    A mark seals or unseals some datasets, or all of them. Without data, return
-    the marks that concern all datasets.
+    A mark says that the test parts of some datasets, or of all, were sealed
+    (hidden) or unsealed. Without data, return the marks that concern all
+    datasets.
     """
     keys = dataset_keys(data) if data is not None else ()
     return tuple(
@@ -285,7 +293,9 @@ def marks_of(
 
 
 def is_sealed(marks: Sequence[SealMark], data: SealedData | None) -> bool:
-    """Return whether the test part of a dataset is sealed after these clicks; initially it is not.
+    """Return whether the test part of a dataset is sealed after these clicks.
+
+    Initially it is not.
 
     Parameters
     ----------
@@ -304,10 +314,14 @@ def n_looks(marks: Sequence[SealMark], data: SealedData | None) -> int:
 
 
 def seal_text(marks: Sequence[SealMark], data: SealedData) -> str:
-    """Return the state of a test part for a report: "test part sealed", "test part shown twice".
+    """Return the state of a test part for a report.
 
+    For example "test part sealed", or "test part shown twice".
+
+    A sealed test part is hidden. `marks` are the records of seals of the study.
     The result is "" if the dataset was never sealed.
     """
+    # How often the test part was shown.
     looks = n_looks(marks, data)
     looks_text = f"shown {_TIMES_TEXTS.get(looks, f'{looks} times')}" if looks else ""
     if is_sealed(marks, data):

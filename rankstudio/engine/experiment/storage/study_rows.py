@@ -1,4 +1,6 @@
-"""The rows of a study, each with a digest of its values: a row whose digest does not match is damaged.
+"""The rows of a study, each with a digest of its values.
+
+A row whose digest does not match is damaged.
 
 A digest shows damage, but not values that were invalid when they were stored,
 so values are checked as well.
@@ -29,7 +31,10 @@ _DATASET = (
     "feature_names",
 )
 _ADDED_COLUMNS = {"dataset": "first_file", "seal": "datasets"}
-"""Text column of each table that an older study lacks, until something is stored in the study."""
+"""Text column of each table that an older study lacks.
+
+It is added when something is stored in the study.
+"""
 _RUN_TEXT_COLUMNS = ("plan", "same", "versions", "created")
 
 COLUMNS: Mapping[str, Mapping[str, Any]] = {
@@ -53,11 +58,17 @@ COLUMNS: Mapping[str, Mapping[str, Any]] = {
     "seal": {"id": int, "sealed": int, "happened": str, "datasets": str | None},
     "report": {"id": int, "question": str, "notes": str, "sections": str},
 }
-"""The columns of each table, besides the digest, with their types, which SQLite itself does not enforce."""
+"""The columns of each table, besides the digest, with their types.
+
+SQLite itself does not enforce the types.
+"""
 
 _ORIGIN = """(SELECT run.plan || run.versions || dataset.checksum
     FROM run JOIN dataset ON dataset.id = run.dataset WHERE run.id = {})"""
-"""Plan, versions and data of a run: the digests of its units and folds cover them, too."""
+"""Plan, versions and data of a run.
+
+The digests of its units and folds cover them, too.
+"""
 
 _USED_NUMBERS = {
     "dataset": "SELECT id FROM dataset",
@@ -65,7 +76,10 @@ _USED_NUMBERS = {
     "run": "SELECT id FROM run UNION ALL SELECT run FROM unit UNION ALL SELECT run FROM fold "
     "UNION ALL SELECT run FROM removed UNION ALL SELECT run FROM label",
 }
-"""Queries for the numbers in use. The number of a lost run is in use if rows of other tables mention it."""
+"""Queries for the numbers in use, by table.
+
+The number of a lost run is in use if rows of other tables mention it.
+"""
 
 _RESULT_TABLES = ("unit", "fold")
 
@@ -89,6 +103,7 @@ class Row:
     sound: bool
 
     def __getitem__(self, column: str) -> Any:
+        """Return the value of a column."""
         return self.values[column]
 
 
@@ -107,7 +122,7 @@ def select(table: str, clause: str, absent: Collection[str] = ()) -> str:
 
 
 def absent_columns(db: sqlite3.Connection, table: str) -> tuple[str, ...]:
-    """Return the columns that a table lacks, because they were added after the study was created."""
+    """Return the columns that a table lacks, because they were added later."""
     column = _ADDED_COLUMNS.get(table)
     if column is None:
         return ()
@@ -131,9 +146,13 @@ def added_columns() -> frozenset[tuple[str, str]]:
 
 
 def row_of(table: str, record: Iterable[Any]) -> Row:
-    """Return a record that the query of `select` gives as a row."""
-    # The digest of a result also covers where it comes from, the plan, the
-    # versions and the data of its run, as a cell without a name.
+    """Return the row of a table from the cells that the query of :func:`select` gives.
+
+    The row is sound if each cell has the type of its column, and the stored
+    digest is that of the cells.
+    """
+    # The digest of a result also covers its origin: the plan, the versions and
+    # the data of its run, as a cell without a name. NULL in other tables.
     rowid, digest, origin, *cells = record
     values = dict(zip(COLUMNS[table], cells, strict=True))
     has_types = all(
@@ -143,7 +162,11 @@ def row_of(table: str, record: Iterable[Any]) -> Row:
 
 
 def write(db: sqlite3.Connection, table: str, **values: Any) -> None:
-    """Write a row with its digest, replacing one with the same key; `values` are by column."""
+    """Write a row with its digest; replace a row with the same key.
+
+    The names of `values` are those of the columns.
+    """
+    # Only results have an origin.
     origin = None
     if table in _RESULT_TABLES:
         (origin,) = db.execute(
@@ -161,7 +184,10 @@ def write(db: sqlite3.Connection, table: str, **values: Any) -> None:
 
 
 def next_id(db: sqlite3.Connection, table: str) -> int:
-    """Return the number of a new row: one above the highest number in use, except for damaged numbers."""
+    """Return the number of a new row.
+
+    It is one above the highest number in use, except for damaged numbers.
+    """
     query = f"SELECT ifnull(max(id), 0) + 1 FROM ({_USED_NUMBERS[table]}) WHERE id BETWEEN 0 AND {1 << 62}"
     return int(db.execute(query).fetchone()[0])
 
@@ -172,9 +198,9 @@ def as_text(raw: bytes) -> str:
 
 
 def _digest(values: Mapping[str, Any]) -> str:
-    """Return the digest of the cells of a row.
+    """Return the digest of the cells of a row, by the names of their columns.
 
-    Empty cells are left out: a new column changes no digest.
+    Empty cells, None, are left out: so a new column changes no digest.
     """
     digest = blake2b(digest_size=16)
     for name in sorted(name for name, value in values.items() if value is not None):
@@ -228,13 +254,13 @@ EVIDENCE = """
         run INTEGER NOT NULL REFERENCES run, fold INTEGER NOT NULL, place TEXT NOT NULL,
         payload BLOB NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (run, fold, place))
 """
-"""Table of evidence. It is made when the first evidence is stored, so other studies stay unchanged."""
+"""Table of evidence, which is made when the first evidence is stored."""
 
 FEATURE_SET = """
     CREATE TABLE IF NOT EXISTS feature_set (
         data TEXT PRIMARY KEY, payload TEXT NOT NULL, digest TEXT NOT NULL)
 """
-"""Table of the feature sets of search engines, by the checksum of the data; made when first needed."""
+"""Table of feature sets, by the checksum of the data; made when first needed."""
 
 CHOICE = """
     CREATE TABLE IF NOT EXISTS choice (run INTEGER PRIMARY KEY, payload TEXT NOT NULL, digest TEXT NOT NULL)
@@ -244,7 +270,10 @@ CHOICE = """
 METHOD = """
     CREATE TABLE IF NOT EXISTS method (run INTEGER PRIMARY KEY, payload TEXT NOT NULL, digest TEXT NOT NULL)
 """
-"""Table of methods that are not RankStudio's own, for installations without them; made when first needed."""
+"""Table of methods that are not RankStudio's own; made when first needed.
+
+It lets installations without these methods show them.
+"""
 
 MEASURE = """
     CREATE TABLE IF NOT EXISTS measure (run INTEGER PRIMARY KEY, payload TEXT NOT NULL, digest TEXT NOT NULL)
@@ -253,7 +282,10 @@ MEASURE = """
 
 
 def payload_digest(key: int | str, payload: str) -> str:
-    """Return the digest of a row of the tables of feature sets, choices, methods or measures."""
+    """Return the digest of a row with a key and a text.
+
+    The tables of feature sets, choices, methods and measures have such rows.
+    """
     return _digest({"data": key, "payload": payload})
 
 
@@ -277,7 +309,7 @@ IMPOSSIBLE = (
     ),
     *(ArithmeticError, RecursionError, NotImplementedError, RuntimeError),
 )
-"""Errors that an invalid value raises; too little memory is no damage."""
+"""Errors that an invalid value may raise. A MemoryError is no sign of damage."""
 
 _CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}")
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?")
@@ -293,7 +325,10 @@ def sequence(values: Any, kind: type[Value]) -> tuple[Value, ...]:
 
 
 def numbers(values: Any) -> tuple[int, ...]:
-    """Return a list of distinct numbers from 1 up; ValueError otherwise."""
+    """Return numbers of JSON as a tuple.
+
+    ValueError is raised unless they are distinct numbers from 1 up.
+    """
     parsed_numbers = sequence(values, int)
     are_distinct = len(set(parsed_numbers)) == len(parsed_numbers)
     if not are_distinct or any(

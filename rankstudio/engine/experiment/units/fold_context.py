@@ -102,7 +102,7 @@ class _Selection(NamedTuple):
 
 
 class MeasuredPath(NamedTuple):
-    """A path, with the values of the selection criterion in each query after each of its K steps.
+    """A path of K steps, with values of the selection criterion by query.
 
     Attributes
     ----------
@@ -117,13 +117,13 @@ class MeasuredPath(NamedTuple):
 
 
 def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> TrainingData:
-    """Return the training part of a fold for methods, with the features of the validation part.
+    """Check the training part of a fold, and return it in the form that methods take.
 
     A large part is divided into shards, ranges of queries that `executor`
-    processes at a time. The labels of the validation part are not included.
+    processes at a time.
 
-    The features of the validation part are for methods that compare densities
-    at its documents.
+    The features of the validation part, but not its labels, are included: for
+    methods that compare densities at its documents.
 
     Raises
     ------
@@ -131,11 +131,11 @@ def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> Training
         For features with magnitudes beyond the range of the arithmetic; the
         message names the feature.
     """
-    # Sparse data.
     train = fold.train
     vali = fold.vali
     # This check and those below are called for their errors only.
     check_labels(train.X.shape, train.y)
+    # Sparse data.
     if isinstance(train.X, SparseRows):
         if vali is not None:
             SparseQueryData(vali.X, vali.y, vali.query_ptr).check(train.name_of)
@@ -207,13 +207,15 @@ class FoldContext:
             for name, part in fold.parts.items()
             if name != "train"
         }
-        # selection measure of each step in each query, by unit
+        # Selection measure in each query, shape (Q,), for each step of a unit, by
+        # the position of the unit's combination.
         self._queries: dict[int, list[Floats]] = {}
         self._left_out_queries: LeftOutQueries | None = None
         if plan.leaves_out:
             self._left_out_queries = LeftOutQueries(plan, fold.train, self.train)
-        # results that units share: selections by the parameters of a selector,
-        # and whether a measure is the same for every ranking
+        # Results that units share: selections of features by a key for the
+        # parameters of the selector, and whether a measure is the same for every
+        # ranking of the training documents.
         self._selections: dict[str, _Selection] = {}
         self._is_constant_objective: dict[Measure, bool] = {}
         self._baseline: Baseline | None = None
@@ -244,20 +246,24 @@ class FoldContext:
 
     @property
     def baseline(self) -> Baseline:
-        """The best single feature on the training documents by the selection measure, and its measures."""
+        """The best single feature by the selection measure, with its measures.
+
+        It is the best one on the training documents.
+        """
         if self._baseline is None:
             finish(self.find_baseline())
         assert self._baseline is not None  # found just now
         return self._baseline
 
     def find_baseline(self) -> Waiting[None]:
-        """Find the baseline, and yield progress, because many features of many documents take time."""
+        """Find the baseline, and yield progress, because this takes time."""
         yield from steadily(self._find_baseline())
 
     def _find_baseline(self) -> Waiting[None]:
         """Find the feature that ranks best alone, and the features constant within every query.
 
-        They are stored, not returned; the generator only yields progress.
+        They are stored in attributes, not returned; the generator only yields
+        progress.
         """
         plan = self.plan
         train = self.fold.train
@@ -280,9 +286,10 @@ class FoldContext:
         )
         varies = yield from informative_columns(self.train)
         self._constant_columns = np.flatnonzero(~varies)
+        # The column with the largest gain; constant ones are behind all others.
         column = int(best_first(np.where(varies, gains, -np.inf), 1)[0])
 
-        # Its ranking as a model with one weight.
+        # Its ranking as a model with one weight: 1, or -1 if small values are good.
         coef = np.zeros(values.size)
         coef[column] = directions[column]
         step = Step(
@@ -301,12 +308,15 @@ class FoldContext:
         )
 
     def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
-        """Train step by step; yield progress, and each step with its measures on the validation part.
+        """Train step by step, and measure each step on the validation part.
+
+        Progress is yielded, and each step with its measures.
 
         A step is a model with one more feature or iteration. Measures of
         left-out queries are included if they select the model.
         """
-        # Values of the validation queries in each step are kept for the rule.
+        # The selection measure in each validation query is kept for each step: the
+        # rule that chooses the model needs it later.
         vali = self._parts.get("vali")
         left_out = self._left_out_measures(unit)
         queries = self._queries[unit.position] = []
@@ -327,7 +337,8 @@ class FoldContext:
                 }
                 if self.plan.select_by in per_query:
                     queries.append(per_query[self.plan.select_by])
-            # Left-out predictions are made from the step, with progress.
+            # `left_out` yields its progress, and returns the measures on left-out
+            # queries, or {}.
             yield event, {**measures, **(yield from left_out(event))}
 
     def path(
@@ -348,11 +359,14 @@ class FoldContext:
     def measured_path(
         self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None
     ) -> MeasuredPath:
-        """Train to the end and return the measured path, before its models are tested against the best.
+        """Train to the end, and return the measured path.
+
+        Its models are not tested against the best one yet.
 
         `follow` receives every step and progress event, and ends the work by raising.
         """
-        # Learn all steps, with the left-out measures of each.
+        # Learn all steps, with the measures of each on left-out queries, if such a
+        # measure selects.
         steps: list[Step] = []
         rows: list[Measures] = []
         left_out = self._left_out_measures(unit)
@@ -375,7 +389,9 @@ class FoldContext:
     def collected(
         self, unit: Unit, measured_steps: Sequence[tuple[Step, Measures]]
     ) -> MeasuredPath:
-        """Return the steps of a unit and their measures as a path, before tests against the best model.
+        """Return the steps of a unit and their measures as a path.
+
+        The models are not tested against the best one yet.
 
         `measured_steps` are those that :meth:`work` has yielded. The measures
         in each query were kept there, and are discarded here.
@@ -422,10 +438,12 @@ class FoldContext:
         return MeasuredPath(path, () if queries is None else (queries,))
 
     def _with_tests(self, measured: MeasuredPath) -> PathResult:
-        """Return a path with the p of each model against the best one, and the standard error for "one-se".
+        """Return a path with what the rules need to choose a model.
 
-        The path alone then determines which of its models a rule chooses, so
-        that a study can keep only this model of a boosting.
+        These are the p value of each model against the best one, the choices on
+        subsets of the queries, and for the rule "one-se" the standard error of
+        the best model. The path alone then determines which of its models a rule
+        chooses, so that a study can keep only this model of a boosting.
         """
         path, queries = measured
         plan = self.plan
@@ -479,7 +497,7 @@ class FoldContext:
     def validation_queries(
         self, path: PathResult, positions: Sequence[int]
     ) -> dict[str, Floats]:
-        """Return the measures of D steps of a path in each validation query, each of shape (D, Q)."""
+        """Return each measure of D steps in each validation query, shape (D, Q)."""
         vali = self._parts["vali"]
         if all(path.steps[position].linear for position in positions):
             return vali.table([path.steps[position] for position in positions])
@@ -504,7 +522,10 @@ class FoldContext:
     def measure_left_out(
         self, path: PathResult, names: Sequence[str], convention: str, first: int = 0
     ) -> Iterator[WorkProgress | dict[str, float]]:
-        """Measure the steps of a path on the training queries, each ranked by the model trained without it.
+        """Measure the steps of a path on left-out training queries.
+
+        Each query is ranked by a model that is trained on the features of the step
+        without this query. Yield progress, and the measures of each step.
 
         Parameters
         ----------
@@ -524,8 +545,8 @@ class FoldContext:
             "leave-query-out MAP". They are identical to those of a run with one
             of these measures as its criterion.
         """
-        # Only the convention and the measures of this plan are used; any of
-        # them may select.
+        # Only the convention and the measures of this changed plan are used; it
+        # does not matter which of them selects.
         select_by = left_out_name(names[0])
         plan = self.plan.changed(
             convention=convention, measures=tuple(names), select_by=select_by
@@ -564,10 +585,15 @@ class FoldContext:
         )
 
     def result(self, chosen: Chosen, paths: Sequence[PathResult]) -> FoldResult:
-        """Test the selected model, and assemble the results of the fold."""
-        # Constant features that the paths leave out; all features if none varies.
+        """Measure the selected model on the test part, and assemble the results of the fold.
+
+        `paths` are those of all combinations of parameters, in order.
+        """
+        # Features that are constant within every query, and that the paths leave
+        # out for this reason.
         ids = self.fold.train.feature_ids
         selected = chosen.step.selected
+        # Only some methods end their paths before such features.
         is_ended_early = _leaves_out_constants(self.plan, chosen.unit.parameters)
         omitted_columns = (
             np.setdiff1d(self._constant_columns, list(selected))
@@ -598,8 +624,9 @@ class FoldContext:
     ) -> dict[str, Floats]:
         """Return each measure in each validation query, by models chosen without this query.
 
-        Each array has shape (Q,) for Q queries. The result is {} without a
-        validation part; see `rankstudio.engine.experiment.results.cross_fit`.
+        `chosen` is the model that all queries chose, and `paths` are those of
+        all combinations. Each array has shape (Q,) for Q queries. The result is
+        {} without a validation part.
         """
         vali = self._parts.get("vali")
         if vali is None or not vali.covered(chosen.step):
@@ -608,7 +635,10 @@ class FoldContext:
         def measure_models(
             path: PathResult, positions: Sequence[int]
         ) -> Mapping[str, Floats]:
-            """Return each measure of D models in each query, shape (D, Q)."""
+            """Return each measure of D models of a path in each query, shape (D, Q).
+
+            Uses `vali`, the validation part, of the method.
+            """
             return vali.table([path.steps[position] for position in positions])
 
         return cross_fitted_values(
@@ -616,21 +646,28 @@ class FoldContext:
         )
 
     def per_query(self, step: Step) -> dict[str, Floats]:
-        """Return a model's measures in each query of the test part, or of the validation part without one."""
+        """Return a model's measures in each query of the test part.
+
+        Without a test part, the validation part is measured.
+        """
         part = self._parts.get("test") or self._parts.get("vali")
         return {} if part is None or not part.covered(step) else part.per_query(step)
 
     def _learn(self, unit: Unit) -> Generator[Step | WorkProgress, None, None]:
+        """Train as `_learn_steps`.
+
+        Without sufficient memory, the error names method and data.
+        """
         size = f"{self.fold.train.n_documents:,} documents with {self.fold.train.feature_ids.size:,} features"
         with sufficient(f"{self.plan.entry.label} on fold {self.fold.number}, {size}"):
             yield from self._learn_steps(unit)
 
     def _learn_steps(self, unit: Unit) -> Generator[Step | WorkProgress, None, None]:
-        """Yield progress and the steps of a unit, not yet measured.
+        """Train the models of a unit; yield progress and the steps, not yet measured.
 
-        They are the models of the method, or those of the final ranker, one for
-        each set of features that the method selects. The latter have the values
-        by which the method compared features.
+        The steps are the models of the method. With a final ranker they are its
+        models, one for each set of features that the method selects; their
+        `candidates` are the values by which the method compared features.
         """
         # Without a final ranker the method's own models are the steps.
         entry = self.plan.ranker_entry
@@ -664,7 +701,10 @@ class FoldContext:
                 yield event
 
     def _constant_objective(self, learner: LinearRanker) -> Iterator[Note]:
-        """Yield a note if the measure by which a method learns is the same for all rankings."""
+        """Yield a note if the measure by which a method learns is the same for all rankings.
+
+        Such a method has nothing to learn. `learner` is the method's estimator.
+        """
         # Only some methods learn by a measure.
         name = getattr(learner, "measure", None)
         if (
@@ -700,7 +740,9 @@ class FoldContext:
             yield Note(sentence, kind=ConstantObjectiveWarning)
 
     def _select(self, selector: LinearRanker, unit: Unit) -> Waiting[_Selection]:
-        """Select sets of features for a final ranker, one per step, or reuse an earlier selection.
+        """Select sets of features for a final ranker, one per step.
+
+        An earlier selection is used again, if there is one.
 
         Combinations that differ only in parameters of the ranking share one selection.
         """
@@ -731,8 +773,8 @@ class FoldContext:
                 steps, is_growing, entry.candidate_score, divisor
             )
             # Only estimators whose catalog entry "combines" have this
-            # attribute. There are as many sums as steps that were used: the
-            # path may have ended early.
+            # attribute: the weights of their sums of features. As many are
+            # used as there are steps: the path may have ended early.
             sums = selector.combinations_[: len(steps)] if entry.combines else None  # type: ignore[attr-defined]
             self._selections[key] = _Selection(
                 sets=selections(steps, is_growing),
@@ -742,7 +784,10 @@ class FoldContext:
         return self._selections[key]
 
     def _comparison_rows(self, unit: Unit) -> Mapping[str, Rows]:
-        """Return the values by which a selector compared features, shared by all paths of its selection."""
+        """Return the values by which a selector compared features.
+
+        All paths of its selection share them.
+        """
         selection = self._selections.get(self._selection_key(unit))
         return {} if selection is None else {"candidates": selection.comparison_rows}
 
@@ -750,7 +795,7 @@ class FoldContext:
         """Return a text that is equal for units with the same selection of features.
 
         It has all parameters of the method, except those that only concern its
-        own ranking.
+        own ranking, which a final ranker replaces.
         """
         ranking_names = {p.name for p in self.plan.entry.parameters if p.ranks}
         return repr(
@@ -763,7 +808,9 @@ class FoldContext:
 
 
 class NestedFold(FoldContext):
-    """A fold whose models are validated by inner folds, and trained on its whole training part.
+    """A fold whose models are validated by inner folds.
+
+    They are trained on its whole training part.
 
     The path of a unit has the steps of the whole training part. The validation
     measures of each step are averages over the models of the same size in the
@@ -777,11 +824,12 @@ class NestedFold(FoldContext):
     """
 
     def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
-        """Measure models of the inner folds, then train on all queries; yield progress and steps.
+        """Train and measure models on the inner folds, then train on all queries.
 
-        Each step comes with its measures, as means over the inner folds.
+        Yield progress, and each step that was trained on all queries with its
+        measures, as means over the inner folds.
         """
-        # Paths on all inner folds.
+        # Paths on all inner folds. Their steps are reported as progress only.
         paths: list[MeasuredPath] = []
         for index, fold in enumerate(self._inner_contexts):
             measured_steps: list[tuple[Step, Measures]] = []
@@ -798,9 +846,11 @@ class NestedFold(FoldContext):
         def validated_step(
             step: Step, measures: Measures, *, last: bool = False
         ) -> tuple[Step, Measures]:
-            """Return a step, with inner means and its left-out measures.
+            """Return a step with its measures.
 
-            Uses the paths `inner` of the method.
+            They are those on left-out queries, and the means over the inner
+            folds: those of the corresponding models in `inner` of the method.
+            `last` is True for the last step of the path.
             """
             means = inner.means(step, self.plan.step_kind, last=last)
             return step, {**means, **only_left_out(measures)}
@@ -830,13 +880,13 @@ class NestedFold(FoldContext):
         """
         paths: list[MeasuredPath] = []
         for index, fold in enumerate(self._inner_contexts):
-
+            # A default value keeps the present index for the function.
             def follow_inner(
                 event: Step | WorkProgress, inner_index: int = index
             ) -> None:
+                """Pass an event of an inner fold on to `follow`, as progress of the whole fold."""
                 follow(self._inner_progress(inner_index, event))
 
-            # A default value keeps the present index for the function.
             paths.append(fold.measured_path(unit, follow_inner))
         self._inner_paths[unit.position] = _InnerPaths(paths)
         return self._with_inner_measures(super().measured_path(unit, follow))
@@ -848,7 +898,11 @@ class NestedFold(FoldContext):
         return self._with_inner_measures(super().collected(unit, measured_steps))
 
     def result(self, chosen: Chosen, paths: Sequence[PathResult]) -> FoldResult:
-        """Test the selected model; its validation measures are the means over the inner folds."""
+        """Measure the selected model on the test part, and assemble the results of the fold.
+
+        Its validation measures are the means over the inner folds, as they are
+        in its path.
+        """
         path = next(path for path in paths if path.unit == chosen.unit)
         position = path.steps.position(chosen.step.number)
         measured = {
@@ -862,13 +916,14 @@ class NestedFold(FoldContext):
     def cross_fitted(
         self, chosen: Chosen, paths: Sequence[PathResult]
     ) -> dict[str, Floats]:
-        """Return each measure in each query of the inner folds, by models chosen without the query.
+        """Return each measure in each query of the inner folds.
 
-        Each array has shape (Q,) for the Q queries of all inner folds.
+        A query is measured by models that were chosen without it.
 
-        A query is measured by the models of its inner fold, which were also
-        trained without the query. Empty if the paths do not keep these
-        measures.
+        Each array has shape (Q,) for the Q validation queries of all inner
+        folds. A query is measured by the models of its inner fold, which were
+        also trained without the query. The result is {} if the paths do not
+        keep these measures.
         """
         measures_by_path = [
             path.choices.per_query for path in paths if path.choices is not None
@@ -883,15 +938,15 @@ class NestedFold(FoldContext):
     def _choices(
         self, path: PathResult, queries: Sequence[Floats]
     ) -> SubsetChoices | None:
-        """Return which models the rule would choose on subsets of the queries of the inner folds.
+        """Return which models the rule would choose on subsets of the validation queries.
 
-        The corresponding models of the inner folds are measured in each of
-        their queries.
+        These are the queries of all inner folds. For each chosen model, the
+        models of the same length on the inner folds are measured in each of
+        their queries. None if validation queries do not choose.
 
         `queries` has the selection measure in each query, shape (K, Q), for
-        each inner fold.
+        each inner fold. The paths on the inner folds are discarded.
         """
-        # The inner paths are not needed after this, so they are removed.
         inner = self._inner_paths.pop(path.unit.position)
         # In leave-query-out each query is a fold: measures in each query would
         # take too much memory.
@@ -901,6 +956,8 @@ class NestedFold(FoldContext):
         choices = choose_on_subsets(self.plan, path, queries)
         if choices is None or not choices.distinct.size:
             return choices
+        # `steps_at` has, for each inner fold, the positions of the steps that
+        # correspond to the chosen models.
         parts = [
             _inner_fold_measures(fold, measured.path, steps)
             for fold, measured, steps in zip(
@@ -1001,13 +1058,15 @@ class _InnerPaths:
         return {name: float(average(values)) for name, values in rows.items()}
 
     def averages(self, path: PathResult) -> tuple[dict[str, Floats], dict[str, Floats]]:
-        """Return mean and standard error over the inner folds, of each measure at each step of a path.
+        """Return mean and standard error of each measure at each step.
+
+        They are those over the inner folds.
 
         Each array has shape (K,) for the K steps.
         """
-        # For each step: the values of each measure on the k inner folds. A step
-        # is found on an inner path by its number of features or rounds; the
-        # last iteration of an optimiser, by being the last.
+        # For each step: the values of each measure on the k inner folds. The
+        # corresponding step of an inner path has the same number of features or
+        # rounds (x value); for the last iteration of an optimiser, it is the last.
         rows = [
             self._rows(x_value, final=final)
             for x_value, final in _lengths_and_ends(path)
@@ -1036,6 +1095,7 @@ class _InnerPaths:
         ]
         fold_values = []
         for fold, measured_path in enumerate(self.measured):
+            # An inner fold has one validation part.
             (values,) = measured_path.queries
             # An inner path may have no model that is as small as that of the
             # first steps.
@@ -1047,7 +1107,9 @@ class _InnerPaths:
         return tuple(fold_values)
 
     def steps_at(self, path: PathResult, positions: Ints) -> list[list[int | None]]:
-        """Return for each inner fold the steps that correspond to the steps at D positions of a path.
+        """Return for each inner fold the steps that correspond to steps of a path.
+
+        The steps of the path are given by their D positions.
 
         A step is an index on the inner path, None if no step corresponds.
         """
@@ -1084,7 +1146,10 @@ class _InnerPaths:
 
 
 def _lengths_and_ends(path: PathResult) -> list[tuple[int, bool]]:
-    """Return the x-value of each step of a path, and whether it is the last step of an optimiser."""
+    """Return for each step of a path its x-value, and whether it is an end.
+
+    An end is the last step of an optimiser.
+    """
     ends = len(path.steps) - 1 if path.step_kind is StepKind.ITERATIONS else -1
     return [(int(x_value), i == ends) for i, x_value in enumerate(path.x_values)]
 
@@ -1102,13 +1167,14 @@ def _last_index_within(x_values: Ints, x_value: int) -> int | None:
 def _inner_fold_measures(
     fold: FoldContext, path: PathResult, steps: Sequence[int | None]
 ) -> dict[str, Floats]:
-    """Return each measure of D steps of an inner fold in its Q validation queries, shape (D, Q).
+    """Return each measure of D steps of an inner fold, shape (D, Q).
 
-    The measures of a step that is None are NaN.
+    It is measured in the Q validation queries of the fold.
 
-    Steps are positions on the path, -1 for the last one.
+    `steps` has D positions on the path of the fold: -1 for the last one, and
+    None for no step, whose measures are NaN.
     """
-    # The step -1 is the last step.
+    # Each position once; the modulus makes -1 the last position.
     positions = sorted({step % len(path.steps) for step in steps if step is not None})
     # Measure any step, for the names and the shape of the result.
     if not positions:
@@ -1131,7 +1197,9 @@ def _kept_measures(path: PathResult, positions: Sequence[int]) -> dict[str, Floa
 
 
 def _leaves_out_constants(plan: Plan, parameters: Mapping[str, Any]) -> bool:
-    """Return whether paths with these parameters end before features that are constant within every query.
+    """Return whether paths end before constant features.
+
+    These are features that are constant within every query.
 
     The paths of selectors that add features do, unless a number of features is given.
     """
@@ -1146,11 +1214,12 @@ def _until_constant(
     data: TrainingData,
     feature_ids: Ints,
 ) -> Generator[Step | WorkProgress, None, None]:
-    """Yield a selector's steps and progress until only constant features are left.
+    """Yield the events of a selector until only constant features are left.
 
-    Selectors put features that are constant within every query behind all
-    others; their weights are 0. Constant features that are pinned are selected
-    nevertheless.
+    Such features are constant within every query. Selectors put them behind all
+    others, with weights of 0. Those that the user pinned are selected
+    nevertheless. If the user gives the number of features, all events are
+    yielded.
 
     `parameters` are those of the method, and `feature_ids`, shape (n,), has the
     1-based id of each column.
@@ -1158,6 +1227,7 @@ def _until_constant(
     if not _leaves_out_constants(plan, parameters):
         yield from steps
         return
+    # Shape (n,): whether each column varies within some query.
     varies = yield from informative_columns(data)
     selectable_columns = _selectable_columns(varies, plan, parameters, feature_ids)
     for event in steps:
@@ -1185,5 +1255,6 @@ def _selectable_columns(
 
 
 def _no_measures() -> Waiting[Measures]:
+    """Return no measures, without progress."""
     return {}
     yield  # never reached, but it makes this function a generator

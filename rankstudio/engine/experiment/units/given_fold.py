@@ -1,4 +1,7 @@
-"""A fold on which nothing is learned: its only model is given, as scores of the documents or as a file."""
+"""A fold on which nothing is learned.
+
+Its only model is given, as scores of the documents or as a file.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,10 @@ ALL = "all"
 """Fold number in the origin of a model that was trained on all queries."""
 
 _Queries = dict[str, list[Floats]]
-"""Documents of the queries with each id: different parts may use the same id for different queries."""
+"""Documents of the queries with each id.
+
+Different parts may use the same id for different queries.
+"""
 
 # with a larger sum of the weights, scores may exceed the range of numbers
 _MAX_WEIGHT_SUM = 1e200
@@ -63,6 +69,7 @@ class GivenFold(FoldContext):
     def __init__(
         self, plan: Plan, fold: Fold, train: TrainingData, step: Step, note: str
     ) -> None:
+        """Prepare a fold with its model and a note."""
         super().__init__(plan, fold, train)
         self._step = step
         self._note = note
@@ -77,7 +84,9 @@ class GivenFold(FoldContext):
 def given_folds(
     plan: Plan, dataset: FoldedDataset
 ) -> Callable[[Fold, TrainingData], FoldContext]:
-    """Read all files, and return a function from a fold and its training part to its context.
+    """Read all files, and return a function that prepares a fold.
+
+    Its arguments are a fold and the training part in the form for methods.
 
     Raises
     ------
@@ -94,7 +103,9 @@ def given_folds(
 def plan_of_given(
     method: str, plan: Plan, name: str, location: Path, dataset: FoldedDataset
 ) -> tuple[Plan, tuple[int, ...]]:
-    """Return the plan of a run of the user's scores or models, and the folds without a file.
+    """Return the plan of a run of the user's own scores or models.
+
+    Also return the folds without a file.
 
     Parameters
     ----------
@@ -119,7 +130,8 @@ def plan_of_given(
     files = _find_given_files(method, location, dataset)
     if method == GIVEN_MODEL.key:
         _check_preprocessing(files.of_folds.values(), plan, dataset)
-    # The plan names its folds only if it has to: without files for some, or as before.
+    # The plan names its folds only if it named them before, or if some folds
+    # have no file.
     folds = tuple(n for n in files.of_folds if not plan.folds or n in plan.folds)
     given_plan = plan.changed(
         method=method,
@@ -139,7 +151,13 @@ def plan_of_given(
 def _find_given_files(
     method: str, location: Path, dataset: FoldedDataset
 ) -> GivenFiles[Any]:
-    """Return the scores or models in files for the folds of a dataset, by fold number."""
+    """Read the user's files with scores or models for the folds of a dataset.
+
+    `location` is a file, or a folder with a file for each fold. The result has
+    scores or models by fold number, the checksums of the files, and the folds
+    without a file. DatasetError is raised if models have nothing to be measured
+    on.
+    """
     if method != GIVEN_MODEL.key:
         return find_scores(location, dataset)
     if not any(fold.test or fold.vali for fold in dataset.folds):
@@ -152,7 +170,7 @@ def _find_given_files(
 
 
 def _given_steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], str]:
-    """Return the model by which a plan ranks in each fold, by fold number, and a note on them.
+    """Return the model of each fold, by fold number, and a note on the models.
 
     The note has the sentences for the user, or is "". Scores from files, and
     the order of the documents, count as models, too.
@@ -180,7 +198,7 @@ def _given_steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], s
     numbers = plan.folds or [fold.number for fold in dataset.folds]
     _check_given_files(files, given_files.checksums, numbers, given_files.of_folds)
 
-    # Scores become a step without a model.
+    # The scores or the model of each fold. Scores become a step without weights.
     by_fold = {number: given_files.of_folds[number] for number in numbers}
     if not has_models:
         folds = {fold.number: fold for fold in dataset.folds}
@@ -188,8 +206,8 @@ def _given_steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], s
             n: _step_of_scores(plan, folds[n], scores) for n, scores in by_fold.items()
         }, ""
 
-    # Models are checked against the data; what does not prevent their use
-    # becomes a note.
+    # Models are checked against the data. Other names of features, and queries
+    # on which a model was trained, do not prevent its use: they become a note.
     _check_preprocessing(by_fold.values(), plan, dataset)
     train = dataset.folds[0].train
     notes = dict.fromkeys(
@@ -206,7 +224,13 @@ def _check_given_files(
     numbers: Sequence[int],
     available: Collection[int],
 ) -> None:
-    """Refuse files that have changed since they were added to the plan, and folds without a file."""
+    """Raise an error for a file that has changed, or a fold without a file.
+
+    `scores` has the checksums when the files were added to the plan, and
+    `checksums` the present ones, by file name. `numbers` are the folds to run,
+    and `available` those with a file.
+    """
+    # Empty for a plan that a user wrote without checksums.
     files = scores.files
     for file, checksum in checksums.items():
         if files and files.get(file) != checksum:
@@ -223,16 +247,16 @@ def _check_given_files(
 
 
 def _scores_by_order(fold: Fold) -> Iterator[tuple[str, Floats]]:
-    """Yield each part's name with scores that rank its documents in the order of the file."""
+    """Yield the name of each part, with scores by the order of the file."""
     for name, part in fold.parts.items():
         yield name, -np.arange(part.n_documents, dtype=np.float64)
 
 
 def _step_of_scores(plan: Plan, fold: Fold, scores: Mapping[str, Floats]) -> Step:
-    """Return a user's scores as the only step, or model, of a path.
+    """Return a user's scores as the only step of a path.
 
-    `scores` has the scores of the documents, shape (m,), by the name of their
-    part: "test".
+    `scores` has the scores of the documents of each part of the fold, shape
+    (m,), by the name of the part, such as "test".
     """
     parts = [(fold.parts[name].X, values) for name, values in scores.items()]
     files = plan.extension(GivenRanking)
@@ -246,7 +270,11 @@ def _step_of_scores(plan: Plan, fold: Fold, scores: Mapping[str, Floats]) -> Ste
 def _check_preprocessing(
     models: Iterable[Model], plan: Plan, dataset: FoldedDataset
 ) -> None:
-    """Refuse models that were learned from values with other preprocessing than the data."""
+    """Raise a DatasetError for a model that was trained on values with other preprocessing.
+
+    Preprocessing is how values are scaled, and missing values filled. It must be
+    that of the plan, by which the data were opened.
+    """
     text = tr(
         "{file}: preprocessing differs: the model was trained with {field} = {found}, {data} "
         "was opened with {expected}. Reopen the data with the same setting."
@@ -338,7 +366,8 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
     -----
     Queries are identified by their id and their documents.
     """
-    # Count the queries of each measured part that the fold's model was trained on.
+    # For each fold: the number of queries of its measured part that the model
+    # was trained on, and the number of all its queries.
     trained_queries: dict[tuple[int, object], _Queries] = {}
     counts: dict[int, tuple[int, int]] = {}
     is_unclear = False
@@ -359,9 +388,8 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
             # Other folds were drawn: which queries were trained on is unknown.
             is_unclear = True
             continue
-        elif (
-            number == fold.number
-        ):  # the model's own fold, whose measured queries it has not seen
+        elif number == fold.number:
+            # The model's own fold: it has not seen the measured queries.
             continue
         else:
             key = id(model), number
@@ -370,7 +398,7 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
             n = n_shared(part, trained_queries[key])
         counts[fold.number] = n, part.n_queries
 
-    # Without a count, tell at least that the folds may be others.
+    # Without a count, at least say that the model's folds were others.
     files = plan.extension(GivenRanking)
     name = files.name if files is not None else ""
     sentence = seen_sentence(name, counts)
@@ -383,7 +411,7 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
 
 
 def seen_sentence(name: str, counts: Mapping[int, tuple[int, int]]) -> str:
-    """Return a warning that a model was trained on queries it is measured on; "" if it was not.
+    """Return a warning that a model was trained on measured queries; or "".
 
     Parameters
     ----------
@@ -410,14 +438,21 @@ def seen_sentence(name: str, counts: Mapping[int, tuple[int, int]]) -> str:
 
 
 def _has_same_data(model: Model, plan: Plan, dataset: FoldedDataset) -> bool:
-    """Return whether a model was trained on the data of a plan, by their location or name."""
+    """Return whether a model was trained on the data of a plan.
+
+    The location or the name of the data must be the same.
+    """
     return plan.data == model.plan.get("data") or dataset.name == model.origin.get(
         "data"
     )
 
 
 def _has_same_folds(model: Model, dataset: FoldedDataset) -> bool:
-    """Return whether a model was trained on a fold of the same division of the queries."""
+    """Return whether a model was trained on one of the folds that a dataset has.
+
+    Then the dataset was divided by the same protocol and seed as the data of the
+    model, and has a fold with the number of the model's fold.
+    """
     try:
         # The file of the model has the plan of its run, which says how folds were made.
         protocol = parse_protocol(str(model.plan.get("protocol", GIVEN)))
@@ -431,17 +466,19 @@ def _has_same_folds(model: Model, dataset: FoldedDataset) -> bool:
 
 
 def _trained_queries(number: object, dataset: FoldedDataset) -> _Queries:
-    """Return the documents of the queries on which models of a fold are trained or chosen.
+    """Return the documents of the training and validation queries of a fold.
 
-    They are arrays of shape (documents, features) by query id.
+    A model of the fold was trained or chosen on these queries. The result has
+    arrays of shape (documents, features) by query id; several queries may have
+    the same id. `number` is that of the fold.
     """
     fold = next(fold for fold in dataset.folds if fold.number == number)
     queries: _Queries = {}
     for part in (fold.train, fold.vali):
         if part is None:
             continue
-        # A part without one query shares the documents of the whole; no query is number
-        # -1.
+        # A part from which one query is left out has the documents of the whole,
+        # and the number of this query. Otherwise -1: no query has this number.
         full_part, left_out = (
             (part.whole, part.query) if isinstance(part, LeftOut) else (part, -1)
         )
@@ -460,9 +497,12 @@ def queries_of(data: RankingDataset) -> _Queries:
 
 
 def n_shared(part: RankingDataset, queries: _Queries) -> int:
-    """Return how many queries of a part are also in `queries`, with the same id and documents.
+    """Return how many queries of a part are also in `queries`.
 
-    `queries` has arrays of shape (documents, features) by query id.
+    Equal queries have the same id and the same documents.
+
+    `queries` has the documents of each query, shape (documents, features), in a
+    list by query id.
     """
     return sum(
         any(
@@ -474,4 +514,5 @@ def n_shared(part: RankingDataset, queries: _Queries) -> int:
 
 
 def _query_documents(part: RankingDataset, query: int) -> Floats:
+    """Return the documents of a query, a row each."""
     return part.X[part.query_ptr[query] : part.query_ptr[query + 1]]

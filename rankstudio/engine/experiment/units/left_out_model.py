@@ -26,6 +26,7 @@ def regularization_of(
     lacks_preferences = (
         bool(preferences_of(plan)) and not training_data(data).preferring
     )
+    # `ptr` has the first row of each query, and the number of rows.
     has_one_query = data.ptr.size == 2
     # A method that learns nothing has scores or a model of another program.
     if entry.learns_nothing or has_other_pairs or lacks_preferences or has_one_query:

@@ -32,7 +32,11 @@ _MAX_VALUES = 1 << 22  # measures in queries that are computed at a time: 32 MB
 
 
 class MeasuredSteps(NamedTuple):
-    """Measures of K steps: mean of each measure, shape (K,), and one measure in each query, shape (K, Q)."""
+    """Measures of K steps.
+
+    They are the mean of each measure, shape (K,), and one measure in each
+    query, shape (K, Q).
+    """
 
     means: dict[str, Floats]
     queries: Floats | None
@@ -49,14 +53,15 @@ class MeasuredPart(ScoredPart):
     """
 
     def __init__(self, data: RankingDataset, plan: Plan) -> None:
+        """Measure on a part by the measures of a plan."""
         super().__init__(data)
         self._plan = plan
 
     def measure(self, scores: Floats) -> dict[str, float]:
         """Return the measures of one model's scores."""
         return {
-            name: float(v[0])
-            for name, v in self._evaluator.evaluate_many(scores[None, :]).items()
+            name: float(values[0])
+            for name, values in self._evaluator.evaluate_many(scores[None, :]).items()
         }
 
     def per_query(self, step: Step) -> dict[str, Floats]:
@@ -70,10 +75,10 @@ class MeasuredPart(ScoredPart):
     def measure_all(
         self, steps: Sequence[Step], stored_measure: str = ""
     ) -> MeasuredSteps:
-        """Return the mean measures of a path's K models, shape (K,) each.
+        """Return the mean measures of a path's K models on the part, shape (K,) each.
 
-        The values of `stored_measure` in each query, shape (K, Q), are returned
-        as well; None without such a measure.
+        The values of `stored_measure` in each of Q queries, shape (K, Q), are
+        returned as well; None for a measure that is not computed.
         """
         mean_tables = []
         query_values = []
@@ -118,7 +123,7 @@ class MeasuredPart(ScoredPart):
     def at_positions(
         self, steps: Sequence[Step], positions: Sequence[int]
     ) -> dict[str, Floats]:
-        """Return each measure of D nonlinear models of a path in each of Q queries, shape (D, Q).
+        """Return each measure of D nonlinear models in each query, shape (D, Q).
 
         Parameters
         ----------
@@ -138,7 +143,11 @@ class MeasuredPart(ScoredPart):
         return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
 
     def _tables(self, steps: Sequence[Step]) -> Iterator[dict[str, Floats]]:
-        """Yield each measure in each query, shape (k, Q), for one block of k steps after the other."""
+        """Yield each measure in each query, shape (k, Q), for blocks of k steps, in order.
+
+        All steps must be those of one path, from its beginning: additive models
+        continue from the scores of the step before.
+        """
         if all(step.linear for step in steps):
             # Limit the memory for weights and scores, and that for measures in queries.
             largest_dimension = max(self._data.n_documents, self._data.n_features)
@@ -151,6 +160,7 @@ class MeasuredPart(ScoredPart):
                 )
                 yield self._evaluator.per_query_many(self.linear_scores(coefs))
             return
+        # Nonlinear models are scored one by one.
         scores: Floats | None = None
         for step in steps:
             scores = self.scores(step, scores)
@@ -165,11 +175,14 @@ class MeasuredPart(ScoredPart):
 
     @cached_property
     def _evaluator(self) -> Evaluator:
+        """Evaluator of the plan's measures on the part."""
         return _part_evaluator(self._data, self._plan)
 
 
 class LeftOutQueries:
-    """The training queries of a fold, each measured by a model that is trained without the query.
+    """The training queries of a fold, each left out in turn.
+
+    A query is measured by a model that is trained without it.
 
     On a path of selected features, the selection is not repeated without each
     query: it used all queries.
@@ -185,11 +198,16 @@ class LeftOutQueries:
     """
 
     def __init__(self, plan: Plan, part: RankingDataset, train: TrainingData) -> None:
-        """Prepare empty lists of measures; `begin` adds those of a unit."""
+        """Start without measures; :meth:`begin` adds an empty list for a unit.
+
+        `part` is the training part of the fold, and `train` the same in the form
+        that methods take.
+        """
         self._plan = plan
         self._part = part
         self._train = train
-        # for each step, by the position of the unit
+        # By the position of a unit's combination, and for each of its steps:
+        # standard errors by measure, and the selection measure in each query.
         self._errors: dict[int, list[dict[str, float]]] = {}
         self._queries: dict[int, list[Floats]] = {}
 
@@ -201,44 +219,45 @@ class LeftOutQueries:
     def measure(
         self, unit: Unit, ranker: LinearRanker, step: Step
     ) -> Waiting[dict[str, float]]:
-        """Return the measures of a step's model on left-out queries, by name, with progress.
+        """Yield progress, and return the measures of a step's model on left-out queries, by name.
 
         `ranker` is trained anew on the features of the step, without each query
         or pair. The standard errors of the measures, and the values of the
-        selection measure in each query, are stored for `standard_errors` and
-        `queries`.
+        selection measure in each query, are also stored: the methods
+        `standard_errors` and `queries` return them.
         """
         measure_queries = (
             self._pair_measures if self._plan.pairs_out else self._per_query
         )
         per_query = yield from measure_queries(ranker, step.selected)
         measures = {
-            left_out_name(name, pairs=self._plan.pairs_out): v
-            for name, v in per_query.items()
+            left_out_name(name, pairs=self._plan.pairs_out): values
+            for name, values in per_query.items()
         }
         self._errors[unit.position].append(
-            {name: standard_error(v) for name, v in measures.items()}
+            {name: standard_error(values) for name, values in measures.items()}
         )
         self._queries[unit.position].append(measures[self._plan.select_by])
-        return {name: float(average(v)) for name, v in measures.items()}
+        return {name: float(average(values)) for name, values in measures.items()}
 
     def standard_errors(self, unit: Unit) -> dict[str, Floats]:
         """Return the standard errors of the steps of a unit, by measure."""
         return as_columns(self._errors.pop(unit.position))
 
     def queries(self, unit: Unit) -> Floats:
-        """Return the selection measure in each query after each of K steps of a unit, shape (K, Q)."""
+        """Return the selection measure of K steps in each query, shape (K, Q)."""
         return np.array(self._queries.pop(unit.position))
 
     def _pair_measures(
         self, ranker: LinearRanker, columns: Sequence[int]
     ) -> Waiting[dict[str, Floats]]:
-        """Return the measures of the only query, shape (1,) each.
+        """Yield progress, and return the measures of the only query, shape (1,) each.
 
         Each pair of documents is ranked by a model trained on these columns
         without the pair.
         """
         plan = self._plan
+        # All documents; the label names the method if they do not fit into memory.
         query_data = self._train.whole(
             (self._plan.ranker_entry or self._plan.entry).label
         )
@@ -260,7 +279,10 @@ class LeftOutQueries:
     def _per_query(
         self, ranker: LinearRanker, columns: Sequence[int]
     ) -> Waiting[dict[str, Floats]]:
-        """Return each measure in each query, shape (Q,), by a model trained without the query."""
+        """Yield progress, and return each measure in each query, shape (Q,).
+
+        Each query is ranked by a model trained on these columns without it.
+        """
         train = self._train
         plan = self._plan
         # Several shards are scored one by one if the method supports this;
@@ -274,6 +296,7 @@ class LeftOutQueries:
             names = tuple(dict.fromkeys(measure(name).name for name in plan.evaluated))
             table = yield from measured_left_out(train, scorer, plan.convention, names)
             return dict(zip(names, table, strict=True))
+        # All documents; the label names the method if they do not fit into memory.
         query_data = train.whole((plan.ranker_entry or plan.entry).label)
         scores = np.zeros(len(query_data.y))
         # A model without features scores every document 0.
@@ -285,10 +308,12 @@ class LeftOutQueries:
 
     @cached_property
     def _evaluator(self) -> Evaluator:
+        """Evaluator of the plan's measures on the part."""
         return _part_evaluator(self._part, self._plan)
 
 
 def _part_evaluator(part: RankingDataset, plan: Plan) -> Evaluator:
+    """Return an evaluator of a plan's measures on a part."""
     return Evaluator(
         part.y, part.query_ptr, plan.convention, plan.evaluated, grading=part.grading
     )

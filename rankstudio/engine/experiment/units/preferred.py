@@ -1,4 +1,7 @@
-"""The preferences of a plan, found among the documents of its folds by the plug-in that reads them."""
+"""The preferences of a plan among the documents of its folds.
+
+The plug-in that reads them finds them.
+"""
 
 from __future__ import annotations
 

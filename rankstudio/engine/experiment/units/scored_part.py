@@ -1,4 +1,4 @@
-"""A part of a fold that models score: at once, or piece by piece if the part is large."""
+"""A part of a fold whose documents are scored, piece by piece if it is large."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rankstudio.engine.support.shard import shards_of
 from rankstudio.engine.support.sparse_rows import SparseRows
 
 PIECE = 1 << 18
-"""Values of a part's documents that a thread scores together: two megabytes, which caches hold."""
+"""Values that a thread scores together: two megabytes, which caches hold."""
 
 
 class ScoredPart:
@@ -37,6 +37,7 @@ class ScoredPart:
     """
 
     def __init__(self, data: RankingDataset) -> None:
+        """Score the documents of a part."""
         self._data = data
 
     def covered(self, step: Step) -> bool:
@@ -49,7 +50,9 @@ class ScoredPart:
         ``previous_scores``, of the same shape, are those of the previous step,
         to which an additive model only adds a term.
         """
-        if not step.learned:  # given scores are found by the content of the whole part
+        # Scores of the user, not of a model: the step has them for each part, and
+        # finds the part by its content.
+        if not step.learned:
             return step.scores(self._data.X.T)
 
         # Sparse values, or dense values that fit into memory. `_columns` is a
@@ -85,10 +88,15 @@ class ScoredPart:
         return out
 
     def linear_scores(self, coefs: Floats) -> Floats:
-        """Return the scores of K linear models with weights (K, n), shape (K, m) for m documents."""
+        """Return the scores of K linear models, shape (K, m) for m documents.
+
+        `coefs`, shape (K, n), has a row of weights for each model.
+        """
+        # All values at once; `_columns`, shape (n, m), has a row per feature.
         if not self._is_large:
             return linear_scores(self._columns, coefs)
-        # Features without a weight need not be read.
+        # Otherwise by ranges of documents. Features without a weight need not be
+        # read.
         used_columns = np.flatnonzero(coefs.any(axis=0))
         weights = np.ascontiguousarray(coefs[:, used_columns])
         out = np.empty((coefs.shape[0], self._data.n_documents))
@@ -110,14 +118,17 @@ class ScoredPart:
 
     @cached_property
     def _is_large(self) -> bool:
+        """Whether the part is scored piece by piece."""
         return not self._is_sparse and len(shards_of(self._data.query_ptr)) > 1
 
     @property
     def _is_sparse(self) -> bool:
+        """Whether the features are sparse."""
         return isinstance(self._data.X, SparseRows)
 
     @cached_property
     def _columns(self) -> Any:
+        """Features as rows, shape (n, m); dense ones are copied."""
         return (
             self._data.X.T if self._is_sparse else np.ascontiguousarray(self._data.X.T)
         )

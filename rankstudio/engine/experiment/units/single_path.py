@@ -1,4 +1,8 @@
-"""One path of a plan: a method with one value of each parameter, on the training part of one fold."""
+"""One path of a plan.
+
+It has a method with one value of each parameter, and the training part of one
+fold.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +86,10 @@ class SinglePath:
 
     @property
     def divisor(self) -> float:
-        """Divisor of the criterion: the number of documents if the criterion is a sum over documents."""
+        """Divisor of the criterion.
+
+        It is the number of documents if the criterion is a sum over documents.
+        """
         return (
             float(self.data.y.size) if self.plan.entry.criterion.per_document else 1.0
         )
@@ -94,7 +101,7 @@ class SinglePath:
 
 
 def training_fold(plan: Plan, dataset: FoldedDataset) -> Fold:
-    """Return the first fold that a plan names, or the first of the dataset.
+    """Return the first fold that a plan names; the first of the dataset if it names none.
 
     Raises
     ------
@@ -112,6 +119,9 @@ def training_fold(plan: Plan, dataset: FoldedDataset) -> Fold:
 
 
 def single_plan(plan: Plan, parameters: Mapping[str, Any], fold: int) -> Plan:
-    """Return the plan of one path: one value per parameter, one fold, no selection criterion."""
+    """Return the plan of one path.
+
+    It has one value per parameter, one fold, and no selection criterion.
+    """
     grids = {p.name: (parameters[p.name],) for p in plan.entry.grids}
     return path_plan(plan).changed(parameters={**parameters, **grids}, folds=(fold,))

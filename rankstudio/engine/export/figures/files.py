@@ -1,4 +1,4 @@
-"""Figures as files: the available formats, and the bytes of a figure in each format."""
+"""Figures as files: the formats, and the bytes of a figure in each."""
 
 from __future__ import annotations
 
@@ -63,7 +63,10 @@ def figure_bytes(
 
 @contextmanager
 def _without_font_warnings() -> Iterator[None]:
-    """Silence matplotlib's warning that it cannot store its list of fonts."""
+    """Suppress a warning of matplotlib inside the block.
+
+    It says that matplotlib cannot store its list of fonts.
+    """
     logger = logging.getLogger("matplotlib")
     before = logger.level
     logger.setLevel(logging.ERROR)
@@ -85,9 +88,10 @@ def figure_files(
     style: FigureStyle | None = None,
     dpi: float = 300.0,
 ) -> list[FigureFile]:
-    """Return the files of figures in a folder, with their captions as text files.
+    """Return the files of figures for a folder, with their captions as text files.
 
-    Each is a path with the bytes to write. By default figures are as wide as a column.
+    Nothing is written: each item is a path with the bytes to write. By default
+    figures are as wide as a column.
     """
     style = style_of() if style is None else style
     files = []

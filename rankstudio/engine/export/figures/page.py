@@ -1,4 +1,4 @@
-"""A page with one area on it, whose size follows from what is written around it."""
+"""A page with one plot area, whose size depends on the texts around it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from rankstudio.engine.support.resources import resource
 
 Ticks = Sequence[tuple[float, str]]
 Look = dict[str, Any]
-"""Appearance as keywords of matplotlib: colours, line widths, markers."""
+"""Appearance as keywords of matplotlib: colors, line widths, markers."""
 
 Range = tuple[float, float]
 
@@ -51,9 +51,9 @@ _MARKERS = {
 
 # The following lengths are in sizes of the text.
 _LEGEND_LINE_HEIGHT = 1.35  # from one line of the legend to the next
-_STRIP_WIDTH = 8.0  # of the strip with the colours of an ordered family
+_STRIP_WIDTH = 8.0  # of the strip with the colors of an ordered family
 _MARGIN = 0.4  # empty space at the edges of the page
-_SERIES_ID = re.compile(r"series-(\d+)-")
+_SERIES_ID = re.compile(r"series-(\d+)-")  # of what is painted for a series, in SVG
 _MIN_TICK_GAP = 0.7  # least space between the texts of ticks next to each other
 
 _INTER = str(resource("fonts", "Inter-Regular.ttf"))
@@ -89,12 +89,15 @@ class FigurePage:
         that adapt labels to the width and height of the area, in points.
         """
         self.style = style
+        # Inches, of 72 points. The sizes of page and area are only a first guess:
+        # `finish` sets them.
         self.paper = Paper(figsize=(style.width / 72, style.width / 144), dpi=_DPI)
         self.area = self.paper.add_axes((0.2, 0.2, 0.6, 0.6))
         self.entries: list[Entry] = []
         self.fitters: list[Callable[[float, float], None]] = []
+        # The second font is for texts with characters that Inter does not have.
         self._font = self._other_font = self._font_of_file(_INTER)
-        self._widths: dict[str, float] = {}
+        self._widths: dict[str, float] = {}  # width of each text, in points
         self.area.spines[:].set_visible(False)
         self.area.set_axisbelow(True)
         # All lengths are in points; `em` is the size of the text.
@@ -103,6 +106,7 @@ class FigurePage:
     def width(self, text: str) -> float:
         """Return the width of a text on one line, in points."""
         if text not in self._widths:
+            # Matplotlib also returns the height and the part below the line.
             width, _, _ = text_to_path.get_text_width_height_descent(
                 text, self._font_of(text), ismath=False
             )
@@ -134,8 +138,9 @@ class FigurePage:
     def marker(self, number: int, color: str, size: float) -> Look:
         """Return the properties of a numbered marker for matplotlib.
 
-        `size` is relative to the size of the text.
+        The number chooses its shape; `size` is relative to the size of the text.
         """
+        # The factor makes markers of different shapes look equally large.
         name, factor = _MARKERS[MARKERS[number % len(MARKERS)]]
         look: Look = {
             "marker": name,
@@ -164,10 +169,10 @@ class FigurePage:
     def show_x_axis(
         self, axis: FigureAxis, low: float, high: float, tick_range: Range
     ) -> None:
-        """Add an axis below, between two values, with its line, ticks and title.
+        """Add the x axis, from `low` to `high`, with its line, ticks and title.
 
-        Ticks of counts stay within ``tick_range``, because there is nothing at
-        k = −1, left of k = 1.
+        It is below the area. Ticks of counts stay within ``tick_range``, because
+        there is nothing at k = −1, left of k = 1.
         """
         em = self.style.em
         if axis.logarithmic:
@@ -176,7 +181,7 @@ class FigurePage:
         self.show_line("bottom")
         look: Look = {"length": 0.35 * em, "width": 0.09 * em, "color": self.style.line}
         self.area.tick_params(axis="x", pad=0.25 * em, **look)
-        # Ticks are chosen when the width is known.
+        # Ticks are chosen when the width of the area is known.
         self.fitters.append(
             lambda width, _: self._set_ticks(axis, low, high, width, tick_range)
         )
@@ -195,7 +200,10 @@ class FigurePage:
         look: Look = {"color": self.style.text, "labelpad": 0.2 * self.style.em}
 
         def fit(width: float, _: float) -> None:
-            """Write the title, in one or two lines, for this width of the area."""
+            """Write the title, in one or two lines, for this width of the area.
+
+            Uses `title` and `look` of the method.
+            """
             # A title in the middle of the area may be wider than the area, up
             # to the nearer edge of the page.
             box = self.area.get_position()
@@ -212,7 +220,10 @@ class FigurePage:
         look: Look = {"color": self.style.text, "labelpad": 0.5 * self.style.em}
 
         def fit(_: float, height: float) -> None:
-            """Write the title, in one or two lines, for this height of the area."""
+            """Write the title, in one or two lines, for this height of the area.
+
+            Uses `title` and `look` of the method.
+            """
             self.area.set_ylabel(self.wrapped(title, height), **look)
 
         self.fitters.append(fit)  # called whenever the size of the area changes
@@ -220,7 +231,7 @@ class FigurePage:
     def finish(
         self, height: Callable[[float], float], widest: float = math.inf
     ) -> Paper:
-        """Return the page, laid out, with the height that it requires.
+        """Lay out the page, and return it with the height that it requires.
 
         Parameters
         ----------
@@ -237,6 +248,7 @@ class FigurePage:
         # A first guess of the size of the area, for which the labels are written.
         area_width = 0.7 * style.width
         area_height = 0.3 * style.width
+        # This writes the labels once, and again only if a font has changed.
         is_fitted = not self._find_other_font(area_width, area_height)
 
         # Height of the legends above the area.
@@ -248,12 +260,14 @@ class FigurePage:
         # Labels and area depend on each other's size: repeat until both agree.
         sizes: tuple[float, ...] = ()
         for _ in range(_MAX_LAYOUT_ROUNDS):
+            # Write the labels for the present size of the area.
             if not is_fitted:
                 self._fit(area_width, area_height)
             is_fitted = False
             for text in self.paper.findobj(Text):
                 text.set_fontproperties(self._font_of(text.get_text()))
-            # Space that the labels take around the area, in points.
+            # Space that the labels take around the area, in points: from the area
+            # alone to the area with its labels, both in dots.
             inner = self.area.get_window_extent(renderer)
             outer = self.area.get_tightbbox(renderer)
             assert outer is not None  # an area that is visible has one
@@ -298,12 +312,12 @@ class FigurePage:
     def _find_other_font(self, width: float, height: float) -> bool:
         """Choose another font for texts with characters that Inter does not have.
 
-        The labels are written for the area first, to know their characters.
-        Return whether they must be written again, because the font of some
-        texts has changed.
-
-        Nothing changes if no font has more of them.
+        Inter is the font of all other texts. First write the labels for an area
+        of this width and height, to know their characters. Return whether they
+        must be written again, because Inter lacks some: the font of these texts
+        has changed, unless no font of this computer has more of the characters.
         """
+        # All texts of the page, also those of the legend, which is not yet there.
         self._fit(width, height)
         texts = [
             text.get_text()
@@ -318,6 +332,7 @@ class FigurePage:
         )
         if missing_characters:
             self._other_font = self._font_of_file(_font_with(missing_characters))
+            # Widths in another font are different.
             self._widths.clear()
         return bool(missing_characters)
 
@@ -330,18 +345,20 @@ class FigurePage:
         )
 
     def _font_of_file(self, path: str) -> FontProperties:
+        """Return the font of a file in the size of the text."""
         return FontProperties(
             family=["Inter", "sans-serif"], size=self.style.em, fname=path
         )
 
     def _legends(self) -> list[Legend]:
-        """Return the legends above the area, one for each row of names.
+        """Add the legends above the area, one for each row of names, and return them.
 
-        A single legend would have columns of equal width.
+        A single legend would have columns of equal width. Each entry has a
+        sample, drawn by an "artist" of matplotlib, and a name.
         """
-        # Width of the sample beside a name, and of a row. A tuple of more than
-        # two artists is a strip of colors; a tuple of two is a line with its
-        # band.
+        # A tuple of more than two artists is a strip of colors; a tuple of two
+        # is a line with its band. The width of a sample is in sizes of the
+        # text, the room for a row in points.
         em = self.style.em
         style = self.style
         has_strip = any(
@@ -351,6 +368,7 @@ class FigurePage:
         room = style.width - 2 * _MARGIN * em
 
         # Fill rows with entries; an entry that has no room begins another row.
+        # Between sample and name are 0.6, between entries 1.4 sizes of the text.
         rows: list[list[tuple[Any, str]]] = []
         x = math.inf  # so that the first entry begins a row
         for artist, name in self.entries:
@@ -402,14 +420,15 @@ class FigurePage:
     ) -> None:
         """Write as many ticks on an axis as fit without touching each other.
 
-        `room` is the length of the axis, in points. It is the x axis if there
-        is a `tick_range`, in which ticks of counts stay; otherwise the y axis.
+        The axis goes from `low` to `high`, and `room` is its length in points.
+        It is the x axis if there is a `tick_range`, in which ticks of counts
+        stay; otherwise the y axis.
         """
         labelled: Ticks = []
         is_x_axis = tick_range is not None
         ends = tick_range if tick_range is not None and axis.whole else (low, high)
         least_distance = self.style.em * (2.6 if is_x_axis else 2.2)
-        # Begin with as many as may fit, then try fewer.
+        # Begin with as many as may fit at this distance, then try fewer.
         for max_ticks in range(max(2, int(room / least_distance)), 0, -1):
             labelled = _ticks(axis, *ends, max_ticks)
             positions = [
@@ -424,6 +443,7 @@ class FigurePage:
         drawn_axis.set_ticks(
             [value for value, _ in labelled], [text for _, text in labelled]
         )
+        # Matplotlib would add small ticks to a logarithmic axis.
         drawn_axis.set_ticks([], minor=True)
 
     @staticmethod
@@ -438,8 +458,12 @@ class FigurePage:
     def _are_clear(
         self, positions: Sequence[float], texts: Sequence[str], *, is_x_axis: bool
     ) -> bool:
-        """Return whether texts centered at positions on an axis do not touch each other."""
+        """Return whether texts centered at positions on an axis do not touch.
+
+        The positions are in points from the begin of the axis.
+        """
         em = self.style.em
+        # Half of the length of each text along the axis: of its width or height.
         half_sizes = [(self.width(text) if is_x_axis else em) / 2 for text in texts]
         least_gap = (_MIN_TICK_GAP if is_x_axis else 0.2) * em
         distances = (b - a for a, b in itertools.pairwise(positions))
@@ -457,7 +481,10 @@ def series_id(series: int, number: int) -> str:
 
 
 def _name_id(artist: Any) -> str | None:
-    """Return the id of a name in the legend by the artist beside the name; None if the artist is no series'."""
+    """Return the id of a name in the legend, by the artist beside it.
+
+    None if the artist does not belong to a series.
+    """
     first_artist = artist[0] if isinstance(artist, tuple) else artist
     series = _SERIES_ID.match((first_artist and first_artist.get_gid()) or "")
     return f"name-{series[1]}" if series else None
@@ -465,16 +492,16 @@ def _name_id(artist: Any) -> str | None:
 
 @cache
 def _font_characters(path: str) -> frozenset[str]:
+    """Return the characters that a font has."""
     return frozenset(map(chr, get_font(path).get_charmap()))
 
 
 @lru_cache(maxsize=16)
 def _font_with(characters: frozenset[str]) -> str:
-    """Return the file of the font with the most of some characters.
+    """Return the file of the font that has the most of some characters.
 
-    It is Inter, or a font of this computer.
-
-    DejaVu Sans, which comes with matplotlib, is tried first.
+    It is Inter, or a font of this computer that has more of them. DejaVu Sans,
+    which comes with matplotlib, is tried first.
     """
     fonts = [
         font
@@ -483,10 +510,11 @@ def _font_with(characters: frozenset[str]) -> str:
     ]
     best = _INTER
     best_count = len(characters & _font_characters(_INTER))
+    # False comes before True.
     for font in sorted(fonts, key=lambda font: font.name != "DejaVu Sans"):
         charmap = get_font(font.fname).get_charmap()
         count = sum(ord(character) in charmap for character in characters)
-        # a font of boxes only
+        # The font Last Resort has every character, but only as a box.
         if count > best_count and not font.name.startswith("Last Resort"):
             best = font.fname
             best_count = count
@@ -496,7 +524,7 @@ def _font_with(characters: frozenset[str]) -> str:
 
 
 def _ticks(axis: FigureAxis, low: float, high: float, count: int) -> Ticks:
-    """Return at most about `count` ticks between two values of an axis, with their texts."""
+    """Return about `count` ticks or fewer on an axis, with their texts."""
     if axis.logarithmic:
         return [(v, ticks.power_label(v)) for v in ticks.log_ticks(low, high, count)]
     if axis.whole:
@@ -506,7 +534,11 @@ def _ticks(axis: FigureAxis, low: float, high: float, count: int) -> Ticks:
 
 
 def known_range(axis: FigureAxis, values: Iterable[float]) -> Range:
-    """Return the least and greatest of all values and of the minimum range of an axis."""
+    """Return the least and the greatest value to show on an axis.
+
+    They are those of `values`, and of the ends that the axis sets. Values that
+    are not finite, or not positive on a logarithmic axis, are left out.
+    """
     plottable = [
         v for v in values if math.isfinite(v) and (v > 0 or not axis.logarithmic)
     ]
@@ -522,8 +554,8 @@ def value_range(
 ) -> tuple[float, float]:
     """Return the visible range of an axis, padded at both ends.
 
-    It contains all values and the minimum range of the axis. `room` is the
-    padding as a share of the range.
+    It contains all values, and the ends that the axis sets. `room` is the padding
+    as a share of the range.
     """
     low, high = known_range(axis, values)
     if axis.logarithmic:

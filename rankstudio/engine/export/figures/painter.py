@@ -1,11 +1,11 @@
 """Figures as PDF, SVG and PNG, painted by matplotlib: curves, rows and maps.
 
-Nothing of the clock, the machine, the user's settings or the version of a
-library is in a file: the same figure is the same bytes. Texts are texts: a PDF
-embeds the part of the font that it needs as TrueType, as many journals refuse
-Type 3, and an SVG names the font, so that labels can be searched, edited and
-read aloud. Outlines in their place would look the same on every screen, but say
-nothing.
+A file contains neither the time, the machine, the user's settings nor versions
+of libraries, so that the same figure always has the same bytes.
+
+Texts are stored as texts, not as outlines, so that labels can be searched,
+edited and read aloud. A PDF embeds the part of the font that it needs, as
+TrueType, because many journals refuse Type 3. An SVG only names the font.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _SETTINGS = {
 }
 _CREATOR = {"Creator": "RankStudio"}
 _MOST_PIXELS = 2**16  # greatest width or height that matplotlib supports
-_one_at_a_time = threading.Lock()
+_one_at_a_time = threading.Lock()  # held while a figure is painted
 
 
 def painted(
@@ -139,9 +139,10 @@ def painted(
 
 @contextmanager
 def painting() -> Iterator[None]:
-    """Apply the settings of figures.
+    """Apply the settings of figures inside the block.
 
-    One thread at a time does this, because matplotlib's settings are global.
+    One thread at a time may be in such a block, because matplotlib's settings
+    are global.
     """
     with (
         _one_at_a_time,
@@ -155,7 +156,11 @@ def painting() -> Iterator[None]:
 
 
 def paper_of(figure: Figure, style: FigureStyle) -> Paper:
-    """Return a figure as a laid-out page; call it within :func:`painting`."""
+    """Return a figure as a page with its final layout.
+
+    Call it inside the block of :func:`painting`, which sets up matplotlib.
+    """
+    # The figure of a plug-in, which paints itself.
     if isinstance(figure, OwnFigure):
         return figure.paper(style)
     if isinstance(figure, CurvesFigure):
@@ -167,10 +172,10 @@ def paper_of(figure: Figure, style: FigureStyle) -> Paper:
     )
 
 
-# ordered series with names in the legend; more have a strip of colours with two names
+# ordered series with names in the legend; more have a strip of colors with two names
 _MAX_NAMED_SERIES = 7
-_N_LOOKS = 7
-_NEUTRAL = "#6b7280"
+_N_LOOKS = 7  # categories, each with a color, dashes and a marker
+_NEUTRAL = "#6b7280"  # the color of reference lines on the screen
 _BOLD_FACTOR = 1.6  # thickness of a bold line relative to other lines
 # Dashes and gaps of the reference lines, in sizes of the text.
 _LEVEL_DASHES = ((0.5, 0.35), (0.16, 0.3), (1.0, 0.3))
@@ -180,7 +185,7 @@ _RING_WIDTH = 0.13
 
 
 def curves_paper(figure: CurvesFigure, style: FigureStyle) -> Paper:
-    """Return a page with a figure of curves."""
+    """Return a page with a figure of curves, in its final layout."""
     # Axes and grid.
     page = FigurePage(style)
     (x_low, x_high), (y_low, y_high) = axis_ranges(figure)
@@ -198,7 +203,8 @@ def curves_paper(figure: CurvesFigure, style: FigureStyle) -> Paper:
             (x_low, x_low), (x_high, x_high), linestyle=(0, (3.3, 3.3)), **thin_line
         )
 
-    # Series with their entries in the legend.
+    # Series with their entries in the legend. An artist is matplotlib's name for
+    # anything painted.
     levels = _paint_levels(page, figure)
     for index, series in enumerate(figure.series):
         painted_before = set(page.area.get_children())
@@ -225,7 +231,9 @@ def _number_artists(
     artists: Artist | tuple[Artist, ...],
     index: int,
 ) -> None:
-    """Give the groups of a series in an SVG ids such as "series-3-0", by which pages find all parts of the series.
+    """Give the parts of a series in an SVG ids, such as "series-3-0".
+
+    Pages find all parts of a series by them.
 
     Parameters
     ----------
@@ -249,7 +257,8 @@ def _curves_height(
 ) -> float:
     """Return the height of the plot area of curves, in points.
 
-    A wider page has a relatively lower area.
+    A wider page has a relatively lower area. A figure whose axes have one range
+    has a square area.
     """
     if figure.square:
         return min(area_width, 40 * style.em)
@@ -262,8 +271,11 @@ def _curves_height(
 def axis_ranges(
     figure: CurvesFigure,
 ) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return the visible range of the x axis, and that of the y axis."""
-    # All values that the y axis must show.
+    """Return the visible range of the x axis, and that of the y axis.
+
+    Each is a pair (low, high).
+    """
+    # All values that the axes must show.
     xs = _x_values(figure)
     ys = [v for series in figure.series for v in (*series.y, *series.low, *series.high)]
     ys += [mark.y for mark in figure.marks]
@@ -276,6 +288,7 @@ def axis_ranges(
     )
     if is_filled:
         ys.append(0.0)
+    # Both axes of a square figure have one range.
     if figure.square:
         square_range = value_range(figure.x, xs + ys, 0.03)
         return square_range, square_range
@@ -289,18 +302,21 @@ def axis_ranges(
         for middle in (series.x[0], series.x[-1]):
             xs += [middle - half_bar, middle + half_bar]
 
-    # A range without negative values ends exactly at 0 below filled series.
+    # Padding at both ends: 5 % of the range of y, 2 % of that of x. Below filled
+    # series without negative values, the range begins exactly at 0.
     y_low, y_high = value_range(figure.y, ys, 0.05)
     is_grounded = is_filled and min((v for v in ys if isfinite(v)), default=0.0) >= 0
     return value_range(figure.x, xs, 0.02), (0.0 if is_grounded else y_low, y_high)
 
 
 def _x_values(figure: CurvesFigure) -> list[float]:
+    """Return all values of a figure on the x axis."""
     xs = [v for series in figure.series for v in series.x] + [m.x for m in figure.marks]
     return xs + [level.value for level in figure.levels if level.vertical]
 
 
 def _bar_width(series: Series) -> float:
+    """Return the least distance between two points."""
     return min((b - a for a, b in itertools.pairwise(series.x)), default=1.0)
 
 
@@ -329,11 +345,13 @@ class _SeriesPainter:
         self._figure = figure
         self._series = series
         self._index = index
-        # Few series have dashes: for print as many as have different ones.
+        # Ordered series have dashes only if there are few: up to 4, or for
+        # print as many as there are different dashes.
         self._is_one_of_few = len(figure.series) <= (
             _N_LOOKS if page.style.print else 4
         )
-        # Ordered series, as of a grid, are numbered one after the other.
+        # The number chooses marker and dashes. Ordered series, as of the values
+        # of a grid, are numbered one after the other.
         self._number = series.number if series.order is None else index
         self._color = (
             page.style.line
@@ -342,8 +360,12 @@ class _SeriesPainter:
         )
 
     def paint(self) -> Artist | tuple[Artist, ...]:
-        """Paint the series, and return the artists that show it in the legend."""
+        """Paint the series, and return the artists that show it in the legend.
+
+        An artist is matplotlib's name for anything painted.
+        """
         series = self._series
+        # NaN where an axis cannot show a value: the line has a gap there.
         x = _with_gaps(series.x, self._figure.x)
         y = _with_gaps(series.y, self._figure.y)
         if series.kind == "bars":
@@ -354,14 +376,17 @@ class _SeriesPainter:
         return (*areas[:1], line) if areas else line
 
     def _bars(self, x: Sequence[float], y: Sequence[float]) -> Artist:
+        """Paint bars, and return a sample for the legend."""
         width = 0.92 * _bar_width(self._series)
         self._area.bar(x, y, width, color=self._color, linewidth=0)
         return Patch(color=self._color, linewidth=0)
 
     def _interval(self, x: Sequence[float]) -> list[Artist]:
-        """Paint the intervals of a series, and return what shows them in the legend.
+        """Paint the intervals of a series at the points `x`.
 
-        A line has a band around it; points and single intervals have whiskers.
+        A line has a band around it, which is returned for the legend. Points and
+        single intervals have whiskers, vertical lines, which the legend does not
+        show.
         """
         series = self._series
         low = _with_gaps(series.low, self._figure.y)
@@ -373,6 +398,7 @@ class _SeriesPainter:
             for point in zip(x, low, high, strict=False)
             if all(map(isfinite, point))
         ]
+        # Whiskers.
         if series.kind == "points" or len(intervals) == 1:
             width = _LEVEL_WIDTH * self._style.em
             for x_value, low_end, high_end in intervals:
@@ -383,6 +409,7 @@ class _SeriesPainter:
                     linewidth=width,
                 )
             return []
+        # A band, if there are intervals.
         if not intervals:
             return []
         x_values, low_ends, high_ends = zip(*intervals, strict=True)
@@ -413,6 +440,7 @@ class _SeriesPainter:
         )
         if series.kind == "points":
             return self._area.plot(x, y, linestyle="None", **marker)[0]
+        # Points whose neighbours are gaps.
         isolated = [
             index
             for index, y_value in enumerate(y)
@@ -425,6 +453,8 @@ class _SeriesPainter:
             isolated_x = [x[index] for index in isolated]
             isolated_y = [y[index] for index in isolated]
             self._area.plot(isolated_x, isolated_y, linestyle="None", **marker)
+        # In print, markers distinguish the lines. Many ordered series have none,
+        # because the legend does not name each of them.
         is_named = series.order is None or len(self._figure.series) <= _N_LOOKS
         if not (self._style.print and is_named):
             marker = {"marker": "None"}
@@ -443,6 +473,7 @@ class _SeriesPainter:
             "linewidth": width,
             "linestyle": (0, self._dashes() or None),
         }
+        # Above other lines (2), and below rings and points (3).
         look |= {"zorder": 2.5} if series.bold else {}
         style = "steps-post" if series.kind == "steps" else "default"
         return self._area.plot(
@@ -450,12 +481,14 @@ class _SeriesPainter:
         )[0]
 
     def _marker(self) -> Look:
+        """Return the look of the series' markers."""
         return self._page.marker(self._number, self._color, 0.64)
 
     def _dashes(self) -> tuple[float, ...]:
         """Return the lengths of strokes and gaps, in widths of the line; () for a full line.
 
-        Ordered series have gaps only in figures of few series.
+        They are those that the series sets; otherwise its number chooses them.
+        Steps, and ordered series in figures of many series, are full lines.
         """
         if self._series.dashes is not None:
             return self._series.dashes
@@ -473,7 +506,11 @@ def _with_gaps(values: Sequence[float], axis: FigureAxis) -> list[float]:
 
 
 def _paint_levels(page: FigurePage, figure: CurvesFigure) -> list[Artist]:
-    """Paint the lines of values to compare with; return an artist of each for the legend."""
+    """Paint a line for each level, a value to compare with.
+
+    Return a sample of each line for the legend. A line is vertical or
+    horizontal. A value that the axis cannot show has a sample only.
+    """
     artists: list[Artist] = []
     for index, level in enumerate(figure.levels):
         # Matplotlib measures dashes in widths of the line.
@@ -523,12 +560,14 @@ def _has_legend_entry(figure: CurvesFigure, series: Series) -> bool:
 
 
 def _add_family_to_legend(page: FigurePage, figure: CurvesFigure) -> None:
-    """Add a strip of colors for many ordered series to the legend.
+    """Add a strip of colors to the legend, if there are many ordered series.
 
-    Beside it are the names of the first and the last one, as of the values of λ.
+    Such series have no entries of their own. Beside the strip are the names of
+    the first and the last one, for example of the values of λ.
     """
     family = [series for series in figure.series if series.order is not None]
     if len(family) > _MAX_NAMED_SERIES:
+        # `order` is the position of a color in the scale, from 0 to 1.
         family.sort(key=lambda series: series.order or 0.0)
         colors = tuple(
             Patch(color=page.style.ordered(series.order or 0.0), linewidth=0)
@@ -549,12 +588,16 @@ _HISTOGRAM_HEIGHT = 0.86  # height of the highest bin, as a share of the row
 # distance of a histogram's foot from the middle of its row, as a share of the row
 _HISTOGRAM_FOOT = 0.42
 _BARS_HEIGHT = 1.05 / ROW  # height of all bars of a row, as a share of the row
-_ID = re.compile(r" \(\d{1,9}\)$")
+_ID = re.compile(r" \(\d{1,9}\)$")  # at the end of the name of a feature
 
 
 def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
-    """Return a page with a figure of named rows, with bars or points."""
-    # Axes and names of the rows; row 0 is at the top.
+    """Return a page with a figure of named rows, with bars or points.
+
+    The page has its final layout.
+    """
+    # Axes and names of the rows; row 0 is at the top. The middle of row i is at
+    # y = i.
     page = FigurePage(style)
     n = len(figure.rows)
     low, high = _axis_limits(figure)
@@ -576,7 +619,7 @@ def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
         else:
             _paint_points(page, figure, series)
 
-    # Strong rows: a band behind points; bars are painted strong by themselves.
+    # Strong rows: a band behind points. Bars are strong by their color.
     if not figure.bars:
         for row in figure.strong:
             page.area.axhspan(
@@ -603,9 +646,9 @@ def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
 def name_rows(
     page: FigurePage, names: tuple[str, ...], visible_rows: range, spare: float = 0.0
 ) -> None:
-    """Write names at the left of rows, cut if they are too long.
+    """Write names at the left of rows.
 
-    The id at the end of a name is kept.
+    Names that are too long are cut, but keep the id at their end.
 
     Parameters
     ----------
@@ -619,6 +662,7 @@ def name_rows(
         Width that nothing else needs: the names may take it, if it is more than
         their usual share.
     """
+    # Without the space between a name and its row.
     max_width = max(_MAX_NAME_SHARE * page.style.width, spare) - 0.9 * page.style.em
     page.area.set_yticks(
         visible_rows,
@@ -628,7 +672,10 @@ def name_rows(
 
 
 def _elided_name(page: FigurePage, name: str, room: float) -> str:
-    """Return a name, cut to a width in points, but with the id at its end."""
+    """Return a name, cut to a width, but with the id at its end.
+
+    `room` is the width in points.
+    """
     match = _ID.search(name)
     id_text = match[0] if match and page.width(name) > room else ""
     return (
@@ -663,11 +710,12 @@ def _axis_values(figure: RowsFigure) -> list[float]:
 def _paint_bars(
     page: FigurePage, figure: RowsFigure, series: RowSeries, index: int
 ) -> None:
-    """Paint the bars of a series; strong rows have stronger colors.
+    """Paint a bar in each row for one series of a figure.
 
-    The bars of all series share the height of a row.
+    `index` is the position of the series: the bars of all series share the
+    height of a row. If the figure has strong rows, the other ones are pale.
     """
-    # Bars of rows that are not strong are pale.
+    # The color of each row: that of its number, or of the series.
     style = page.style
     height = _BARS_HEIGHT / len(figure.series)
     pale_color = "#b4b4b4" if style.print else "#a9b6c9"
@@ -680,11 +728,12 @@ def _paint_bars(
         )
     ]
 
-    # Bars of several series share the height of a row.
+    # The bars of a row are one below the other.
     middles = [
         row - _BARS_HEIGHT / 2 + (index + 0.5) * height
         for row in range(len(figure.rows))
     ]
+    # A value that is not finite has no bar.
     lengths = [value if isfinite(value) else nan for value in series.values]
     page.area.barh(middles, lengths, height, color=colors, linewidth=0)
     # A series without marks has an empty tuple of them.
@@ -705,6 +754,7 @@ def _paint_points(page: FigurePage, figure: RowsFigure, series: RowSeries) -> No
     """
     style = page.style
     foot = _HISTOGRAM_FOOT if figure.histograms is not None else 0.0
+    # A row may have a style number of its own, which chooses color and marker.
     for row, value in enumerate(series.values):
         number = figure.numbers[row] if figure.numbers else series.number
         color = style.category(number)
@@ -724,7 +774,8 @@ def _paint_histograms(
 ) -> None:
     """Paint the histogram of each row.
 
-    Its highest bin is almost as high as the row.
+    `histograms` has the share of each bin in each row. The highest bin of a row
+    is almost as high as the row.
     """
     for row, shares in enumerate(histograms.shares):
         tallest = max(shares, default=0.0)
@@ -745,7 +796,7 @@ def _paint_histograms(
             )
 
 
-_N_SHADES = 256
+_N_SHADES = 256  # colors of a map
 _CELL_OVERLAP = 0.2  # as a share of a cell
 
 # The following lengths are in sizes of the text.
@@ -756,12 +807,16 @@ _USUAL_CELL_WIDTH = 1.6
 _MIN_ROW_HEIGHT = 1.2
 _USUAL_MAP_HEIGHT = 62.0
 _MAX_MAP_HEIGHT = 85.0  # the height of a page with texts of 8 points
-_COLOR_BAR_ROOM = 4.8  # width of the bar of colours with its title, without its numbers
+_COLOR_BAR_ROOM = 4.8  # width of the bar of colors with its title, without its numbers
 
 
 def map_paper(figure: MapFigure, style: FigureStyle) -> Paper:
-    """Return a page with a map, whose cells have the colors of their values."""
-    # Cells and what is in them.
+    """Return a page with a map, whose cells have the colors of their values.
+
+    The page has its final layout.
+    """
+    # Cells and what is in them. Rows have their short names if the full ones
+    # would be too high.
     figure = _with_short_rows(figure, style)
     page = FigurePage(style)
     n_columns = len(figure.columns)
@@ -799,7 +854,7 @@ def map_paper(figure: MapFigure, style: FigureStyle) -> Paper:
 
 
 def _with_short_rows(figure: MapFigure, style: FigureStyle) -> MapFigure:
-    """Return a map whose rows have their short texts if there is no room for the name of each.
+    """Return a map with short names of rows, if there is no room for full ones.
 
     A row needs a least height for its name. The rows have the height of the
     page, or the greatest one of a map, without the titles: 4.2 lines.
@@ -819,6 +874,7 @@ def _map_height(figure: MapFigure, style: FigureStyle) -> float:
     the names, but not much more than a usual map.
     """
     n = max(1, len(figure.rows))
+    # Rows with values in their cells have the height of two lines.
     usual_height = (2.0 if figure.written else ROW) * style.em
     if figure.short_rows and not figure.row_title:
         return n * max(
@@ -831,7 +887,10 @@ def _map_height(figure: MapFigure, style: FigureStyle) -> float:
 
 
 def color_range(figure: MapFigure) -> tuple[float, float]:
-    """Return the values of the first and the last color of a map."""
+    """Return the values of the first and the last color of a map.
+
+    They are the ends that the figure sets, otherwise its least and greatest value.
+    """
     finite_values = [v for row in figure.values for v in row if isfinite(v)]
     low = (
         figure.color.low
@@ -869,11 +928,13 @@ def _paint_cells(page: FigurePage, figure: MapFigure) -> PolyCollection:
     n_rows = len(figure.rows)
     n_columns = len(figure.columns)
     end = 0.5 if figure.written else 0.5 + _CELL_OVERLAP
-    # relative to the middle
+    # Coordinates x and y: of four corners relative to the middle, and of the
+    # middles.
     corners = np.array([[-0.5, -0.5], [end, -0.5], [end, end], [-0.5, end]])
     middles = np.array(
         [(column, row) for row in range(n_rows) for column in range(n_columns)]
     ).reshape(-1, 2)
+    # Shape (cells, 4, 2); no cell reaches beyond the edge of the map.
     outlines = np.minimum(
         middles[:, np.newaxis] + corners, [n_columns - 0.5, n_rows - 0.5]
     )
@@ -904,10 +965,10 @@ def _paint_values(page: FigurePage, figure: MapFigure) -> None:
     style = page.style
     low, high = color_range(figure)
     cells = [
-        (r, c, v)
-        for r, row in enumerate(figure.values)
-        for c, v in enumerate(row)
-        if isfinite(v)
+        (row_number, column, cell)
+        for row_number, row in enumerate(figure.values)
+        for column, cell in enumerate(row)
+        if isfinite(cell)
     ]
     written_texts = []
     for row, column, value in cells:
@@ -924,7 +985,10 @@ def _paint_values(page: FigurePage, figure: MapFigure) -> None:
     )
 
     def fit(width: float, height: float) -> None:
-        """Show the texts if there is room for the widest one, otherwise hide them."""
+        """Show the texts if there is room for the widest one, otherwise hide them.
+
+        `width` and `height` are those of the area, in points.
+        """
         is_wide_enough = widest + 0.4 * style.em <= width / len(figure.columns)
         for text in written_texts:
             text.set_visible(
@@ -953,7 +1017,7 @@ def _paint_marked(page: FigurePage, figure: MapFigure) -> None:
 
     # Thinner outlines in narrow cells.
     def fit(width: float, _: float) -> None:
-        """Set the widths of the outlines for this width of the area."""
+        """Set the widths of the outlines for this width of the area, in points."""
         has_narrow_cells = width / max(1, len(figure.columns)) < 1.2 * em
         factor = 0.6 if has_narrow_cells else 1.0
         for outline, thickness in outlines:
@@ -968,10 +1032,15 @@ def _paint_marked(page: FigurePage, figure: MapFigure) -> None:
 
 
 def _name_groups(page: FigurePage, figure: MapFigure) -> None:
-    """Write the names of groups of columns above lines that span their columns."""
-    # Lines and names are a little above the top of the area.
+    """Write the names of groups of columns above lines that span their columns.
+
+    `groups` of the figure has the name of each group and its number of columns,
+    from left to right.
+    """
+    # Lines and names are a little above the top of the area, y = 1: by a
+    # quarter of the size of the text, in inches of 72 points.
     em = page.style.em
-    first = 0
+    first = 0  # column
     transform = page.area.get_xaxis_transform() + ScaledTranslation(
         0, 0.25 * em / 72, page.paper.dpi_scale_trans
     )
@@ -990,9 +1059,11 @@ def _name_groups(page: FigurePage, figure: MapFigure) -> None:
         )
         first += n
 
-    # Names that are too long for the final width are shortened.
     def fit(width: float, _: float) -> None:
-        """Write the names again, as short as this width of the area requires."""
+        """Write the names again, as short as this width of the area requires.
+
+        Uses `written_texts`, a text for each group.
+        """
         for text, (name, n) in zip(written_texts, figure.groups, strict=True):
             text.set_text(page.elided(name, n * width / len(figure.columns) - 0.4 * em))
 
@@ -1019,7 +1090,7 @@ def _name_columns(page: FigurePage, figure: MapFigure, cell: float) -> None:
     """
     widest = max(map(page.width, figure.columns), default=0.0) + 0.7 * page.style.em
     step = max(1, math.ceil(widest / cell))
-    # -1 stands for a name that is no number.
+    # The number of each column in its name; -1 stands for a name that is none.
     numbers = [int(name) if name.isdecimal() else -1 for name in figure.columns]
     columns: Sequence[int] = range(0, len(numbers), step)
     if step > 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers))):
@@ -1041,7 +1112,8 @@ def _name_columns(page: FigurePage, figure: MapFigure, cell: float) -> None:
 def _color_bar_ticks(figure: MapFigure) -> Ticks:
     """Return the values at the color bar of a map, and their texts.
 
-    The text at an end has "≤" or "≥" if values lie outside.
+    They are those that the figure sets, if any. The text at an end has "≤" or
+    "≥" if values of cells lie outside.
     """
     if figure.ends:
         return figure.ends
@@ -1072,9 +1144,10 @@ def _paint_color_bar(
 ) -> None:
     """Paint the bar of colors beside a map, with its numbers and title.
 
-    If small values are the strongest, as for ranks, the first rank is at the top.
+    If small values are dark, as for ranks, the least value is at the top.
     """
-    # The colors of the cells, without a frame.
+    # The colors of the cells, without a frame. `fit` below sets the position of
+    # the bar.
     em = page.style.em
     style = page.style
     bar = page.area.inset_axes((0, 0, 1, 1))
@@ -1083,7 +1156,7 @@ def _paint_color_bar(
     assert colors.solids is not None  # only a map of lines has none
 
     # Vector graphics instead of an image, with edges that hide the seams
-    # between the colours.
+    # between the colors.
     colors.solids.set(rasterized=False, edgecolor="face", linewidth=0.05 * em)
 
     # Numbers beside the bar.
@@ -1094,9 +1167,11 @@ def _paint_color_bar(
         bar.invert_yaxis()
 
     def bounds(length: float) -> Bbox:
-        """Return the position of the bar on the page.
+        """Return the position of the bar on the page, in shares of the page.
 
-        The bar is next to the area, and begins at the top of the area.
+        `length` is that of the bar in points. The bar is beside the area, one
+        size of the text wide and away from it, and begins at the top of the
+        area.
         """
         area = page.area.get_position()
         page_width, page_height = 72 * page.paper.get_size_inches()
@@ -1107,7 +1182,6 @@ def _paint_color_bar(
             length / page_height,
         )
 
-    # Length and title of the bar depend on the final height.
     def fit(_: float, height: float) -> None:
         """Set the length and the title of the bar for this height of the area."""
         length = min(max(height, _MIN_COLOR_BAR * em), _MAX_COLOR_BAR * em)

@@ -1,4 +1,4 @@
-"""How figures look: width, size of the text, and the colours of screens or of print."""
+"""The style of figures: width, size of the text, and colors for screens or print."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ CATEGORIES = (
     "#3c99cd",
     "#1b2330",
 )
-"""Blue, amber, vermilion, purple, green, sky blue and the colour of text, on a light ground: the hues of
-Okabe and Ito, so dark that each has a contrast of 3:1 to it, and any two are distinct with any colour
-vision."""
+"""Blue, amber, vermilion, purple, green, sky blue and the color of text.
+
+They are the hues of Okabe and Ito, darker, so that each has a contrast of 3:1 to
+a light background. Any two are distinct with any color vision.
+"""
 
 DASHES: tuple[tuple[float, ...], ...] = (
     (),
@@ -39,7 +41,10 @@ VIRIDIS = (
     "440154", "481769", "472c7a", "423f85", "3b518b", "33628d", "2c718e", "26818e", "21908c",
     "1f9f88", "27ad80", "3dbc73", "5cc862", "81d34c", "aadc31", "d5e219", "fde725",
 )  # fmt: skip
-"""Viridis at 0, 1/16, …, 1 (van der Walt and Smith, CC0); between them the map is linear to the eye."""
+"""Viridis at 0, 1/16, …, 1 (van der Walt and Smith, CC0).
+
+Between these colors, the map looks linear.
+"""
 
 
 Colors = Literal["light", "print"]
@@ -59,7 +64,7 @@ _PRINT_PALETTE = (
 )
 
 _VIRIDIS = VIRIDIS[:-2:2]  # without its last part, which vanishes on white
-_GREYS = ("1a1a1a", "e4e4e4")
+_GREYS = ("1a1a1a", "e4e4e4")  # the darkest and the lightest grey of print
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,7 @@ class FigureStyle:
     font : float
         Text size in points.
     colors : {"light", "print"}
-        Colours for a light screen; or dark colours for print that also differ
+        Colors for a light screen; or dark colors for print that also differ
         in grey, with dashes and markers.
     height : float, optional
         Height in points; by default suited to the figure.
@@ -94,22 +99,22 @@ class FigureStyle:
 
     @property
     def text(self) -> str:
-        """Colour of names and titles."""
+        """Color of names and titles."""
         return "#000000" if self.print else "#1b2330"
 
     @property
     def muted(self) -> str:
-        """Colour of the numbers at the axes."""
+        """Color of the numbers at the axes."""
         return "#000000" if self.print else "#4d5666"
 
     @property
     def line(self) -> str:
-        """Colour of axes."""
+        """Color of axes."""
         return "#000000" if self.print else "#8b94a3"
 
     @property
     def faint(self) -> str:
-        """Colour of grids, and of empty cells."""
+        """Color of grids, and of empty cells."""
         return "#dddddd" if self.print else "#e6e9ef"
 
     @property
@@ -118,17 +123,17 @@ class FigureStyle:
         return self.font
 
     def category(self, number: int) -> str:
-        """Return the colour of a style number, from 0.
+        """Return the color of a style number, from 0.
 
-        The colours repeat after seven.
+        The colors repeat after seven.
         """
         palette = _PRINT_PALETTE if self.print else CATEGORIES
         return palette[number % len(palette)]
 
     def ordered(self, share: float) -> str:
-        """Return the colour of a line at a position in an order.
+        """Return the color of a line at a position in an order.
 
-        The colour is dark for 0 and light for 1; both are visible.
+        The color is dark for 0 and light for 1; both are visible.
         """
         return (
             # The lightest colors of each scale cannot be seen on white.
@@ -138,14 +143,14 @@ class FigureStyle:
         )
 
     def series(self, number: int, order: float | None) -> str:
-        """Return the colour of a series.
+        """Return the color of a series.
 
-        It is the colour of its style, or of its position in an order.
+        It is the color of its style, or of its position in an order.
         """
         return self.category(number) if order is None else self.ordered(order)
 
     def heat(self, share: float, *, first_dark: bool = False) -> str:
-        """Return the colour of a cell at a position in the range.
+        """Return the color of a cell at a position in the range.
 
         For print, larger values are darker.
         """
@@ -155,7 +160,7 @@ class FigureStyle:
 
 
 def on_ground(color: str) -> str:
-    """Return a text colour that is readable on a background."""
+    """Return a text color that is readable on a background."""
     red, green, blue = (part / 255 for part in bytes.fromhex(color[1:]))
     luminance = 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2
     return "#ffffff" if luminance < 0.3 else "#000000"
@@ -167,7 +172,7 @@ PRESETS: dict[str, tuple[float, float]] = {
     "slide": (254.0, 18.0),
     "poster": (400.0, 28.0),
 }
-"""Widths in millimetres and sizes of text in points, by what a figure is for."""
+"""Widths in millimetres and sizes of text in points, by the use of a figure."""
 
 _WIDTH_RANGE = (20.0, 2000.0)
 _FONT_RANGE = (4.0, 100.0)
@@ -180,7 +185,7 @@ def style_of(
     colors: str = "light",
     height: str | None = None,
 ) -> FigureStyle:
-    """Return the style for textual options.
+    """Parse the options for the style of figures, and return the style.
 
     Parameters
     ----------
@@ -199,6 +204,8 @@ def style_of(
     ParameterError
         For an invalid option.
     """
+    # A preset has a width in millimetres and a size of the text. The width 0.0
+    # means that the text is a length, with the usual size of the text, 8.
     preset_width, preset_font = PRESETS.get(width.strip().lower(), (0.0, 8.0))
     millimetres = preset_width or _millimetres("width", width)
     size = preset_font if font is None else font
@@ -206,7 +213,7 @@ def style_of(
         raise ParameterError(
             "font", size, f"points from {_FONT_RANGE[0]:g} to {_FONT_RANGE[1]:g}"
         )
-    # The entry of `COLORS` has a narrower type than the text.
+    # The equal entry of `COLORS`, which has the type of a scheme, not of any text.
     color_scheme = next((scheme for scheme in COLORS if scheme == colors), None)
     if color_scheme is None:
         raise ParameterError("colors", colors, " or ".join(COLORS))
@@ -238,7 +245,8 @@ def _millimetres(name: str, text: str) -> float:
 def _mixed_color(colors: tuple[str, ...], share: float) -> str:
     """Return the color at a share, from 0 to 1, of the way through some colors.
 
-    `colors` are hexadecimal, without "#"; the way is divided equally among them.
+    `colors` are hexadecimal, without "#", at equal distances on the way. Between
+    two of them, the color is a mixture.
     """
     position = min(max(share, 0.0), 1.0) * (len(colors) - 1)
     start = min(int(position), len(colors) - 2)

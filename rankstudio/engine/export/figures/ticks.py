@@ -25,7 +25,8 @@ DECIMAL_STEPS = (1.0, 2.0, 5.0, 10.0)
 def nice_step(span: float, count: float, steps: Sequence[float] = STEPS) -> float:
     """Return a round step that gives about `count` parts of a span, or a few less.
 
-    It is the smallest sufficient product of one of ``steps`` and a power of ten.
+    It is the smallest product of one of ``steps`` and a power of ten that gives
+    at most `count` parts.
     """
     # Any step will do for an empty span.
     if not (span > 0 and math.isfinite(span)):
@@ -62,23 +63,26 @@ def decimals(step: float) -> int:
 def tick_labels(ticks: list[float]) -> list[str]:
     """Return the labels of ticks, all with the same number of decimals."""
     if len(ticks) < 2:
-        return [f"{t:.4g}" for t in ticks]
+        return [f"{tick:.4g}" for tick in ticks]
     step = min(b - a for a, b in pairwise(ticks))
     largest = max(abs(ticks[0]), abs(ticks[-1]))
-    # Large numbers and tiny steps would need too many digits without an exponent.
+    # Large numbers and tiny steps would need too many digits without an exponent:
+    # they have as many significant digits as distinguish the ticks, 3 to 15.
     if largest >= 1e6 or step < 1e-7:
-        digits = min(
-            max(3, math.ceil(math.log10(largest / step)) + 1), 15
-        )  # as many as distinguish the ticks
-        return [f"{t:.{digits}g}" for t in ticks]
+        digits = min(max(3, math.ceil(math.log10(largest / step)) + 1), 15)
+        return [f"{tick:.{digits}g}" for tick in ticks]
+    # Decimal places.
     places = decimals(step)
     # A tick at 0 may be some eps of a step, even a negative number: it is
     # written without a minus.
-    return [grouped(0.0 if abs(t) < step * 1e-6 else t, places) for t in ticks]
+    return [grouped(0.0 if abs(tick) < step * 1e-6 else tick, places) for tick in ticks]
 
 
 def grouped(value: float, places: int = 0) -> str:
-    """Return a number with its digits in groups of three, by the user's language, and a typographic minus.
+    """Return a number as text, with its digits in groups of three.
+
+    The language of the user decides how they are separated. The minus is a
+    typographic one.
 
     If the language separates groups by a point, numbers with decimals are not
     grouped: their decimals have a point, too.
@@ -90,18 +94,23 @@ def grouped(value: float, places: int = 0) -> str:
 
 
 def log_ticks(low: float, high: float, count: float) -> list[float]:
-    """Return round values in [low, high], which is above 0, for a logarithmic axis.
+    """Return about `count` round values in [low, high] for a logarithmic axis.
 
-    Powers of ten, every second or third of them if there are many; 1, 2 and 5
-    times each if there are few; otherwise the values of :func:`nice_ticks`.
+    `low` is above 0. The values are powers of ten, only every second or third
+    of them if there are many. If there are fewer than 3, they are 1 and 3 times
+    each power, or else 1, 2 and 5 times. If there are still fewer, they are
+    round values at equal distances.
     """
     first = math.floor(math.log10(low))
     last = math.ceil(math.log10(high))
+    # Factors of the powers of ten.
     for digits in ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0)):
         # Only powers of ten alone are thinned out.
         step = max(1, math.ceil((last - first) / count)) if digits == (1.0,) else 1
         ticks = [
-            d * 10.0**power for power in range(first, last + 1, step) for d in digits
+            digit * 10.0**power
+            for power in range(first, last + 1, step)
+            for digit in digits
         ]
         visible = [tick for tick in ticks if low <= tick <= high]
         if len(visible) >= min(3.0, count):

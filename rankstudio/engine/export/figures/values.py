@@ -1,4 +1,4 @@
-"""Figures as values: the shown values, axes and names of a figure, independent of how it is painted."""
+"""Figures as values: their points, axes and names, but not how they are painted."""
 
 from __future__ import annotations
 
@@ -163,8 +163,13 @@ class CurvesFigure:
         return not any(_has_finite_point(series.x, series.y) for series in self.series)
 
     def table(self) -> Table:
-        """Return header and rows of the plotted values, one row per point."""
-        # Points of the series; the range has two further columns if any series has one.
+        """Return header and rows of the plotted values, one row per point.
+
+        They are the points of the series, then levels (lines to compare with) and
+        marked points.
+        """
+        # Points of the series; their ranges have two further columns if any series
+        # has ranges.
         has_ranges = any(series.low for series in self.series)
         header = [
             "series",
@@ -179,7 +184,7 @@ class CurvesFigure:
             for index, (x, y) in enumerate(zip(series.x, series.y, strict=True)):
                 range_cells = [low[index], high[index]] if has_ranges else []
                 rows.append([series.label or series.note, x, y, *range_cells])
-        # Levels have one coordinate, marks have both.
+        # Levels have one coordinate, marks have both. NaN is an empty cell.
         blanks: list[Cell] = [float("nan")] * 2 if has_ranges else []
         for level in self.levels:
             x, y = (
@@ -320,15 +325,16 @@ class RowsFigure:
             header += self.histograms.columns
             columns += list(zip(*self.histograms.shares, strict=True))
 
-        # Rows of the columns.
+        # So far the values are columns: make rows of them.
         return header, [
-            [name, *(c[row] for c in columns)] for row, name in enumerate(self.rows)
+            [name, *(column[row] for column in columns)]
+            for row, name in enumerate(self.rows)
         ]
 
 
 @dataclass(frozen=True)
 class MapFigure:
-    """A value for each row and column, shown as a colour.
+    """A value for each row and column, shown as a color.
 
     Attributes
     ----------
@@ -341,7 +347,7 @@ class MapFigure:
     row_title, column_title : str
         Meaning of rows and columns; "" for rows with self-explanatory names.
     color : FigureAxis
-        Quantity of the colours, and its range; values beyond have the last colour.
+        Quantity of the colors, and its range; values beyond have the last color.
     decimals : int
         Number of decimals of the written values.
     written : bool
@@ -353,7 +359,7 @@ class MapFigure:
     mark_label : str
         Meaning of the highlighted cells.
     ends : tuple of (float, str)
-        Values of the colour bar with words instead of numbers; empty for numbers.
+        Values of the color bar with words instead of numbers; empty for numbers.
     groups : tuple of (str, int)
         Groups of adjacent columns, by name and count; empty for none.
     named : tuple of str
@@ -391,7 +397,8 @@ class MapFigure:
         return all(isnan(value) for row in self.values for value in row)
 
     def table(self) -> Table:
-        """Return header and rows of the plotted values: the same rows and columns as the map."""
+        """Return header and rows of the plotted values, as they are in the map."""
+        # Full names of the columns, where those of the map are short.
         columns = self.named or [
             f"{self.column_title} {name}".strip() for name in self.columns
         ]
@@ -446,4 +453,5 @@ def _has_finite_point(x: Sequence[float], y: Sequence[float]) -> bool:
 
 
 def _nan_if_empty(values: tuple[float, ...], series: Series) -> tuple[float, ...]:
+    """Return values, or NaN for each point without any."""
     return values or (float("nan"),) * len(series.x)

@@ -1,1 +1,1 @@
-"""Models that other programs learned, read from their files: each becomes a weighted sum or trees."""
+"""Models of other programs, read from files as weighted sums or trees."""

@@ -28,7 +28,9 @@ def is_foreign_text(path: Path) -> bool:
 
 
 def parsed_file(path: Path) -> ParsedModel | None:
-    """Return the model of another program in a file; None for other files, and if no plug-in reads it.
+    """Return the model of another program in a file.
+
+    The result is None for other files, and if no plug-in reads it.
 
     Raises
     ------
@@ -47,7 +49,9 @@ def model_in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Mo
 
 
 def foreign_model(path: Path, dataset: FoldedDataset) -> Model | None:
-    """Return the model of another program as a model of the data's features; None for other files.
+    """Return the model of another program as a model of the data's features.
+
+    The result is None for other files.
 
     Parameters
     ----------
@@ -80,6 +84,7 @@ def own_model(path: Path) -> Model:
     try:
         return load_model(path)
     except DataError as error:
+        # With the plug-in, the file is no model of another program either.
         if any(_readers()):
             raise
         text = tr(

@@ -1,4 +1,4 @@
-"""A model of another program as it was read, before its features are found in some data."""
+"""A model of another program, before its features are matched with those of data."""
 
 from __future__ import annotations
 
@@ -14,14 +14,20 @@ from rankstudio.engine.export.trees import ScoreTree
 from rankstudio.engine.language import tr
 
 Numbering = Literal["column", "id", "set"]
-"""Meaning of a feature's number: a column from 0, an id of the data, or a position in a feature set."""
+"""Meaning of the number of a feature.
 
-_MOST_NODES = 5_000_000
+It is a column from 0, an id of the data, or a position in a feature set.
+"""
+
+_MOST_NODES = 5_000_000  # of a tree, with its leaves
 # The greatest double that is rounded to a finite float.
 _LAST_FLOAT = math.nextafter(2.0**128 - 2.0**103, 0.0)
 
 Split = tuple[int, float, Hashable, Hashable]
-"""Feature, threshold, key of the child for values up to the threshold, key of the child for values above."""
+"""Feature, threshold, and the keys of two children.
+
+The first child is for values up to the threshold, the second for values above.
+"""
 
 
 @dataclass(frozen=True)
@@ -71,10 +77,10 @@ def unreadable(program: str, expected: str) -> UnreadableModelError:
 def flat_tree(
     program: str, root: Hashable, node_of: Callable[[Any], Split | float]
 ) -> ScoreTree:
-    """Return the tree with a root, whose nodes are found by their keys, each once.
+    """Return the tree below a root, as flat lists of splits and leaves.
 
-    A split is a tuple of feature, threshold, and the keys of the low and the
-    high child.
+    A function gives each node by its key. A split is a tuple of feature,
+    threshold, and the keys of the low and the high child.
 
     Parameters
     ----------
@@ -95,8 +101,9 @@ def flat_tree(
     splits: list[list[Any]] = []
     leaves: list[float] = []
 
-    # Key of a node, index of its parent, and the position of the node's index
-    # in the parent's list.
+    # Nodes to visit: the key of a node, the index of its parent in `splits` (-1
+    # for the root), and the position in the parent's list where the index of the
+    # node is entered, 2 for the low and 3 for the high child.
     pending: list[tuple[Hashable, int, int]] = [(root, -1, 0)]
     visited: set[Hashable] = set()
     while pending:
@@ -114,7 +121,7 @@ def flat_tree(
             feature, number, low_key, high_key = node
             index = len(splits)
             splits.append([feature, number, 0, 0])
-            # the low side is visited first
+            # The last one is taken first: the low side.
             pending += [(high_key, index, 3), (low_key, index, 2)]
         if not math.isfinite(number) or has_too_many_nodes:
             raise unreadable(program, tr("finite numbers and trees with an end"))
@@ -132,7 +139,9 @@ def tree_of_lists(
     split: Callable[[int], tuple[int, float]],
     leaf: Callable[[int], float],
 ) -> ScoreTree:
-    """Return a tree whose nodes have the numbers 0, the root, 1, 2, ….
+    """Return the tree of lists of numbered nodes.
+
+    The root has the number 0.
 
     Parameters
     ----------
@@ -152,7 +161,10 @@ def tree_of_lists(
     """
 
     def node_of(node: Any) -> Split | float:
-        """Return the split or the leaf's value of a node; a leaf has no children, -1."""
+        """Return the split of a node by its number, or the value of a leaf.
+
+        The children of a leaf are -1. Uses the arguments of the outer function.
+        """
         if type(node) is not int or not 0 <= node < len(left):
             raise unreadable(program, tr("each node of a tree once"))
         return (
@@ -168,6 +180,8 @@ def greatest_up_to(threshold: float) -> float:
     A program that compares floats rounds a double to the nearest float; if two
     floats are equally near, to the float whose last bit is 0.
     """
+    # The threshold as a float. A double rounds to at most this float if it is
+    # at most the middle between the float and the next one.
     low = nearest_float(threshold)
     # The threshold is beyond the range of floats.
     if not math.isfinite(float(low)):
@@ -176,9 +190,9 @@ def greatest_up_to(threshold: float) -> float:
     if low == np.finfo(np.float32).max:
         return _LAST_FLOAT
     high = np.nextafter(low, np.float32(np.inf))
-    # exact, because a double has more bits than a float
+    # The middle is exact, because a double has more bits than a float. It is
+    # rounded down to `low` if the last bit of `low` is 0.
     middle = (float(low) + float(high)) / 2
-    # then the last bit of the lower float is 0
     is_rounded_down = int(low.view(np.uint32)) % 2 == 0
     return middle if is_rounded_down else math.nextafter(middle, -math.inf)
 
@@ -197,31 +211,32 @@ def nearest_float(value: float) -> np.float32:
 
 
 def finite(program: str, value: object) -> float:
-    """Return a number of a file, which may be a text.
+    """Return a finite number of a model's file, which may be written as a text.
 
-    UnreadableModelError is raised for anything else.
+    UnreadableModelError, with the name of the program, is raised for anything
+    else.
     """
+    # A value that is no number becomes NaN.
     try:
         number = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         number = math.nan
-    # NaN stands for what is no number.
     if not math.isfinite(number):
         raise unreadable(program, tr("finite numbers"))
     return number
 
 
 def whole(program: str, value: object, least: int = 0) -> int:
-    """Return a whole number of a file, which may be a text.
+    """Return a whole number of a model's file, which may be written as a text.
 
-    `least` is the smallest allowed number. UnreadableModelError is raised for
-    anything else.
+    `least` is the smallest allowed number. UnreadableModelError, with the name
+    of the program, is raised for anything else.
     """
+    # A value that is no whole number becomes a number that is too small.
     try:
         number = -1 if isinstance(value, bool | float) else int(str(value))
     except ValueError:
         number = least - 1
-    # A number that is too small stands for what is no whole number.
     if not least <= number < 2**31:
         raise unreadable(program, tr("whole numbers of features and nodes"))
     return number

@@ -1,4 +1,4 @@
-"""Files of models in the formats of plug-ins, which only the reader of the plug-in can score with."""
+"""Files of models in formats of plug-ins, whose readers compute the scores."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from rankstudio.engine.export.models import Model, Weight
 from rankstudio.engine.export.plugin_formats import KIND, readable_formats
 from rankstudio.engine.language import tr
 
+# endings of other files, which are no models of plug-ins
 _OTHER_ENDINGS = frozenset((".json", ".toml", ".py", ".rankstudio"))
 _FOREIGN_METHOD = "foreign"  # the same as for parsed models of other programs
 _N_TRIAL_ROWS = 8  # number of documents on which a reader is tried
@@ -20,13 +21,16 @@ _MAX_MODEL_BYTES = 1 << 28
 
 
 def is_plugin_model(path: Path) -> bool:
-    """Return whether a file has the ending of a plug-in's format of models, and of no data format."""
+    """Return whether a file has the ending of a plug-in's format of models.
+
+    The ending must not be that of a data format, too.
+    """
     ending = path.suffix.lower()
     return ending not in data_endings() and may_be_plugin_model(path) and path.is_file()
 
 
 def may_be_plugin_model(path: Path) -> bool:
-    """Return whether a file that is said to be a model has the ending of a plug-in's format."""
+    """Return whether a model's file has the ending of a plug-in's format."""
     ending = path.suffix.lower()
     return ending not in _OTHER_ENDINGS and any(
         form.entry.suffix.lower() == ending for form in readable_formats()
@@ -65,8 +69,8 @@ def plugin_model(path: Path, dataset: FoldedDataset) -> Model | None:
         packages = {"first": forms[0].package, "second": forms[1].package}
         raise DatasetError(text.format(path=shown_path(path), **packages))
 
-    # The model keeps the content of the file, which the plug-in reads when it
-    # scores. There is one: `may_be_plugin_model` has compared the ending.
+    # There is a format: `may_be_plugin_model` has compared the ending. The model
+    # keeps the content of the file, which the plug-in reads when it scores.
     form = forms[0]
     content = _read_model_file(path)
     ids = dataset.feature_ids.tolist()
@@ -94,15 +98,16 @@ def plugin_model(path: Path, dataset: FoldedDataset) -> Model | None:
         source=str(path),
     )
 
-    # Scoring a few rows raises the reader's errors now.
+    # Called for the errors of the reader only: score a few documents.
     model.predict(dataset.folds[0].train.X[:_N_TRIAL_ROWS], dataset.feature_ids)
     return model
 
 
 def _read_model_file(path: Path) -> bytes:
-    """Return the bytes of a regular file.
+    """Return the content of the file of a model.
 
-    DatasetError if it is larger than a model may be.
+    DatasetError is raised if it is larger than a model may be, or cannot be
+    read.
     """
     size = regular_file_size(path)
     if size > _MAX_MODEL_BYTES:

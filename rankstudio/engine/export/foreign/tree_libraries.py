@@ -1,4 +1,4 @@
-"""Models of LightGBM, XGBoost and CatBoost, from the texts that these libraries save."""
+"""Models of LightGBM, XGBoost and CatBoost, from the texts that they save."""
 
 from __future__ import annotations
 
@@ -25,23 +25,28 @@ from rankstudio.engine.language import tr
 
 _XGBOOST = "XGBoost"
 _CATBOOST = "CatBoost"
-_NUMBERED_NAME = re.compile(r"f[0-9]{1,7}")
+_NUMBERED_NAME = re.compile(r"f[0-9]{1,7}")  # name that XGBoost makes for a feature
 _MAX_DEPTH = 16  # greatest depth of a symmetric tree, as in CatBoost
 
 
 def lightgbm_model(text: str) -> ParsedModel:
-    """Return the model in LightGBM's text, which is checked before LightGBM reads it."""
+    """Return the model in a text of LightGBM, after checking its trees.
+
+    LightGBM itself reads the text later, and could crash on an invalid one.
+    """
     # Lines "key=value" before the first tree; [::2] leaves out the "=".
     header = dict(
         line.partition("=")[::2] for line in text.partition("\nTree=")[0].splitlines()
     )
     names = tuple(header.get("feature_names", "").split())
+    # Number of features: the greatest index, from 0, and 1.
     n = whole("LightGBM", header.get("max_feature_idx", len(names) - 1)) + 1
     try:
         # Called for its errors only.
         checked_trees(text, n)
     except DataError as error:
         raise UnreadableModelError(str(error)) from error
+    # Names that cannot be those of all features are ignored.
     return ParsedModel(
         "LightGBM", names=names if len(names) == n else (), n_features=n, lightgbm=text
     )
@@ -50,9 +55,8 @@ def lightgbm_model(text: str) -> ParsedModel:
 def xgboost_model(values: Mapping[str, Any]) -> ParsedModel:
     """Return the model in the JSON of XGBoost's ``Booster.save_model``.
 
-    Its booster is gbtree, dart or gblinear.
-
-    A value less than the split condition goes left; both are compared as 32-bit floats.
+    Its kind, the booster, is gbtree, dart or gblinear. In a tree, a value less
+    than the condition of a split goes left; both are compared as 32-bit floats.
     """
     try:
         # Models with several scores for a document are refused.
@@ -95,12 +99,14 @@ def xgboost_model(values: Mapping[str, Any]) -> ParsedModel:
 def _xgboost_tree(tree: Mapping[str, Any], factor: float) -> ScoreTree:
     """Return a tree of XGBoost, whose leaves are multiplied by a factor.
 
-    The condition of a leaf is its value.
+    `tree` has several lists with an item for each node. The condition of a
+    split is its threshold, that of a leaf its value.
     """
     left = tree["left_children"]
     right = tree["right_children"]
     features = tree["split_indices"]
     conditions = tree["split_conditions"]
+    # A split by categories has another type than 0.
     has_categories = any(tree.get("split_type", ()))
     if has_categories or not len(left) == len(right) == len(features) == len(
         conditions
@@ -108,7 +114,11 @@ def _xgboost_tree(tree: Mapping[str, Any], factor: float) -> ScoreTree:
         raise unreadable(_XGBOOST, tr("splits of numbers, no categories"))
 
     def split(node: int) -> tuple[int, float]:
-        """Return feature and threshold of a node."""
+        """Return the feature and the threshold of a node by its number.
+
+        XGBoost goes left for values below the condition, RankStudio for values
+        up to a threshold. Uses `features` and `conditions` of the tree.
+        """
         return whole(_XGBOOST, features[node]), greatest_below(
             finite(_XGBOOST, conditions[node])
         )
@@ -121,15 +131,16 @@ def _xgboost_tree(tree: Mapping[str, Any], factor: float) -> ScoreTree:
 def xgboost_dump(trees: list[Any]) -> ParsedModel:
     """Return the model in the JSON of XGBoost's ``Booster.get_dump``.
 
-    It names the feature of each split.
+    The dump has the name of the feature of each split, but no list of features.
     """
-    numbers: dict[str, int] = {}  # of the features by name, in order of occurrence
+    # Number of each feature by its name, in order of occurrence.
+    numbers: dict[str, int] = {}
 
-    # The children of a split are kept by their ids until they are asked for in turn.
     def node_of(key: Any) -> Split | float:
-        """Return the split or the leaf's value of a node, by its key.
+        """Return the split of a node by its key, or the value of a leaf.
 
-        Uses `nodes` of the present tree, and adds the node's children to it.
+        Uses `nodes` of the present tree, and adds the node's children to it,
+        with their Python ids as keys. Also uses `numbers`.
         """
         node = nodes[key]
         if "leaf" in node:
@@ -151,7 +162,8 @@ def xgboost_dump(trees: list[Any]) -> ParsedModel:
             score_trees.append(flat_tree(_XGBOOST, id(tree), node_of))
     except (KeyError, TypeError, AttributeError, StopIteration) as error:
         raise unreadable(_XGBOOST, tr("the JSON of Booster.get_dump")) from error
-    # names that XGBoost makes of columns: f0, f1, …
+    # Names such as f0 and f1, which XGBoost makes of the numbers of columns: the
+    # columns are used instead.
     if all(map(_NUMBERED_NAME.fullmatch, numbers)):
         columns = {number: int(name[1:]) for name, number in numbers.items()}
         return ParsedModel(
@@ -194,7 +206,8 @@ def catboost_model(values: Mapping[str, Any]) -> ParsedModel:
             str(f.get("feature_id", f.get("feature_name", ""))) for f in feature_infos
         ]
         labels = {columns[index]: name for index, name in enumerate(feature_names)}
-        # CatBoost multiplies by a scale; a bias does not change the order of documents.
+        # CatBoost multiplies by a scale, and adds a bias, which is left out: it
+        # does not change the order of documents. The scale may be in a list.
         scale, *_ = values.get("scale_and_bias") or [1.0]
         scale = finite(_CATBOOST, scale[0] if isinstance(scale, list) else scale)
         if "oblivious_trees" in values:
@@ -242,10 +255,11 @@ def _symmetric_tree(
         raise unreadable(_CATBOOST, tr("one value for each leaf"))
 
     def node_of(key: Any) -> Split | float:
-        """Return the node with a key: its level, and the bits of the levels above.
+        """Return the split of a node by its key, or the value of a leaf.
 
-        Levels count down to 0 from that of the last split, the root's. The bits
-        of all levels together are the number of a leaf.
+        The key is the node's level and the bits of the levels above. Levels count
+        down from that of the last split, the root's, to 0; the bits of all
+        levels are the number of a leaf. Uses `splits` and `leaves` of the tree.
         """
         level, leaf = key
         if level < 0:
@@ -266,9 +280,10 @@ def _asymmetric_tree(
     nodes: dict[int, Any] = {id(tree): tree}
 
     def node_of(key: Any) -> Split | float:
-        """Return the split or the leaf's value of a node, by its key.
+        """Return the split of a node by its key, or the value of a leaf.
 
-        Uses `nodes` of the tree, and adds the node's children to it.
+        Uses `nodes` of the tree, and adds the node's children to it, with their
+        Python ids as keys. Also uses `columns` and `scale`.
         """
         node = nodes[key]
         if "split" not in node:

@@ -1,1 +1,1 @@
-"""Models in the files of other programs: a module each, and the registry that lists them."""
+"""Formats of models for other programs."""

@@ -1,4 +1,4 @@
-"""Formats of other programs: how to write and read a model, and what they cannot express."""
+"""Formats of other programs, with their functions to write and read a model."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rankstudio.engine.support.escaping import clean_text, one_line
 from rankstudio.engine.support.files import write_bytes
 
 Files = Mapping[str, bytes]
-"""Contents by the ending of the file's name after its stem: the file itself, then its companions."""
+"""Contents of files by the endings of their names; "" is the main file."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,14 @@ class Documents:
 
 
 ABOUT = "-about.txt"
-"""End of the name of the file with the origin of a model, after the stem of the model."""
+"""Ending of the name of the file with the origin of a model."""
 
 
 class Readers(IntEnum):
-    """Kinds of programs that read the files of a format, in the order in which users are offered them."""
+    """Kinds of programs that read the files of a format.
+
+    Formats are offered to users in this order.
+    """
 
     PROGRAM = 0  # a program that ranks by itself
     SEARCH_ENGINE = 1
@@ -138,7 +141,8 @@ class ModelFormat:
             Whether the model is a weighted sum, and whether its inputs are
             scaled within a query.
         kind : str
-            Kind of its parts; see :attr:`rankstudio.engine.steps.Step.kind`.
+            Kind of a model that is neither a weighted sum nor a sum of trees,
+            such as "sums", a model of sums of features; "" for the others.
         """
         if kind and not (kind == "sums" and self.sums):
             text = refusal_of(kind)
@@ -175,8 +179,8 @@ class ModelFormat:
         ):
             raise OutputError(reason)
         files = self.write(function)
-        # The file of a weighted sum has no place for its origin, which is then
-        # written to a second file.
+        # In some formats, the file of a weighted sum has no place for the origin
+        # of the model, which is then written to a second file.
         if self.has_origin_file and function.linear:
             return {
                 **files,
@@ -205,9 +209,10 @@ class ModelFormat:
         }
 
     def save(self, path: Path, files: Files) -> list[Path]:
-        """Write files, all or none of the new ones, and return their paths.
+        """Write the files of a model, and return their paths.
 
         `files` has contents by the endings of names; "" is the file at `path`.
+        After an error, files that did not exist before are removed.
 
         Raises
         ------

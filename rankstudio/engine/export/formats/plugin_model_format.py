@@ -1,4 +1,4 @@
-"""Model formats of plug-ins as formats that are written, and read back, like RankStudio's own."""
+"""Model formats of plug-ins, in the form of RankStudio's own formats."""
 
 from __future__ import annotations
 
@@ -17,16 +17,19 @@ from rankstudio.engine.plugins.guard import called
 
 
 def as_model_format(entry: ModelFormatEntry, package: str, version: str) -> ModelFormat:
-    """Return a format of a plug-in in the form of RankStudio's own formats."""
+    """Return a format of a plug-in in the form of RankStudio's own formats.
+
+    `package` and `version` are those of the package that has the plug-in.
+    """
     name = f"{entry.label} ({package})"
 
-    # Text or bytes of the plug-in, as the only file of the model.
     def write(function: ScoreFunction) -> Files:
         """Return the text or bytes of the plug-in as the only file of a model.
 
         Uses `entry` and `name`, the plug-in's format and its name.
         """
         try:
+            # Code of other packages may hang: it has a time limit.
             content = called(lambda: imported(entry.writer)(function), PATIENCE)
             if not isinstance(content, str | bytes) or not content:
                 text = tr("expected text or bytes, got {value}")
@@ -39,7 +42,6 @@ def as_model_format(entry: ModelFormatEntry, package: str, version: str) -> Mode
         # "" is the ending of the main file, which is the only one.
         return {"": content.encode() if isinstance(content, str) else content}
 
-    # Scores that the plug-in's reader computes from the file.
     def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
         """Return the scores that the plug-in's reader computes from the file.
 

@@ -1,4 +1,7 @@
-"""RankLib's text of a model, which search engines also read: a line of weights, or an ensemble of trees."""
+"""RankLib's text of a model, which search engines read, too.
+
+It is a line of weights, or an ensemble of trees.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +22,23 @@ _TREES_HEADER = "## LambdaMART"
 
 
 def model_text(function: ScoreFunction, numbers: Sequence[int]) -> str:
-    """Return a model in RankLib's format.
+    """Return a model as the text of a file in RankLib's format.
 
-    `numbers` has the number that each input has as a feature in RankLib's files.
+    `numbers` has the feature number in RankLib's files of each input of the
+    model.
     """
+    # Comments: the origin of the model, and the names of its features by id.
     about = [
         f"## {comment_text(function.about, 'hash')}",
-        *(f"## {i.id} = {comment_text(i.name, 'hash')}" for i in function.inputs),
+        *(
+            f"## {model_input.id} = {comment_text(model_input.name, 'hash')}"
+            for model_input in function.inputs
+        ),
     ]
     if function.linear:
         terms = " ".join(
-            f"{n}:{w!r}" for n, w in zip(numbers, function.weights, strict=True)
+            f"{number}:{weight!r}"
+            for number, weight in zip(numbers, function.weights, strict=True)
         )
         return "\n".join([_LINEAR_HEADER, *about, "", terms]) + "\n"
     lines = [
@@ -41,6 +50,7 @@ def model_text(function: ScoreFunction, numbers: Sequence[int]) -> str:
     ]
     for number, tree in enumerate(function.trees, start=1):
         lines.append(f'\t<tree id="{number}" weight="1.0">')
+        # "" is the side of the root, which has no parent.
         lines += _node_lines(tree.nested(), numbers, "", "\t\t")
         lines.append("\t</tree>")
     return "\n".join([*lines, "</ensemble>"]) + "\n"
@@ -49,13 +59,12 @@ def model_text(function: ScoreFunction, numbers: Sequence[int]) -> str:
 def _node_lines(
     node: Node, numbers: Sequence[int], side: str, indent: str
 ) -> list[str]:
-    """Return the lines of a node and of the nodes below it.
+    """Return the lines of RankLib's XML for a node and for the nodes below it.
 
-    `side` is "left" or "right" of the parent, "" for the root; `numbers` has
-    RankLib's number of each input.
-
-    A node is a number, for a leaf, or a tuple of input, threshold, and the
-    nodes for values up to the threshold and above it.
+    A node is a number, for a leaf, or a tuple of the position of an input, a
+    threshold, and the nodes for values up to the threshold and above it. `side`
+    is "left" or "right" of the parent, "" for the root; `numbers` has RankLib's
+    number of each input.
     """
     head = f'{indent}<split pos="{side}">' if side else f"{indent}<split>"
     if not isinstance(node, tuple):
@@ -74,14 +83,16 @@ def _node_lines(
 def scores(text: str, columns: dict[int, int], documents: Documents) -> Floats:
     """Score documents with a model in RankLib's text.
 
-    `columns` has the column of each of RankLib's feature numbers; the result
-    has shape (m,).
+    `columns` has the column in the documents of each of RankLib's feature
+    numbers. The result has shape (m,), one score per document.
     """
+    # Lines that begin with ## are comments.
     body = "\n".join(line for line in text.splitlines() if not line.startswith("##"))
     if text.startswith(_LINEAR_HEADER):
         pairs = [pair.split(":") for pair in body.split()]
         weights = [(columns[int(number)], float(weight)) for number, weight in pairs]
-        # RankLib's weights and sums are doubles
+        # RankLib reads values in the type `documents.dtype`; its weights and sums
+        # are doubles.
         X = documents.X.astype(documents.dtype).astype(np.float64)
         return weighted_sum(X, weights, np.float64)
     # The first child of a <tree> is its root.
@@ -90,7 +101,12 @@ def scores(text: str, columns: dict[int, int], documents: Documents) -> Floats:
 
 
 def _parsed_node(split: ElementTree.Element, columns: dict[int, int]) -> Node:
-    """Return a node of RankLib's XML with the nodes below it; an <output> makes it a leaf."""
+    """Return a node of RankLib's XML, and those below it, as nested tuples.
+
+    A node with an <output> is a leaf, and becomes a number. Another node becomes
+    a tuple of column, threshold, and the nodes for values up to the threshold
+    and above it.
+    """
     output = split.findtext("output")
     if output is not None:
         return float(output)

@@ -1,4 +1,4 @@
-"""The formats in which models can be written for other programs: those of all plug-ins."""
+"""The formats of all plug-ins in which models can be written."""
 
 from __future__ import annotations
 
@@ -20,7 +20,11 @@ from rankstudio.engine.support.resources import resource
 
 @cache
 def model_formats() -> Mapping[str, ModelFormat]:
-    """Return the formats of all plug-ins by key, in the order in which users are offered them."""
+    """Return the formats of all plug-ins by key.
+
+    They are in the order of menus and lists: by the kinds of programs that read
+    them.
+    """
     formats = [
         as_model_format(entry, loaded_plugin.package, loaded_plugin.version)
         if isinstance(entry, ModelFormatEntry)
@@ -35,8 +39,10 @@ def model_formats() -> Mapping[str, ModelFormat]:
 def absent_plugin_of(key: str) -> str:
     """Return why a format of a plug-in of RankStudio cannot be used, as a sentence.
 
-    The result is "" for any other key.
+    The result is "" if the plug-in is there, or the key is not that of such a
+    format.
     """
+    # The name of the plug-in of each format, also without the plug-in.
     text = resource("abilities", "model_formats.json").read_text(encoding="utf-8")
     name = json.loads(text).get(key, "")
     if not name or key in model_formats():

@@ -21,7 +21,7 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.support.escaping import one_line
 
 SECONDS = 300.0
-"""Maximum duration of each process."""
+"""Maximum duration of each process, in seconds."""
 
 _MAX_ERROR_LENGTH = 500  # characters of a compiler's message that are shown
 
@@ -41,9 +41,10 @@ def weighted_sum(X: Floats, weights: Iterable[tuple[int, float]], dtype: Any) ->
 
 
 def tree_sum(X: Floats, trees: Iterable[Node], dtype: Any) -> Floats:
-    """Return the sum of trees for m documents, shape (m,), in a type of numbers.
+    """Return the sum of the values of trees for m documents, shape (m,).
 
-    The trees are added one after the other, as the other program does.
+    `X` has shape (m, k). The trees are added one after the other in numbers of
+    the type `dtype`, as the program does whose model it is.
 
     A tree is a number, for a leaf, or a tuple of column, threshold, and the
     trees for values up to the threshold and above it.
@@ -61,7 +62,8 @@ def tree_sum(X: Floats, trees: Iterable[Node], dtype: Any) -> Floats:
 def _write_node_values(node: Node, X: Floats, rows: Any, outputs: Floats) -> None:
     """Write the value of a node for some rows of X to their positions in ``outputs``.
 
-    `X` has shape (m, k), and `outputs` shape (m,).
+    `X` has shape (m, k), and `outputs` shape (m,). A node is a number, for a
+    leaf, or a tuple of column, threshold, and the two nodes below it.
     """
     if not isinstance(node, tuple):
         outputs[rows] = node
@@ -86,6 +88,7 @@ class Trial:
     """
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
+        """Write the files to a new temporary folder."""
         self._folder = tempfile.TemporaryDirectory(prefix="rankstudio-")
         for name, content in files.items():
             Path(self.path(name)).write_bytes(content)

@@ -1,4 +1,4 @@
-"""The formats of a table of results, with their names and the functions that write them."""
+"""The formats of a table of results, with the functions that write them."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def latex_table(table: ResultTable, style: TableStyle) -> str:
             for row, cells in rows
         ]
 
-    # Notes as wide as the page, not only as the table.
+    # Below the table: notes as wide as the page, not only as the table.
     text = " ".join(map(latex_escaped, table.notes_of(style)))
     below = [
         "",
@@ -104,7 +104,10 @@ def latex_table(table: ResultTable, style: TableStyle) -> str:
 
 
 def _citation_comment(keys: Sequence[str]) -> str:
-    """Return a LaTeX comment with the citations of a table's runs; "" without any."""
+    """Return a LaTeX comment that cites all that the runs of a table use.
+
+    The result is "" without keys.
+    """
     if not keys:
         return ""
     return (
@@ -132,7 +135,11 @@ def _group_lines(table: ResultTable) -> list[str]:
 
 
 def _latex_cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -> str:
-    """Return a cell in LaTeX: the mean, its style by rank, the deviation and the mark."""
+    """Return a cell in LaTeX: the mean, the deviation and the mark.
+
+    The rank is "best", "second" or "", and determines the style of the mean.
+    The mark of significance is "" for none.
+    """
     text = _LATEX_RANKS[rank] % latex_escaped(style.number(cell.mean))
     if cell.is_muted:
         text = rf"\textit{{{text}}}"
@@ -179,7 +186,7 @@ def _markdown_cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -
 
 
 def excel_table(table: ResultTable, style: TableStyle) -> bytes:
-    """Return a workbook with one sheet: caption, header, a row per run, notes.
+    """Return an Excel file with one sheet: caption, header, rows and notes.
 
     A mark is part of its cell's number format, so that the cell contains only
     the number; a deviation has its own column after the mean.
@@ -213,7 +220,7 @@ class _Sheet:
             any(not isnan(row.cells[column].sd) for row in table.rows)
             for column in range(len(table.columns))
         ]
-        # Whether each column of the table has a column of deviations behind it.
+        # Whether a column of deviations follows each column of the table.
         self._has_deviation_column = [
             style.sd and has_deviation for has_deviation in has_deviations
         ]
@@ -223,6 +230,7 @@ class _Sheet:
         # The caption, an empty row, and the titles of the columns below their groups.
         table = self._table
         sheet = self._sheet
+        # `bottom=1` is a thin line below a cell.
         sheet.write_string(0, 0, _cell_text(table.caption), self._format(bold=True))
         sheet_row = 2
         if table.groups():
@@ -294,8 +302,10 @@ class _Sheet:
     def _write_cells(self, row: int, cells: list[tuple[Any, Rank, str]]) -> None:
         """Write the means of a row, with their marks and deviations.
 
-        `cells` has the cell, its rank and its mark for each column.
+        `row` is its number in the sheet. `cells` has, for each column of the
+        table, the cell, its rank ("best", "second" or "") and its mark.
         """
+        # For example "0.0000"; without decimals "0".
         number_format = ("0." + "0" * self._style.shown_digits).rstrip(".")
         sheet_column = 1
         for (cell, rank, mark), has_deviations in zip(
@@ -420,14 +430,17 @@ class TableFormat:
 
 
 def _html(table: ResultTable, style: TableStyle) -> str:
+    """Return a table as HTML."""
     return rendered("result_table.html", table=table, style=style)
 
 
 def _csv(table: ResultTable, style: TableStyle) -> str:
+    """Return a table as CSV."""
     return csv_text(*table.numbers(style))
 
 
 def _tsv(table: ResultTable, style: TableStyle) -> str:
+    """Return a table as CSV with tabs."""
     return csv_text(*table.numbers(style), separator="\t")
 
 

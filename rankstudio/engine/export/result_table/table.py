@@ -1,4 +1,7 @@
-"""A table of results as a value: runs by measures, folds or datasets; cells have mean, deviation and p."""
+"""A table of results as a value: runs by measures, folds or datasets.
+
+Cells have a mean, a deviation and a p.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ from rankstudio.engine.support.number_format import NOTHING
 Rank = Literal["", "best", "second"]
 
 MARKS: tuple[tuple[float, str], ...] = ((0.01, "‡"), (0.05, "†"))
-"""Limits of the corrected p, with the mark of a cell whose p is below the limit; the strictest first."""
+"""Limits of the corrected p, each with its mark, the strictest limit first.
+
+A cell has the mark of the first limit that is above its p.
+"""
 
 DIGITS = 4
 """Default number of digits."""
@@ -180,7 +186,12 @@ class ResultTable:
         return group_widths if any(group for group, _ in group_widths) else []
 
     def notes_of(self, style: TableStyle) -> tuple[str, ...]:
-        """Return the notes of a table in a style."""
+        """Return the notes below a table in a style.
+
+        They are those of the table itself, and explanations of the symbols and
+        type faces that the style uses.
+        """
+        # Deviations, ranks, muted cells, and marks.
         notes = list(self.notes)
         if style.sd and any(
             not isnan(cell.sd) for row in self.rows for cell in row.cells
@@ -221,7 +232,11 @@ class ResultTable:
     def styled(
         self, style: TableStyle
     ) -> Iterator[tuple[ResultRow, list[tuple[ResultCell, Rank, str]]]]:
-        """Yield each row with its cells, and the rank and mark to print for each."""
+        """Yield each row with a tuple (cell, rank, mark) for each of its cells.
+
+        The rank is "best", "second" or "", and the mark shows significance. Both
+        are "" if the style does not show them.
+        """
         for row, ranks in zip(self.rows, self.ranks(style.shown_digits), strict=True):
             cells: list[tuple[ResultCell, Rank, str]] = [
                 (cell, rank if style.bold else "", cell.mark if style.marks else "")
@@ -234,17 +249,21 @@ class ResultTable:
     ) -> Iterator[
         tuple[str, list[tuple[ResultRow, list[tuple[ResultCell, Rank, str]]]]]
     ]:
-        """Yield each block with its caption, "" for a single block, and its rows as from :meth:`styled`."""
+        """Yield each block with its caption and its rows, as from :meth:`styled`.
+
+        The caption of a single block is "".
+        """
         for block, rows in groupby(self.styled(style), lambda styled: styled[0].block):
             yield self.block_captions[block] if self.block_captions else "", list(rows)
 
     def numbers(
         self, style: TableStyle
     ) -> tuple[list[str], list[list[str | float | None]]]:
-        """Return header and rows of the table as plain values.
+        """Return header and rows of the table as plain values, for data files.
 
         A column of means is followed by a column of deviations, and by a column
-        of corrected p, if the style requires them and they have any values.
+        of corrected p values, if the style requires them and they have any
+        values. A missing value is None.
         """
         # Columns of values for each column of the table: the mean, and what the
         # style adds.
@@ -275,6 +294,10 @@ class ResultTable:
 
 
 def _rounded_or_none(value: float, style: TableStyle, kind: str) -> float | None:
+    """Return a value for data files; None for NaN.
+
+    p is not rounded.
+    """
     if isnan(value):
         return None
     return value if style.digits is None or kind == "p" else round(value, style.digits)
