@@ -481,7 +481,8 @@ def test_files_of_one_ranking_are_put_together_once() -> None:
     whole_file = one_ranking(10).folds[0].train
     rows = np.arange(10)
     parts = [
-        protocols.select_items(whole_file, rows[a:b]) for a, b in ((0, 4), (4, 6), (6, 10))
+        protocols.select_items(whole_file, rows[a:b])
+        for a, b in ((0, 4), (4, 6), (6, 10))
     ]
     dataset = FoldedDataset("Parts", None, (Fold(1, *parts),))
     assert protocols.is_one_ranking(dataset)
