@@ -115,11 +115,10 @@ class ComparisonDialog(QDialog):
         self.setObjectName("comparison-dialog")
         self.setWindowTitle(tr("Run a comparison"))
         self._pipelines = pipelines
+        # the pipelines of the list, and those of them that the user has unticked
         self._listed_plans: list[Plan] = []
         self._unticked_plans: list[Plan] = []
-        # The pipelines of the list, and those of them that the user has
-        # unticked. Then the numbers of all runs that were in the list since the
-        # dialog opened.
+        # numbers of all runs that were in the list since the dialog opened
         self._listed_runs: set[int] = set()
         # whether the table has columns of data and of labels; None before the
         # first time

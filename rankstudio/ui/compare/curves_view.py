@@ -152,7 +152,8 @@ class CurvesView(Panel):
         # a curve.
         groups = [[index] for index in range(len(run_curves))]
         if x_key == "train":
-            # `learning_curves` groups plans that differ only in the share.
+            # `learning_curves` groups plans that differ only in the share; without
+            # plans, there are no groups.
             groups = learning_curves([runs[key][1] for key, _ in run_curves]) or groups
         self._points = tuple(
             tuple(

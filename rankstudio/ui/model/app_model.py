@@ -295,6 +295,7 @@ class Models(QObject):
         def handle(known_data: set[RecordedData]) -> None:
             then([record for record in records if record.recorded in known_data])
 
+        # The function of the same name compares the checksums on the worker.
         text = tr("Identifying the data")
         self.task_worker.task(
             text,
@@ -308,8 +309,9 @@ class Models(QObject):
     def warm_up(self) -> None:
         """Load and compile what runs need, in the background, on the worker of the runs."""
         callback = self._prepared  # called in the end, even after a failure
-        # A job without a slot would first load the BLAS libraries; `warm_up`
-        # itself loads them, while it holds off garbage collection.
+        # The job calls the function of the same name. A job without a slot would
+        # first load the BLAS libraries; the function loads them itself, while it
+        # holds off garbage collection.
         self.run_worker.task(
             tr("Starting the engine"),
             warm_up,

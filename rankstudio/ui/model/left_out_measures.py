@@ -221,8 +221,8 @@ class LeftOutMeasures(QObject):
         until every shown path is measured.
         """
         # No path is measured while a run works, which that would slow down, or
-        # while left-out measures are not drawn (`shown`). A path has a state:
-        # its values so far.
+        # while left-out measures are not drawn (`shown`). A request says how a path
+        # was learned; the state of a path has its values so far.
         requests = (
             {} if self._runs.busy or not self.shown else dict(self._wanted_paths())
         )

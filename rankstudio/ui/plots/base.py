@@ -47,7 +47,7 @@ MOST_ROWS = 40
 """Names below each other in a figure."""
 
 MOST_BARS = 20
-NAME = "figure"  # of a file, unless another one is given
+DEFAULT_FILE_NAME = "figure"  # of a file, unless another one is given
 NEUTRAL = 6  # number of the style of a series that belongs to no category
 
 

@@ -19,7 +19,14 @@ from rankstudio.engine.export.figures.values import (
 )
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
-from rankstudio.ui.plots.base import NAME, NEUTRAL, Numbers, Plot, describe, floats
+from rankstudio.ui.plots.base import (
+    DEFAULT_FILE_NAME,
+    NEUTRAL,
+    Numbers,
+    Plot,
+    describe,
+    floats,
+)
 from rankstudio.ui.plots.layers import Frame, draw_line, draw_marker, pen
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
@@ -234,7 +241,7 @@ class StepCurvesPlot(Plot):
         title = self.axes.title
         has_bands = any(curve.low is not None for curve in self.curves)
         return CurvesFigure(
-            NAME,
+            DEFAULT_FILE_NAME,
             title=title,
             caption="",
             x=x,

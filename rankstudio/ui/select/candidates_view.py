@@ -112,8 +112,10 @@ class CandidatesView(QWidget):
             name: int(np.flatnonzero(ids == members[0])[0])
             for name, members in (groups or {}).items()
         }
+        # the name of each grouped feature's group, by the id of the feature
         own_group = group_names(groups or {})
-        # From here on, a feature of a group is called by the name of the group.
+        # From here on, a feature of a group is called by the name of the group. The
+        # ids are needed to find the groups only.
         names = candidate_names(ids.tolist() if groups else (), names, groups or {})
 
         def bar(column: int) -> int:

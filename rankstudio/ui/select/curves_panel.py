@@ -57,7 +57,11 @@ class CurvesOverGrid:
     labels: tuple[str, ...]
 
     def combinations_of(self, curve: int) -> list[int]:
-        """Return the positions of a curve's combinations, by ascending value on the axis."""
+        """Return the positions of a curve's combinations, by ascending value on the axis.
+
+        ``curve`` is the number of the curve. For each combination, `curves` has the
+        number of its curve, and `xs` its value on the axis.
+        """
         combinations = [
             combination
             for combination, curve_number in enumerate(self.curves)
@@ -263,7 +267,8 @@ class CurvesPanel(Panel):
         """Arrange the plots, and the parts of each row of controls, side by side or above each other."""
         super().resizeEvent(event)
 
-        # A high panel has its two plots above each other.
+        # A high panel has its two plots above each other. The limit is a share of
+        # the width.
         is_high = self.height() > _MIN_HEIGHT_TO_STACK * self.width()
         self._row.setDirection(
             QBoxLayout.Direction.TopToBottom
@@ -437,10 +442,13 @@ class CurvesPanel(Panel):
 
     @Slot()
     def _show_view(self) -> None:
-        """Show the validation measure as curves or as a map, as the user chose.
+        """Show the validation measure as curves or as a heat map, as the user chose.
 
-        Both are hidden if nothing is measured.
+        Both are hidden if no model is measured, neither on a validation part nor on
+        left-out queries.
         """
+        # `_offers_map` says whether the plan has a heat map, `_measurable`
+        # whether anything is measured.
         can_choose_view = self._offers_map and self._measurable
         shows_map = can_choose_view and self.view.value() == MAP
         self.view.setVisible(can_choose_view)
@@ -464,7 +472,7 @@ class CurvesPanel(Panel):
         # `_sign` is -1 if the criterion is the negative of a measure: then the
         # measure itself is drawn.
         path = self._path(key)
-        self._set_default_caption()
+        self._set_default_caption()  # unless the panel has a caption already
         path.ks.append(k)
         path.criterion.append(self._sign * criterion)
         for name, value in validation.items():
@@ -476,6 +484,7 @@ class CurvesPanel(Panel):
             self._draw(key)
         else:
             self.criterion_plot.append(key, k, path.criterion[-1])
+            # `_shown` is the name of the measure that the curves show.
             if self._shown in validation:
                 self.validation_plot.append(key, k, validation[self._shown])
         self._draw_left_out()
@@ -520,7 +529,7 @@ class CurvesPanel(Panel):
             label=label,
             values=tuple(values),
         )
-        self._set_default_caption()
+        self._set_default_caption()  # unless the panel has a caption already
         self._draw(key)
 
         # The marks of the chosen and the inspected model lie on their curves.
@@ -737,7 +746,9 @@ class CurvesPanel(Panel):
 
     def _x_title(self) -> str:
         """Return the title of the x axis of both plots: steps, a parameter, or the number of features."""
-        # A ranking from a file has no number of features (`_sized` is False).
+        # A ranking from a file has no number of features (`_sized` is False). A
+        # method without steps has one model for each path, and a title of its own;
+        # `BELOW` has the titles for steps, by their kind.
         if not self._sized:
             return tr("given scores: no features")
         if self.over_grid is not None:
@@ -748,6 +759,7 @@ class CurvesPanel(Panel):
 
     def _how_to_act(self) -> str:
         """Return a text on how a model is chosen; "" if there is only one model."""
+        # A path with several steps has several models, any other has one.
         if self._has_steps:
             return ACT[self._step_kind]
         return (
@@ -787,7 +799,9 @@ class CurvesPanel(Panel):
         if self.over_grid is not None and key is not None and not isinstance(key, str):
             xs, values = self._across(self.over_grid.curves[key], self._left_out_name)
 
-        # The label says what is left out.
+        # The label says what is left out: queries or pairs of documents (`_pairs`).
+        # A method that selects features (`_selects`) does not select them again
+        # without the left-out queries.
         label = (
             tr("left-out queries, selection not repeated")
             if self._selects

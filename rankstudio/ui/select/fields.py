@@ -622,7 +622,8 @@ class ChoicesField(ChoiceField):
         # for a sum or for several values. The item with the key
         # `_SEVERAL_VALUES_KEY` only shows the present value, and choosing it
         # changes nothing. In all of these cases, `show_value` selects the item
-        # of the present value again.
+        # of the present value again. The key of the menu is therefore compared
+        # before.
         opens_menu = self.editor.currentData() == _ASK_SEVERAL_KEY
         if self.editor.currentData() == _OWN_FILE_KEY:
             self.show_value()
@@ -1031,7 +1032,8 @@ class FeaturesField(Field):
         """
         # Of features after the first 10,000, only those with exactly the typed
         # id or name are compared (`asked_for` returns their columns), as
-        # comparing all of them would take too long.
+        # comparing all of them would take too long. The line has the typed text
+        # with its capital letters.
         n_listed = min(len(self._names), MOST_LISTED)
         for column in (
             *range(n_listed),

@@ -249,6 +249,7 @@ class HeatView(QWidget):
 
     def clear(self, reason: str = "") -> None:
         """Show no values, but the reason why there are none, or, for "", what to do."""
+        # Screen readers name the empty map by its title in the list of maps.
         if self._views:
             self.setAccessibleName(self.map_box.currentText())
         self.explain(reason)
@@ -379,7 +380,8 @@ class HeatController(QObject):
         # for the chosen one.
         self._paths.left_out.measure_all(self.panel.left_out())
 
-        # The map is empty without a run, or if the plan has no parameters to compare.
+        # The map is empty without a run, or if the plan has no parameters to
+        # compare. `view` is the key of the map: SIZES, or a pair of grids.
         view = self.panel.view()
         if (
             record is None
@@ -403,7 +405,8 @@ class HeatController(QObject):
             )
         title = title.format(name=self._session.measure)
 
-        # The map is either over the number of features or over two grids.
+        # The map is either over the number of features or over two grids. The first
+        # has a column for each size that a path of the plan can reach.
         if view == SIZES:
             self._draw_sizes(
                 record, title, longest_path(record.plan, dataset.n_features)

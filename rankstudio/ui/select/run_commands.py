@@ -108,6 +108,7 @@ class MemoryForecast(QObject):
             return None
         if not _is_large(dataset) or not _has_folds_of_plan(plan, dataset):
             return None
+        # with the number of worker processes, and the limit of memory in force
         return plan, dataset, self._n_processes, self._budget.asked
 
     def _compute(self) -> Computation | None:
@@ -237,6 +238,7 @@ class RunCommands(Controller):
             RunState.UNFINISHED,
         ):
             return None
+        # A run that was stopped before it announced its fits has `n_units` 0.
         if not record.can_go_on or not record.n_units:
             return None
         return (

@@ -20,7 +20,7 @@ from rankstudio.engine.export.figures.values import (
 )
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
-from rankstudio.ui.plots.base import NAME, NEUTRAL, Numbers, Plot, floats
+from rankstudio.ui.plots.base import DEFAULT_FILE_NAME, NEUTRAL, Numbers, Plot, floats
 from rankstudio.ui.plots.curves.curve_layers import (
     draw_band,
     draw_beside_key,
@@ -350,9 +350,10 @@ class CurvesPlot(Plot):
         if band is not None:
             xs, mean, low, high = map(floats, (band.xs, band.mean, band.low, band.high))
             neutral.append(Series(band.name, xs, mean, low, high, number=NEUTRAL))
+        # The level of the family is a pair of its value and its name.
         steps = tr("features selected, k") if self.x_name == "k" else self.x_name
         return CurvesFigure(
-            name=NAME,
+            name=DEFAULT_FILE_NAME,
             title=axes.title,
             caption="",
             x=FigureAxis(steps, whole=axes.integer_x, logarithmic=axes.log_x),
@@ -571,7 +572,8 @@ class CurvesPlot(Plot):
         """Show in the box the values at the cursor, which is on this plot or a linked one; else the note."""
         # Three cases: no cursor; the mouse on this plot, with a box of as many
         # lines as leave its point uncovered; or the cursor of a linked plot,
-        # with one line.
+        # with one line. A `dispensable` box is hidden where it could only
+        # cover the point.
         x = self.cursor
         position = self._mouse
         if x is None:
@@ -599,7 +601,8 @@ class CurvesPlot(Plot):
     def _say_note(self) -> None:
         """Show the note about the inspected point, else about the chosen one, or nothing."""
         # After zooming, the point may be out of sight; then it has no note.
-        # Eight pixels beside the plot area still count as in sight.
+        # Eight pixels beside the plot area still count as in sight. A
+        # `dispensable` box is hidden where it could only cover the point.
         family = self.family
         frame = self.frame()
         point = family.inspection or family.choice

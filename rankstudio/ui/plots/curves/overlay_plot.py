@@ -20,7 +20,7 @@ from rankstudio.engine.export.figures.values import (
 from rankstudio.engine.support.number_format import signed
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
-from rankstudio.ui.plots.base import NAME, Numbers, Plot, describe, floats
+from rankstudio.ui.plots.base import DEFAULT_FILE_NAME, Numbers, Plot, describe, floats
 from rankstudio.ui.plots.layers import (
     INSPECTED,
     Frame,
@@ -314,7 +314,7 @@ class OverlayPlot(Plot):
         ).format(number=reference)
         bands = text if banded else ""
         return CurvesFigure(
-            name=NAME,
+            name=DEFAULT_FILE_NAME,
             title=self.axes.title,
             caption="",
             x=x,
@@ -637,6 +637,7 @@ def draw_hint(
         )
     painter.setFont(font(SMALL))
     metrics = painter.fontMetrics()
+    # the pixels beside the title, less a gap of 40
     room = frame.outer.width() - metrics.horizontalAdvance(plot.axes.title) - 40
     while parts and metrics.horizontalAdvance(" · ".join(parts)) > room:
         parts.pop()  # first the explanation of the band

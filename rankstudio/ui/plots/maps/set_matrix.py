@@ -12,7 +12,7 @@ from rankstudio.engine.export.figures.values import FigureAxis, MapFigure
 from rankstudio.engine.support.number_format import fixed, percentage
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.axes import Axes
-from rankstudio.ui.plots.base import NAME, Numbers, Plot, describe
+from rankstudio.ui.plots.base import DEFAULT_FILE_NAME, Numbers, Plot, describe
 from rankstudio.ui.plots.layers import Frame, pen
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors, mix
@@ -238,7 +238,7 @@ class SetMatrixPlot(Plot):
         rows = self.rows[:_MAX_ROWS]
         visible = self.columns[: self._n_columns()]
         return MapFigure(
-            name=NAME,
+            name=DEFAULT_FILE_NAME,
             title=tr("Sets as good as the best"),
             caption="",
             rows=tuple(
@@ -457,7 +457,8 @@ class SetMatrixPlot(Plot):
                 LEFT,
                 row.label,
             )
-        # The color of a feature that the set has; `own` is the shown selection.
+        # The color of a feature that the set has: the accent for the shown
+        # selection (`own`), else the accent mixed with the color of texts.
         full = (
             colors.q("accent")
             if row.own
@@ -471,6 +472,7 @@ class SetMatrixPlot(Plot):
             painter.setBrush(
                 full if column.feature in row.features else colors.q("line_soft")
             )
+            # a cell is wider than high, and leaves 5 pixels to the next row
             height = min(_CELL_WIDTH - 3, label_box.height() - 5)
             painter.drawRoundedRect(
                 QRectF(
