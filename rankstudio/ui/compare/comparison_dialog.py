@@ -129,6 +129,7 @@ class ComparisonDialog(QDialog):
             "comparison-ranker",
             tr("Final ranker"),
         )
+        # rankers that cannot be used are disabled, with the reason as a note
         set_notes(
             self.ranker,
             {offer.key: offer.hint for offer in offers.rankers if not offer.enabled},
@@ -407,8 +408,8 @@ class ComparisonDialog(QDialog):
             self.table.set_columns(columns)
         self.table.set_rows(pipelines)
         # `rows` are the ticked pipelines, and `plans` those that have to run,
-        # as no run of theirs is `there`. Without such plans, the button only
-        # compares.
+        # as no run of theirs is done, works or waits (is `there`). Without such
+        # plans, the button only compares.
         rows = self.rows()
         plans = [row.plan for row in rows if not row.there]
         self._run.setText(

@@ -217,7 +217,8 @@ class PairedTests(Controller):
         # Each test is a job of its own on the worker. Other jobs, such as the
         # path of models that the slider needs, wait for one test at most.
         # `_next_test` is called if the value of `_key` has changed after one of
-        # the signals `on`.
+        # the signals `on`. Of waiting jobs of one slot, only the last is carried
+        # out.
         self._test_demand = OnDemand(
             self,
             scope.worker,
@@ -367,7 +368,8 @@ class CurvesFeeder(Controller):
         self._runs = scope.runs
         self._view = view
         # Calls `_compare` while the view is visible and the value of `_key` has
-        # changed, and carries out the computation that it returns.
+        # changed, and carries out the computation that it returns. Of waiting jobs
+        # of one slot, only the last is carried out.
         self._curves_demand = OnDemand(
             self,
             scope.worker,
@@ -527,7 +529,9 @@ class ViewFeeder(Controller):
         of_plugins = (view.optionsChanged for view in views.comparisons.values())
         chosen = views.viewChosen, views.folds.scope.chosen, views.pareto.by.chosen
         signals = *chosen, *of_plugins, self._runs.removed, self._runs.labelled
-        # `_update_view` is called if the value of `_key` has changed.
+        # `_update_view` is called if the value of `_key` has changed after one of
+        # the signals `on`. Of waiting jobs of one slot, only the last is carried
+        # out.
         self._view_demand = OnDemand(
             self,
             scope.worker,

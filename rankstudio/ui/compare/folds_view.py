@@ -203,7 +203,10 @@ class FoldsView(View):
         self.table.select(current if current in rows else next(iter(rows), None))
 
     def _set_columns(self, key: tuple[object, ...], columns: Sequence[Column]) -> None:
-        """Set other columns and remove the rows, which do not fit the new columns."""
+        """Set other columns and remove the rows, which do not fit the new columns.
+
+        ``key`` has what the columns depend on.
+        """
         self._columns_key = key
         self.sentence.hide()
         self.table.set_rows(())

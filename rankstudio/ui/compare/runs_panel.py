@@ -768,6 +768,7 @@ class RunsPanel(Panel):
             noted_columns,
             has_hand_choices,
         ) = self._columns_key
+        # Both functions take the number of a run.
         tests = DifferenceCells(self.comparison_of, self._scale_for)
         settings = settings_column(lambda row: self._differences.get(row.key) or None)
         first_measure, *other_measures = [
@@ -894,7 +895,7 @@ class RunsPanel(Panel):
                 self._add_entry(column.title, self._is_shown(column), change)
 
     def _add_entry(self, text: str, on: bool, change: Callable[[bool], None]) -> None:
-        """Add an entry to the menu that is on or off."""
+        """Add an entry to the menu that is on or off; ``change`` is called with its new state."""
         action = self._menu.addAction(text)
         action.setCheckable(True)
         action.setChecked(on)

@@ -78,11 +78,17 @@ class Absence(QObject):
         return _OPENING if self._loader.busy else impossible
 
     def model(self, default: str) -> str:
-        """Return the message for a missing model: that its path is being computed, else that of its run."""
+        """Return the message for a missing model: that its path is being computed, else that of its run.
+
+        ``default`` is the message if there is no run either.
+        """
         return _COMPUTING if self._current.computing else self.run(default)
 
     def fold_model(self, every_fold: str, default: str) -> str:
-        """Return the message for a missing model of a fold: ``every_fold`` while all folds are shown."""
+        """Return the message for a missing model of a fold: ``every_fold`` while all folds are shown.
+
+        On one fold, it is the message for a missing model, or ``default``.
+        """
         shows_all_folds = (
             self._session.dataset is not None and self._session.fold is None
         )
@@ -236,7 +242,7 @@ class Models(QObject):
         self.absence = Absence(self.session, self.runs, self.current, self.loader, self)
         # Preparing is loading and compiling what runs need. It is announced
         # when it begins; its end is looked for whenever a worker has no more
-        # tasks.
+        # tasks (`drained`). Unused memory is then returned to the system.
         self._compiling = False  # whether a preparation is announced, and not over
         self.preparing.connect(self._note_preparation)
         idle_memory = IdleMemory(lambda: self.n_busy, self)

@@ -207,10 +207,10 @@ class LeftOutMeasures(QObject):
         self._failed.clear()
         self.go_on()
 
-    def measure_all(self, all_steps: bool) -> None:
+    def measure_all(self, is_for_all: bool) -> None:
         """Measure the paths of all combinations after the chosen path, or the chosen path alone."""
-        if all_steps != self._measures_all:
-            self._measures_all = all_steps
+        if is_for_all != self._measures_all:
+            self._measures_all = is_for_all
             self.go_on()
 
     @Slot()

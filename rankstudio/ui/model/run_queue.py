@@ -313,7 +313,7 @@ class Runs(QObject):
         yield from runner(plan, dataset, target)
 
     def show(self, record: RunRecord | None) -> None:
-        """Show another run."""
+        """Show another run; None shows none."""
         if record is not self._shown:
             self._shown = record
             self.shownChanged.emit()

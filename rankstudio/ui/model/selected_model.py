@@ -724,7 +724,8 @@ class CurrentModel(QObject):
         )
 
         # `work` is called on the worker; `_take` gets the path, and `end` the
-        # end of the job.
+        # end of the job. Of waiting jobs of one slot, only the last is
+        # carried out.
         def work(cancelled: CancelFlag) -> Iterator[LivePath]:
             yield self._fold_cache.path(request, cancelled)
 

@@ -205,7 +205,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self.theme = theme
         self.axes = axes
         self.placeholder = ""
-        self.shared = NOT_SHARED
+        self.shared = NOT_SHARED  # its entry in the list of exports
         self.under_mouse: Any = None
         self.about_feature: Callable[[int], Sequence[Line]] = lambda _: ()
         self._hovered_feature = 0  # id of the feature under the mouse, 0 for none

@@ -49,7 +49,7 @@ class CandidatesView(QWidget):
             BarsPlot(theme, tr("score of each candidate")), "candidates-plot"
         )
         self._axes = self.plot.axes  # those of the empty plot
-        self.plot.placeholder = NO_STEP
+        self.plot.placeholder = NO_STEP  # the text of the empty plot
 
         # The entry of the plot in the list of exports, even while the plot is hidden.
         self.plot.shared = Shared("candidates", tr("Candidates"), always=True)
@@ -165,7 +165,7 @@ class CandidatesView(QWidget):
         self._show_nothing(reason)
 
     def select(self, feature_id: int | None) -> None:
-        """Outline the bar of the feature that is inspected."""
+        """Outline the bar of the inspected feature, by its id; None removes the outline."""
         self.plot.select(feature_id)
 
     def _show_nothing(self, reason: str = NO_STEP) -> None:

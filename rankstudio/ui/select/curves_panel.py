@@ -70,7 +70,10 @@ class CurvesOverGrid:
         return sorted(combinations, key=lambda combination: self.xs[combination])
 
     def combination(self, curve: int, x: float) -> int:
-        """Return the combination at a point of a curve."""
+        """Return the position of the combination whose point on a curve is nearest to an x.
+
+        ``curve`` is the number of the curve.
+        """
         return min(
             self.combinations_of(curve),
             key=lambda combination: abs(self.xs[combination] - x),
@@ -457,7 +460,10 @@ class CurvesPanel(Panel):
             self._map.setVisible(shows_map)
 
     def set_baseline(self, measures: Mapping[str, float], name: str) -> None:
-        """Draw the measures of the best single feature as a line to compare with; empty for no line."""
+        """Draw the measures of the best single feature as a line to compare with; empty for no line.
+
+        ``measures`` has a value for each measure; ``name`` is the feature's name.
+        """
         self._baseline = dict(measures), name
         self._draw_baseline()
 
@@ -551,7 +557,11 @@ class CurvesPanel(Panel):
     def set_band(
         self, ks: Sequence[int], criterion: Interval, validation: Mapping[str, Interval]
     ) -> None:
-        """Show the mean and interval over folds of the criterion and of every measure."""
+        """Show the mean and interval over folds of the criterion and of every measure.
+
+        An interval has a mean, a lower and an upper end for each k of ``ks``;
+        ``validation`` has one for each measure.
+        """
         self._band = ([int(k) for k in ks], criterion, validation)
         self._draw_band()
 
@@ -634,12 +644,18 @@ class CurvesPanel(Panel):
         self._mark()
 
     def select(self, key: Key | None, k: int = 0) -> None:
-        """Mark the chosen model in both plots; None removes the mark."""
+        """Mark the chosen model in both plots, by the key of its path and its k.
+
+        None removes the mark.
+        """
         self._chosen = None if key is None else (key, k)
         self._mark()
 
     def inspect(self, key: Key | None, k: int = 0) -> None:
-        """Mark another model as inspected in both plots; None removes the mark."""
+        """Mark another model as inspected in both plots, by the key of its path and its k.
+
+        None removes the mark.
+        """
         self._inspected = None if key is None else (key, k)
         self._mark_inspected()
 
@@ -851,7 +867,10 @@ class CurvesPanel(Panel):
         return self.over_grid.xs[key]
 
     def _curve(self, key: Key) -> Key:
-        """Return the key of the curve that a path is drawn on."""
+        """Return the key of the curve on which a path is drawn, by the key of the path.
+
+        Over a grid, the curve is shared with other paths; else both keys are equal.
+        """
         return (
             key
             if self.over_grid is None or isinstance(key, str)
@@ -859,7 +878,7 @@ class CurvesPanel(Panel):
         )
 
     def _chosen_xs(self, ks: Sequence[int] | Ints) -> list[float]:
-        """Return the xs at which the models of the chosen path are drawn."""
+        """Return the xs at which the models of the chosen path are drawn, for each of their ks."""
         return [self._x(self._chosen[0], k) if self._chosen else float(k) for k in ks]
 
     def _draw(self, key: Key) -> None:

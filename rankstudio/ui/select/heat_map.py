@@ -266,7 +266,11 @@ class HeatView(QWidget):
         names: tuple[str, str],
         x_label: str,
     ) -> None:
-        """Show values as a map; ``names`` are those of the rows and of the columns."""
+        """Show values as a map, of which ``rows`` and ``columns`` are the labels.
+
+        ``names`` are those of the rows and of the columns, ``title`` is that of the
+        measure, and ``x_label`` the text below the columns.
+        """
         self.setAccessibleName(" × ".join(names))
         self.plot.set_names(*names)
         self.plot.set_axes(replace(self.plot.axes, title=title, x_label=x_label))
@@ -416,12 +420,20 @@ class HeatController(QObject):
         self._mark()
 
     def mark(self, combination: int | None, x: int = 0) -> None:
-        """Outline the cell of the chosen model; None removes the outline."""
+        """Outline the cell of the chosen model; None removes the outline.
+
+        ``combination`` is the position of its combination, ``x`` its number of
+        features or round.
+        """
         self._marked = self._model(combination, x)
         self._mark()
 
     def inspect(self, combination: int | None, x: int = 0) -> None:
-        """Outline the cell of the inspected model; None removes the outline."""
+        """Outline the cell of the inspected model; None removes the outline.
+
+        ``combination`` is the position of its combination, ``x`` its number of
+        features or round.
+        """
         self._inspected = self._model(combination, x)
         self._mark()
 

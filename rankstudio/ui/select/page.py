@@ -146,6 +146,7 @@ class SelectPage(RunController):
             self.compared.connect(features.inspector.offer_candidates)
 
         # Questions are offered only if the pages that answer them are there.
+        # `can_judge` returns whether a run can have evidence.
         self.strip.tells_why = features is not None
         if evidence is not None:
             self.strip.tells_how_sure = evidence.can_judge

@@ -224,7 +224,9 @@ class RunController(PageController):
         )
         mapped = self._heat.arrange(plan, has_validation)
 
-        # Empty curves for the plan of the view.
+        # Empty curves for the plan of the view. A method is `featureless` if its
+        # models have no features, as a ranking from a file. The criterion is
+        # `measured` if it is the negative of a measure, which is then drawn.
         self.curves.begin(
             method_label=plan.title,
             data_label=self._data_label(view.dataset),
@@ -415,7 +417,8 @@ class RunController(PageController):
         # The page of features shows the selection of the path that grows or, if
         # the path has ended meanwhile, of the finished path. A unit of work is
         # a fold and the position of a combination; `so_far` has its path up to
-        # now.
+        # now. `divisor` makes the scores of candidates comparable between
+        # folds.
         unit = event.unit
         self._show_step(event.step, record.plan, event.divisor)
         path = record.so_far(unit.fold, unit.position) or record.paths.get(
