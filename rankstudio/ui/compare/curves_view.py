@@ -209,7 +209,8 @@ class CurvesView(Panel):
         Return None if no curve has the model.
         """
         # A model is identified by its run, its values on the axes, and its
-        # coordinate on the path (a number of features, or a round).
+        # coordinate on the path (a number of features, or a round). The `places` of
+        # a curve are the coordinates of its points.
         model = (key, choice.values, choice.x_value)
         matches = (
             (number, position)

@@ -700,6 +700,7 @@ class ViewFeeder(Controller):
         if not self._tests.complete:
             self._views.pareto.wait()
             return None
+        # the results of the ticked runs in the shown group, by number
         runs = self._scope.together()
         name = self._session.measure
         titles = self._scope.titles()
@@ -743,7 +744,8 @@ class ViewFeeder(Controller):
         If there are none, show the reason.
         """
         # Published values are compared with what a run measured itself, by its
-        # own convention, which is what `own_results` returns.
+        # own convention, which is what `own_results` returns. `together` are the
+        # results of the ticked runs in the shown group.
         shown_keys = self._scope.together()
         runs_by_key = {
             key: run
@@ -767,6 +769,7 @@ class ViewFeeder(Controller):
         current_convention = self._session.convention
         sealed = self._session.sealed
         open_data = self._session.dataset
+        # Results as the runs have measured them, of the shown group only.
         shown_keys = self._scope.together()
         runs = self._scope.own_results() if self._session.has_documents else {}
         runs = {key: run for key, run in runs.items() if key in shown_keys}
@@ -797,6 +800,7 @@ class ViewFeeder(Controller):
 
     def _show_tests(self) -> None:
         """Show the paired tests of the shown group, and offer its runs as the reference."""
+        # Has missing tests computed; `titles` has the runs of the group by number.
         self._tests.update()
         titles = self._tests.titles
         reference = self._scope.marks.reference

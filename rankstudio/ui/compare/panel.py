@@ -143,6 +143,7 @@ class ResultsPanel(Panel):
 
     def _add_tools(self) -> None:
         """Put the choice of the view and the tools of all views into the panel's header."""
+        # `_choice` chooses a tab, `_part` one of the views in it.
         layout = fill(
             QHBoxLayout(self._view_tools), self._part, margins=(0, 0, 0, 0), spacing=16
         )

@@ -1077,7 +1077,8 @@ def spread_columns(chooser: str, name: str) -> list[Column]:
     """Return the columns of the deviation over the folds and of the gain over the best single feature.
 
     The deviation is that of the measure `chooser`, which chose the models (no
-    column for ""); the gain is that of the measure `name`.
+    column for ""); the gain is that of the measure `name`. Cells of runs that
+    are not finished are empty.
     """
     deviation = Column(
         "deviation",

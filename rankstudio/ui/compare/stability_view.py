@@ -239,7 +239,8 @@ def _index_facts(stability: SelectionStability) -> list[Fact]:
     value, _, low, high = indices.nogueira
     k = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}"
     interval = f"{correlation_text(low)} … {correlation_text(high)}"
-    # `times` counts the folds that selected a feature.
+    # `times` counts the folds that selected a feature. `index` is the name of
+    # an index that is corrected for chance, `consistency` its value.
     n_everywhere = sum(
         feature.times == len(stability.folds) for feature in stability.features
     )

@@ -415,6 +415,7 @@ class MethodForm(Panel):
 
         Called before a run, because a shortcut starts a run without leaving the field.
         """
+        # All other fields are lists, in which nothing is typed.
         invalid = [
             field
             for field in (*self._parameter_fields(), self._protocol)
@@ -585,7 +586,7 @@ class MethodForm(Panel):
             *self._choice_fields(),
         ]
         self._label_width = align_labels(fields)
-        link_terms(fields)
+        link_terms(fields)  # to the glossary
 
     def _order_tabs(self) -> None:
         """Let the Tab key go through the fields from top to bottom, after their order has changed."""

@@ -270,7 +270,7 @@ def name_of(path: Path) -> str:
     ('bm25', 'results')
     """
     # Exported models are in a folder "models"; the folder around it says whose
-    # they are.
+    # they are. A compressed file has a second ending, such as ".gz".
     if path.name == "models" and path.parent.name:
         return path.parent.name
     return (

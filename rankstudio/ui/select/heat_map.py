@@ -342,6 +342,7 @@ class HeatController(QObject):
         views: list[tuple[object, str]] = [
             (pair, _grid_map_title(plan.axes, pair)) for pair in pairs
         ]
+        # A method that selects features also has a map over settings and k.
         if has_map(plan):
             views.append(
                 (
@@ -572,6 +573,7 @@ class HeatController(QObject):
         path. There is no cell if the map shows another run, or if a value of
         the model is none of the grids' values.
         """
+        # The map may still be that of a run which was shown before.
         drawn = self._drawn
         if (
             model is None

@@ -190,7 +190,7 @@ class FoldHint(QObject):
     ) -> None:
         super().__init__(parent)
         self._session = session
-        self._notices = notices
+        self._notices = notices  # by the part that is missing where they are
         self._message = ""  # the sentence that is shown, or was until it was closed
         session.datasetChanged.connect(self._update)
         session.planChanged.connect(self._update)

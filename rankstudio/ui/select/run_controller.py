@@ -403,6 +403,7 @@ class RunController(PageController):
         """
         if self._heat_is_old:
             self._draw_heat()
+        # The candidates of an inspected or chosen model are shown already.
         event = self._newest
         self._newest = None
         record = self._current.shown.record

@@ -396,7 +396,9 @@ def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | No
     ends = np.append(starts[1:], px.size) - 1  # the last point of each column
     lowest = np.minimum.reduceat(py, starts)
     highest = np.maximum.reduceat(py, starts)
-    # Four points a column, side by side in a row; raveled, they are in drawing order.
+    # Four points a column, side by side in a row; raveled, they are in drawing
+    # order. The lowest and the highest may be at any x of the column, as it is
+    # one pixel wide.
     ys = np.column_stack((py[starts], lowest, highest, py[ends]))
     xs = np.column_stack((px[starts], px[starts], px[ends], px[ends]))
     return xs.ravel(), ys.ravel()

@@ -419,6 +419,7 @@ class CurvesPlot(Plot):
             self._zoomed = False
             self.flush()  # which shows all data
         elif not self.is_empty():
+            # the y range stays
             self.zoom.show_ranges(x_range, self.ranges()[1])
             self._zoomed = True
             self.zoom.fit(self.frame().area)

@@ -272,7 +272,7 @@ class FeatureMapPlot(HeatMapPlot):
         """Return the map as a figure for print; the names of the model's features begin with their ranks."""
         matrix = self.shown
         features = self.features
-        if matrix is None:
+        if matrix is None:  # an empty figure
             return super().figure()
         names = [_label_with_rank(f.name, f.feature_id, f.rank) for f in features]
         # A column is called by its short text, else by its whole name; in a

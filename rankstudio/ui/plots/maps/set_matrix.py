@@ -156,7 +156,7 @@ class SetMatrixPlot(Plot):
         The user can require or exclude a feature. ``target`` is the position of
         the feature's column.
         """
-        column = self.columns[target]
+        column = self.columns[target]  # its `feature` is an id
         text = tr("in {share:.0f} % of {n:,} sets").format(
             share=100 * column.share, n=self.n_sets
         )
@@ -188,7 +188,8 @@ class SetMatrixPlot(Plot):
         # Without a feature under the mouse, the first one is next.
         index = -1 if self.under_mouse is None else int(self.under_mouse)
         self.under_mouse = min(max(index + right, 0), self._n_columns() - 1)
-        # The box is at the top of the column, below its head.
+        # The box is at the top of the column, below its head. Columns are
+        # `_pitch` pixels apart.
         position = QPointF(
             self._left() + (self.under_mouse + 0.5) * self._pitch(),
             scaled(_HEAD_HEIGHT),
