@@ -211,6 +211,7 @@ class PairedTests(Controller):
         self._scope = scope
         self._session = scope.session
         self._runs = scope.runs
+        # each ranked group with the comparisons of its runs, tested or waiting
         self.groups: tuple[tuple[RunGroup, tuple[ComparedRun, ...]], ...] = ()
         # Finished tests by (run, reference, how both are measured).
         self._tests: dict[Pair, PairedComparison] = {}
@@ -379,8 +380,8 @@ class CurvesFeeder(Controller):
             slot="run curves",
             panel=view,
         )
-        # The curves are compared anew after these changes; marks on them move
-        # after the last two.
+        # The curves are compared anew after these changes. After another choice
+        # or inspection of a model, only the marks on them move.
         signals = (
             view.by.chosen,
             self._runs.removed,

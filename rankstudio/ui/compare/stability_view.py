@@ -212,7 +212,8 @@ class StabilityView(View):
             found=_index_value(stability, index)
         )
         self.plot.note = f"{self.plot.axes.title}, {mean}"
-        # The first row of a map is at the top; reversed, fold 1 is at the bottom.
+        # The first row of a heat map is at the bottom; reversed, fold 1 is at the
+        # top.
         self.plot.set_values(values[::-1], folds[::-1], folds)
         self.plot.select(None)
 

@@ -137,7 +137,7 @@ class DensityPlot(Plot):
         metrics = QFontMetricsF(font(SMALL))
         # Widths of a swatch and of the gap between entries, in pixels: first
         # the usual ones; the narrow ones if the legend takes too much of the
-        # height.
+        # height. Between a swatch and its label are 6 pixels.
         layout: tuple[float, list[tuple[float, int]], int] = _SWATCH_WIDTH, [], 1
         for swatch, gap in ((_SWATCH_WIDTH, _ENTRY_GAP), _NARROW_SWATCH_AND_GAP):
             widths = [

@@ -65,6 +65,7 @@ class GivenController(CommandController):
         method : str
             Key of the method that stands for the ranking: scores or a model of a file.
         path : Path
+            The file or folder.
         name : str
             Name of the run.
         """

@@ -462,6 +462,7 @@ class HeatController(QObject):
         ]
         max_size = max(int(sizes.max(initial=0)) for sizes, _ in curves)
         matrix = np.full((len(curves), max(max_size, n_columns)), np.nan)
+        # A `row` is a view of the matrix, so that it is filled here.
         for row, (sizes, values) in zip(matrix, curves, strict=True):
             has_cell = sizes > 0  # a model without a feature has no cell
             row[sizes[has_cell] - 1] = values[has_cell]

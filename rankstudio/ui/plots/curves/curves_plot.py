@@ -302,7 +302,7 @@ class CurvesPlot(Plot):
             self.zoom.show_ranges(*self._data_ranges)
         self.zoom.fit(self.frame().area)
         self._say()  # the box of values moves with the curves
-        # where the plot area begins if it were not for the aligned plot
+        # where the plot area would begin without the aligned plot
         left_edge = Plot.frame_for(self, QSizeF(self.size())).area.left()
         if left_edge != self._left and self.aligned is not None:
             self.aligned.zoom.fit(self.aligned.frame().area)
@@ -350,7 +350,6 @@ class CurvesPlot(Plot):
         if band is not None:
             xs, mean, low, high = map(floats, (band.xs, band.mean, band.low, band.high))
             neutral.append(Series(band.name, xs, mean, low, high, number=NEUTRAL))
-        # The level of the family is a pair of its value and its name.
         steps = tr("features selected, k") if self.x_name == "k" else self.x_name
         return CurvesFigure(
             name=DEFAULT_FILE_NAME,
@@ -359,6 +358,7 @@ class CurvesPlot(Plot):
             x=FigureAxis(steps, whole=axes.integer_x, logarithmic=axes.log_x),
             y=FigureAxis(axes.title, logarithmic=axes.log_y),
             series=(*series, *neutral),
+            # the level of the family is a pair of its value and its name
             levels=()
             if family.reference is None
             else (Level(family.reference[1], family.reference[0]),),
