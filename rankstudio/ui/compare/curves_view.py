@@ -63,7 +63,7 @@ class CurvesView(Panel):
         # the points of each curve that is drawn
         self._points: tuple[tuple[_Point, ...], ...] = ()
         self._n_runs = 0  # runs that are compared, with a curve or without
-        self._n_folds = 0
+        self._n_folds = 0  # the most that a compared run has
         self.by = named(Segmented((), tr("x axis of the curves")), "curves-by")
         self.tools.addWidget(self.by)
         self.plot = named(OverlayPlot(theme), "run-curves-plot")

@@ -163,10 +163,8 @@ class ComparisonScope:
     def reference(self, group: RunGroup | None) -> int | None:
         """Return the number of the run with which a group is compared.
 
-        Return None if the group is not ranked.
-
         This is the reference that the user has chosen if it is in the group,
-        and the best run otherwise.
+        and the best run otherwise. A group that is not ranked has none.
         """
         runs = self.members(group)
         if group is None or not group.is_ranked:

@@ -594,7 +594,8 @@ def draw_band_name(
     painter.setBrush(colors.q("accent", 0.09))
     painter.drawRect(QRectF(left_edge - 24, 4, 18, 10))
     painter.setPen(colors.q("muted"))
-    painter.drawText(QRectF(left_edge, 0, 1000, 18), Qt.AlignmentFlag.AlignLeft, text)
+    # 1000 pixels are more than the text needs
+        painter.drawText(QRectF(left_edge, 0, 1000, 18), Qt.AlignmentFlag.AlignLeft, text)
 
 
 def _best_name_box(

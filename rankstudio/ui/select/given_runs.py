@@ -324,6 +324,7 @@ class GivenModelsController(GivenController):
         dialog = GivenDialog(
             tr("Open model as ranker"), tr("&Open"), places, self._window
         )
+        # After the dialog, `read` gets the path and the name from it.
         self.ask_name(dialog, self.read)
 
     def read(self, path: Path, name: str = "") -> None:

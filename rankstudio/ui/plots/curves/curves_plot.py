@@ -110,7 +110,7 @@ class CurvesPlot(Plot):
         # x and y range that fit the data, for a plot that is not zoomed
         self._data_ranges = ((0.0, 1.0), (0.0, 1.0))
         self.may_be_logarithmic = False  # the y axis
-        self.best_is_least = False
+        self.best_is_least = False  # whether the best value is the least one
         self._zoomed = False  # by the user
         self._show_all = False  # whether extreme points must be in sight, too
         # Whether the user wants a logarithmic y axis; None lets the values decide.

@@ -494,7 +494,7 @@ def _draw_row_labels(
         painter.setPen(
             colors.q("accent" if feature.feature_id == plot.marked else "text")
         )
-        box = QRectF(0, y - 9, edge - AIR, 18)
+        box = QRectF(0, y - 9, edge - AIR, 18)  # 18 pixels high, with y in the middle
         painter.drawText(box, RIGHT, plot.label_of(feature))
 
 
