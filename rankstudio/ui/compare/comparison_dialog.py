@@ -407,9 +407,9 @@ class ComparisonDialog(QDialog):
             )
             self.table.set_columns(columns)
         self.table.set_rows(pipelines)
-        # `rows` are the ticked pipelines, and `plans` those that have to run,
-        # as no run of theirs is done, works or waits (is `there`). Without such
-        # plans, the button only compares.
+        # `rows` are the ticked pipelines, and `plans` those that have to
+        # run, as no run of theirs is done, works or waits (is `there`).
+        # Without such plans, the button only compares.
         rows = self.rows()
         plans = [row.plan for row in rows if not row.there]
         self._run.setText(

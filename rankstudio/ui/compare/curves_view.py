@@ -152,8 +152,8 @@ class CurvesView(Panel):
         # a curve.
         groups = [[index] for index in range(len(run_curves))]
         if x_key == "train":
-            # `learning_curves` groups plans that differ only in the share; without
-            # plans, there are no groups.
+            # `learning_curves` groups plans that differ only in the share;
+            # without plans, there are no groups.
             groups = learning_curves([runs[key][1] for key, _ in run_curves]) or groups
         self._points = tuple(
             tuple(
@@ -209,8 +209,8 @@ class CurvesView(Panel):
         Return None if no curve has the model.
         """
         # A model is identified by its run, its values on the axes, and its
-        # coordinate on the path (a number of features, or a round). The `places` of
-        # a curve are the coordinates of its points.
+        # coordinate on the path (a number of features, or a round). The
+        # `places` of a curve are the coordinates of its points.
         model = (key, choice.values, choice.x_value)
         matches = (
             (number, position)

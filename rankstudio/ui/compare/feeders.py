@@ -216,8 +216,8 @@ class PairedTests(Controller):
         # Each test is a job of its own on the worker. Other jobs, such as the
         # path of models that the slider needs, wait for one test at most.
         # `_next_test` is called if the value of `_key` has changed after one of
-        # the signals `on`. Of waiting jobs of one slot, only the last is carried
-        # out.
+        # the signals `on`. Of waiting jobs of one slot, only the last is
+        # carried out.
         self._test_demand = OnDemand(
             self,
             scope.worker,
@@ -366,9 +366,9 @@ class CurvesFeeder(Controller):
         self._session = scope.session
         self._runs = scope.runs
         self._view = view
-        # Calls `_compare` while the view is visible and the value of `_key` has
-        # changed, and carries out the computation that it returns. Of waiting jobs
-        # of one slot, only the last is carried out.
+        # Calls `_compare` while the view is visible and the value of `_key`
+        # has changed, and carries out the computation that it returns. Of
+        # waiting jobs of one slot, only the last is carried out.
         self._curves_demand = OnDemand(
             self,
             scope.worker,
@@ -378,8 +378,8 @@ class CurvesFeeder(Controller):
             slot="run curves",
             panel=view,
         )
-        # The curves are compared anew after these changes. After another choice
-        # or inspection of a model, only the marks on them move.
+        # The curves are compared anew after these changes. After another
+        # choice or inspection of a model, only the marks on them move.
         signals = (
             view.by.chosen,
             self._runs.removed,
@@ -528,9 +528,9 @@ class ViewFeeder(Controller):
         of_plugins = (view.optionsChanged for view in views.comparisons.values())
         chosen = views.viewChosen, views.folds.scope.chosen, views.pareto.by.chosen
         signals = *chosen, *of_plugins, self._runs.removed, self._runs.labelled
-        # `_update_view` is called if the value of `_key` has changed after one of
-        # the signals `on`. Of waiting jobs of one slot, only the last is carried
-        # out.
+        # `_update_view` is called if the value of `_key` has changed after
+        # one of the signals `on`. Of waiting jobs of one slot, only the
+        # last is carried out.
         self._view_demand = OnDemand(
             self,
             scope.worker,
@@ -742,9 +742,9 @@ class ViewFeeder(Controller):
 
         If there are none, show the reason.
         """
-        # Published values are compared with what a run measured itself, by its
-        # own convention, which is what `own_results` returns. `together` are the
-        # results of the ticked runs in the shown group.
+        # Published values are compared with what a run measured itself, by
+        # its own convention, which is what `own_results` returns.
+        # `together` are the results of the ticked runs in the shown group.
         shown_keys = self._scope.together()
         runs_by_key = {
             key: run

@@ -109,8 +109,8 @@ class FoldsView(View):
     def show_run(self, name: str, plan: Plan, folds: Sequence[FoldResult]) -> None:
         """Show the finished folds of a run called ``name``: a row for each, with the mean and the deviation."""
         # The plan and which parts of the data were measured decide on the
-        # columns: the test part, the validation part, left-out training data. A
-        # part without measures has an empty mapping.
+        # columns: the test part, the validation part, left-out training
+        # data. A part without measures has an empty mapping.
         rows = fold_rows(folds)
         tested, validated, left_out = (
             bool(rows and part) for part in _measures_by_part(rows)

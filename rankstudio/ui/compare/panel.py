@@ -110,8 +110,8 @@ class ResultsPanel(Panel):
         self.conventions = ConventionsView(theme)
         self.published = PublishedView(theme)
         self._key = ""  # of the shown view
-        # The view that each tab shows when it is opened: the one shown last, at
-        # first the first one with content.
+        # The view that each tab shows when it is opened: the one shown
+        # last, at first the first one with content.
         self._last_keys = {
             tab: self._offered(parts)[0] for tab, parts in self._tabs.items()
         }

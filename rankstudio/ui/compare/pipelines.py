@@ -358,8 +358,8 @@ class Pipelines:
         if plan.data == source:
             return plan
         changes: dict[str, object] = {"data": source}
-        # A plan from the file of a comparison has no data yet, so that none of its
-        # settings refers to any: it keeps them.
+        # A plan from the file of a comparison has no data yet, so that none
+        # of its settings refers to any: it keeps them.
         if plan.data != _NO_DATA:
             general_names = {
                 p.name for p in plan.entry.parameters if p.kind is not Kind.FEATURES

@@ -315,9 +315,9 @@ class Models(QObject):
     def warm_up(self) -> None:
         """Load and compile what runs need, in the background, on the worker of the runs."""
         callback = self._prepared  # called in the end, even after a failure
-        # The job calls the function of the same name. A job without a slot would
-        # first load the BLAS libraries; the function loads them itself, while it
-        # holds off garbage collection.
+        # The job calls the function of the same name. A job without a slot
+        # would first load the BLAS libraries; the function loads them
+        # itself, while it holds off garbage collection.
         self.run_worker.task(
             tr("Starting the engine"),
             warm_up,

@@ -220,9 +220,9 @@ class LeftOutMeasures(QObject):
         Only one path is measured at a time. Its end calls this method again,
         until every shown path is measured.
         """
-        # No path is measured while a run works, which that would slow down, or
-        # while left-out measures are not drawn (`shown`). A request says how a path
-        # was learned; the state of a path has its values so far.
+        # No path is measured while a run works, which that would slow down,
+        # or while left-out measures are not drawn (`shown`). A request says
+        # how a path was learned; the state of a path has its values so far.
         requests = (
             {} if self._runs.busy or not self.shown else dict(self._wanted_paths())
         )

@@ -151,9 +151,9 @@ class MeasuredRuns(QObject):
         run without documents, which cannot be measured. If the test part is
         sealed, the run is returned without its measures on that part.
         """
-        # `measurement.plan` returns the plan with the measures in use, the same
-        # object if they are its own. With its own measures, a run needs new values
-        # only to hide a sealed test part.
+        # `measurement.plan` returns the plan with the measures in use, the
+        # same object if they are its own. With its own measures, a run
+        # needs new values only to hide a sealed test part.
         measurement = self._session.measurement(record.plan, record.dataset)
         plan = measurement.plan(record.plan)
         if plan is record.plan and not measurement.sealed:

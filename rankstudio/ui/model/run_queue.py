@@ -266,8 +266,9 @@ class Runs(QObject):
         plan = record.plan
         dataset = record.dataset
         stored = record.stored
-        # Events of the run go to its record, and so does its end. `_is_step` says
-        # after which events a run pauses that goes on step by step.
+        # Events of the run go to its record, and so does its end.
+        # `_is_step` says after which events a run pauses that goes on step
+        # by step.
         job = Job(
             tr("{title} on {name}").format(title=plan.title, name=dataset.name),
             lambda _: self._work(plan, dataset, stored, runner),

@@ -275,8 +275,8 @@ class BarsPlot(Plot):
         """Return the number of the bar whose column a pixel is in; None beside the bars."""
         frame = self.frame()
         bars = self.shown()
-        # the ids stand up to 22 pixels below the plot area; 4 pixels above it count
-        # as the bars, too
+        # the ids stand up to 22 pixels below the plot area; 4 pixels above
+        # it count as the bars, too
         bars_and_ids = frame.area.adjusted(0, -4, 0, 22)
         if not bars or not bars_and_ids.contains(point):
             return None

@@ -208,7 +208,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self.shared = NOT_SHARED  # its entry in the list of exports
         self.under_mouse: Any = None  # what the mouse points at, such as a curve
         # returns what the box of values tells about a feature, given its id
-                self.about_feature: Callable[[int], Sequence[Line]] = lambda _: ()
+        self.about_feature: Callable[[int], Sequence[Line]] = lambda _: ()
         self._hovered_feature = 0  # id of the feature under the mouse, 0 for none
         self._box_position = QPointF()  # where the box of values was shown last
         self.setCentralItem(None)  # layers fill the whole view

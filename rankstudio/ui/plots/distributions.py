@@ -320,8 +320,8 @@ class DensityPlot(Plot):
         painter.setFont(font(TINY))
         for position, (i, density) in enumerate(drawn):
             line_style = palettes.category(colors, i)
-            # above the bar, a line has room for the text of its share; 4 pixels
-            # are between two bars
+            # above the bar, a line has room for the text of its share; 4
+            # pixels are between two bars
             height = density.zeros * (area.height() - _LINE_HEIGHT)
             bar = QRectF(
                 left_edge + position * bar_width + 2,
@@ -348,8 +348,8 @@ class DensityPlot(Plot):
             QPointF(left_edge, area.bottom()),
             QPointF(left_edge + strip - _ENTRY_GAP, area.bottom()),
         )
-        # the title of the strip, below the line on which the bars stand, in a box
-        # that is 10 pixels wider at each side
+        # the title of the strip, below the line on which the bars stand, in
+        # a box that is 10 pixels wider at each side
         painter.setPen(colors.q("muted"))
         below = QRectF(left_edge - 10, area.bottom() + 4, strip - _ENTRY_GAP + 20, 16)
         painter.drawText(below, BELOW, tr("zeros"))
@@ -369,8 +369,8 @@ class DensityPlot(Plot):
         for i, (density, (x, row)) in enumerate(
             zip(self.densities, spots, strict=True)
         ):
-            # `y` is the middle of the line, whose box is 18 pixels high; the last
-            # line is the one above the curves
+            # `y` is the middle of the line, whose box is 18 pixels high;
+            # the last line is the one above the curves
             left_edge = frame.area.left() - strip + x
             y = frame.area.top() - _AIR - (rows - row - 0.5) * _LINE_HEIGHT
             box = QRectF(left_edge, y - 9, frame.outer.right() - left_edge, 18)

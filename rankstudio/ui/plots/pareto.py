@@ -595,7 +595,7 @@ def draw_band_name(
     painter.drawRect(QRectF(left_edge - 24, 4, 18, 10))
     painter.setPen(colors.q("muted"))
     # 1000 pixels are more than the text needs
-        painter.drawText(QRectF(left_edge, 0, 1000, 18), Qt.AlignmentFlag.AlignLeft, text)
+    painter.drawText(QRectF(left_edge, 0, 1000, 18), Qt.AlignmentFlag.AlignLeft, text)
 
 
 def _best_name_box(

@@ -174,7 +174,7 @@ class StepCurvesPlot(Plot):
         if self._limits is not None:
             low, high = self._limits
             # 3 % of the range above, so that a curve at the limit is drawn whole
-                        return (1 - air, last + air), (low, high + (high - low) * 0.03)
+            return (1 - air, last + air), (low, high + (high - low) * 0.03)
         # `ends` are the values of a curve with the ends of their intervals.
         values = np.concatenate([curve.ends for curve in self.curves])
         values = values[np.isfinite(values)]

@@ -114,8 +114,8 @@ class CandidatesView(QWidget):
         }
         # the name of each grouped feature's group, by the id of the feature
         own_group = group_names(groups or {})
-        # From here on, a feature of a group is called by the name of the group. The
-        # ids are needed to find the groups only.
+        # From here on, a feature of a group is called by the name of the group.
+        # The ids are needed to find the groups only.
         names = candidate_names(ids.tolist() if groups else (), names, groups or {})
 
         def bar(column: int) -> int:

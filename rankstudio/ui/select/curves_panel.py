@@ -59,8 +59,8 @@ class CurvesOverGrid:
     def combinations_of(self, curve: int) -> list[int]:
         """Return the positions of a curve's combinations, by ascending value on the axis.
 
-        ``curve`` is the number of the curve. For each combination, `curves` has the
-        number of its curve, and `xs` its value on the axis.
+        ``curve`` is the number of the curve. For each combination, `curves` has
+        the number of its curve, and `xs` its value on the axis.
         """
         combinations = [
             combination
@@ -270,8 +270,8 @@ class CurvesPanel(Panel):
         """Arrange the plots, and the parts of each row of controls, side by side or above each other."""
         super().resizeEvent(event)
 
-        # A high panel has its two plots above each other. The limit is a share of
-        # the width.
+        # A high panel has its two plots above each other. The limit is a
+        # share of the width.
         is_high = self.height() > _MIN_HEIGHT_TO_STACK * self.width()
         self._row.setDirection(
             QBoxLayout.Direction.TopToBottom
@@ -447,8 +447,8 @@ class CurvesPanel(Panel):
     def _show_view(self) -> None:
         """Show the validation measure as curves or as a heat map, as the user chose.
 
-        Both are hidden if no model is measured, neither on a validation part nor on
-        left-out queries.
+        Both are hidden if no model is measured, neither on a validation part
+        nor on left-out queries.
         """
         # `_offers_map` says whether the plan has a heat map, `_measurable`
         # whether anything is measured.
@@ -762,9 +762,9 @@ class CurvesPanel(Panel):
 
     def _x_title(self) -> str:
         """Return the title of the x axis of both plots: steps, a parameter, or the number of features."""
-        # A ranking from a file has no number of features (`_sized` is False). A
-        # method without steps has one model for each path, and a title of its own;
-        # `BELOW` has the titles for steps, by their kind.
+        # A ranking from a file has no number of features (`_sized` is
+        # False). A method without steps has one model for each path, and a
+        # title of its own; `BELOW` has the titles for steps, by their kind.
         if not self._sized:
             return tr("given scores: no features")
         if self.over_grid is not None:
@@ -815,9 +815,9 @@ class CurvesPanel(Panel):
         if self.over_grid is not None and key is not None and not isinstance(key, str):
             xs, values = self._across(self.over_grid.curves[key], self._left_out_name)
 
-        # The label says what is left out: queries or pairs of documents (`_pairs`).
-        # A method that selects features (`_selects`) does not select them again
-        # without the left-out queries.
+        # The label says what is left out: queries or pairs of documents
+        # (`_pairs`). A method that selects features (`_selects`) does not
+        # select them again without the left-out queries.
         label = (
             tr("left-out queries, selection not repeated")
             if self._selects

@@ -364,9 +364,10 @@ class MethodForm(Panel):
         self._ranker_section.set_values(plan.ranker_parameters)
         self._offer(plan)
 
-        # The note says how features are grouped, or why they cannot be, or which
-        # files a ranking is from. A ranker that supports groups uses all features,
-        # so that groups make no difference to it, and the note leaves them out.
+        # The note says how features are grouped, or why they cannot be, or
+        # which files a ranking is from. A ranker that supports groups uses
+        # all features, so that groups make no difference to it, and the
+        # note leaves them out.
         grouped = bool(feature_groups_of(plan)) and (
             plan.entry.selects or not plan.entry.groups
         )
@@ -532,8 +533,9 @@ class MethodForm(Panel):
                 for entry in (*methods(), self._plan.entry)
                 if entry.lacking
             }
-            # Rankings from files are refused here, as a command opens them. The notes
-            # say of a method why the plan cannot use it, or that it is slow.
+            # Rankings from files are refused here, as a command opens them.
+            # The notes say of a method why the plan cannot use it, or that
+            # it is slow.
             set_notes(
                 field.editor,
                 reasons | self._refusals_of_given,

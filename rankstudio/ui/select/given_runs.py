@@ -195,8 +195,9 @@ class GivenDialog(QDialog):
         named(self, "given-dialog", title)
         self.setWindowTitle(title)
 
-        # `places` has pairs of a path and its text for the user. Here are the paths
-        # to choose from, the label that shows the chosen one, and the choice.
+        # `places` has pairs of a path and its text for the user. Here are
+        # the paths to choose from, the label that shows the chosen one, and
+        # the choice.
         self._places = [source for source, _ in places]
         self._file = named(
             ElidedLabel(mode=Qt.TextElideMode.ElideMiddle), "given-file", role="muted"
@@ -368,8 +369,9 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
             ).format(file=first.name, n=len(paths))
         )
 
-    # The path of each fold's model in the folder, by the number of the fold. A
-    # folder without models of folds, or with this file only, leaves one way.
+    # The path of each fold's model in the folder, by the number of the
+    # fold. A folder without models of folds, or with this file only, leaves
+    # one way.
     by_fold = models_in(folder) if folder is not None else {}
     if not by_fold or (len(by_fold) == 1 and not first.is_dir()):
         return [single]

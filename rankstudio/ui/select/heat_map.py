@@ -268,8 +268,8 @@ class HeatView(QWidget):
     ) -> None:
         """Show values as a map, of which ``rows`` and ``columns`` are the labels.
 
-        ``names`` are those of the rows and of the columns, ``title`` is that of the
-        measure, and ``x_label`` the text below the columns.
+        ``names`` are those of the rows and of the columns, ``title`` is that of
+        the measure, and ``x_label`` the text below the columns.
         """
         self.setAccessibleName(" × ".join(names))
         self.plot.set_names(*names)
@@ -385,8 +385,9 @@ class HeatController(QObject):
         # for the chosen one.
         self._paths.left_out.measure_all(self.panel.left_out())
 
-        # The map is empty without a run, or if the plan has no parameters to
-        # compare. `view` is the key of the map: SIZES, or a pair of grids.
+        # The map is empty without a run, or if the plan has no parameters
+        # to compare. `view` is the key of the map: SIZES, or a pair of
+        # grids.
         view = self.panel.view()
         if (
             record is None
@@ -410,8 +411,9 @@ class HeatController(QObject):
             )
         title = title.format(name=self._session.measure)
 
-        # The map is either over the number of features or over two grids. The first
-        # has a column for each size that a path of the plan can reach.
+        # The map is either over the number of features or over two grids.
+        # The first has a column for each size that a path of the plan can
+        # reach.
         if view == SIZES:
             self._draw_sizes(
                 record, title, longest_path(record.plan, dataset.n_features)

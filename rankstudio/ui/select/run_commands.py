@@ -66,10 +66,10 @@ class MemoryForecast(QObject):
         self.label.setContentsMargins(8, 0, 8, 0)
         self.label.hide()
 
-        # The memory is estimated again if the value of `_key` has changed after
-        # one of the signals `on`: other data, another plan, or other limits. Of
-        # waiting jobs of one slot, only the last is carried out. `clear` is called
-        # if there is nothing to estimate.
+        # The memory is estimated again if the value of `_key` has changed
+        # after one of the signals `on`: other data, another plan, or other
+        # limits. Of waiting jobs of one slot, only the last is carried out.
+        # `clear` is called if there is nothing to estimate.
         self._estimate_demand = OnDemand(
             parent=self,
             worker=worker,

@@ -224,9 +224,10 @@ class RunController(PageController):
         )
         mapped = self._heat.arrange(plan, has_validation)
 
-        # Empty curves for the plan of the view. A method is `featureless` if its
-        # models have no features, as a ranking from a file. The criterion is
-        # `measured` if it is the negative of a measure, which is then drawn.
+        # Empty curves for the plan of the view. A method is `featureless`
+        # if its models have no features, as a ranking from a file. The
+        # criterion is `measured` if it is the negative of a measure, which
+        # is then drawn.
         self.curves.begin(
             method_label=plan.title,
             data_label=self._data_label(view.dataset),
@@ -301,8 +302,8 @@ class RunController(PageController):
             self.curves.inspect(combination, k)
             self._heat.inspect(combination, k)
 
-        # The candidates of its step, or else those of the newest step; without any,
-        # the text of the empty panel.
+        # The candidates of its step, or else those of the newest step;
+        # without any, the text of the empty panel.
         model = self._current.shown.inspected
         if model is not None:
             self._show_step(model.step, model.plan, model.path.divisor)
@@ -312,8 +313,8 @@ class RunController(PageController):
     def _inspected_mean(self) -> tuple[int | None, int]:
         """Return combination and k of the inspected model while all folds are shown; else None and 0.
 
-        The k is 0, too, if the best model of each fold is meant: then the choice
-        has no ``x_value``, a k or round on the path.
+        The k is 0, too, if the best model of each fold is meant: then the
+        choice has no ``x_value``, a k or round on the path.
         """
         record = self._current.shown.record
         # The inspected model, or None if it is the chosen one.
@@ -346,8 +347,8 @@ class RunController(PageController):
         left_out = self._left_out
         box = self.curves.left_out
 
-        # A plan that selects by a left-out measure has brought it, and draws it
-        # anyway, without the box.
+        # A plan that selects by a left-out measure has brought it, and
+        # draws it anyway, without the box.
         box.setVisible(left_out.possible and not left_out.brought)
         box.show_state(
             left_out.share,

@@ -93,8 +93,8 @@ class ParameterSection(QWidget):
 
         # whether another method was shown since the last values or edit
         self._is_new_method = True
-        # the basic parameters; the others are in `more` below them, which is stored
-        # as open or closed under the name `fold`
+        # the basic parameters; the others are in `more` below them, which
+        # is stored as open or closed under the name `fold`
         self._column = fill(QVBoxLayout(), margins=(0, 0, 0, 0), spacing=6)
         self.more = Disclosure(theme, f"{prefix}{fold}")
         fill(

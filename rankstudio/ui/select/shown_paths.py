@@ -92,9 +92,9 @@ class ShownPaths:
     ) -> Mapping[str, Any]:
         """Return the measures of a path by the convention in use; empty until they are computed.
 
-        ``unit_key`` is the number of the fold and the position of the combination.
-        Left-out measures may cover the first steps only. With ``complete``,
-        they are omitted until they cover all steps.
+        ``unit_key`` is the number of the fold and the position of the
+        combination. Left-out measures may cover the first steps only. With
+        ``complete``, they are omitted until they cover all steps.
         """
         if self.problem:
             return {}

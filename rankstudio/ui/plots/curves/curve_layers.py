@@ -95,8 +95,8 @@ def draw_band(
         return
     px, py = frame.pixels(xs[is_finite], ys[is_finite])
     painter.setPen(Qt.PenStyle.NoPen)
-    # The band of permuted labels is gray; that over folds has the color of the
-    # accent. The second argument of `q` is the opacity.
+    # The band of permuted labels is gray; that over folds has the color of
+    # the accent. The second argument of `q` is the opacity.
     permuted = band.p_values is not None
     painter.setBrush(
         colors.q("muted", 0.28)
@@ -396,9 +396,9 @@ def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | No
     ends = np.append(starts[1:], px.size) - 1  # the last point of each column
     lowest = np.minimum.reduceat(py, starts)
     highest = np.maximum.reduceat(py, starts)
-    # Four points a column, side by side in a row; raveled, they are in drawing
-    # order. The lowest and the highest may be at any x of the column, as it is
-    # one pixel wide.
+    # Four points a column, side by side in a row; raveled, they are in
+    # drawing order. The lowest and the highest may be at any x of the
+    # column, as it is one pixel wide.
     ys = np.column_stack((py[starts], lowest, highest, py[ends]))
     xs = np.column_stack((px[starts], px[starts], px[ends], px[ends]))
     return xs.ravel(), ys.ravel()
@@ -499,9 +499,9 @@ def readable_pixels(family: CurveSet, frame: Frame) -> Pixels:
     points, each of which occurs several times, too.
     """
     points = frame.pixels(*family.points(family.chosen_key, one_curve=False))
-    # the boxes of the names of the curve beside the chosen one (its key, the
-    # lines of its name, their box), and of the smallest model; None for a name
-    # that is not written
+    # the boxes of the names of the curve beside the chosen one (its key,
+    # the lines of its name, their box), and of the smallest model; None for
+    # a name that is not written
     placed_name = _key_of_curve_beside(family, frame)
     beside_box = placed_name[2] if placed_name is not None else None
     for ground in (beside_box, _smallest_room(family, frame)):

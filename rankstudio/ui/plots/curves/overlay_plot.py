@@ -539,8 +539,8 @@ def draw_end_names(
     high = frame.area.bottom() - row / 2
     # `apart` moves the heights so that the lines of text do not overlap
     middles = apart([min(max(heights[i], low), high) for i in order], row, low, high)
-    # The curve under the mouse, or else the emphasised one, has a bold name;
-    # `outstanding` is its position.
+    # The curve under the mouse, or else the emphasised one, has a bold
+    # name; `outstanding` is its position.
     left_edge = frame.area.right() + _GAP
     names_width = frame.outer.right() - left_edge
     for i, y in zip(order, middles, strict=True):
@@ -659,8 +659,8 @@ def draw_intervals(
     """
     with between_axes(painter, frame):
         for number, curve in enumerate(plot.curves):
-            # `outstanding` is the position of the curve under the mouse, or else
-            # of the emphasised one.
+            # `outstanding` is the position of the curve under the mouse, or
+            # else of the emphasised one.
             is_finite = np.isfinite(curve.band)
             is_shown = not plot.one_band or number == plot.outstanding()
             if not is_finite.any() or not is_shown:
@@ -871,8 +871,8 @@ def shown_names(
         text = tr("and {n} more").format(n=len(plot.curves) - len(boxes))
         text_width = QFontMetricsF(font(SMALL)).horizontalAdvance(text) + 2
         last_box = boxes[-1][1]
-        # One name stays even if the text does not fit behind it. 8 pixels at
-        # the right stay free.
+        # One name stays even if the text does not fit behind it. 8 pixels
+        # at the right stay free.
         ends_at = last_box.right() + _NAME_SPACING + text_width
         if ends_at <= width - 8 or len(boxes) == 1:
             return (

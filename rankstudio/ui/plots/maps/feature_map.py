@@ -276,9 +276,9 @@ class FeatureMapPlot(HeatMapPlot):
             return super().figure()
         names = [_label_with_rank(f.name, f.feature_id, f.rank) for f in features]
         # A column is called by its short text, else by its whole name; in a
-        # square map, whose columns are the features, by its feature's id. The
-        # figure has the whole names (`named`) and the texts beside the bar of
-        # colors (`ends`), too.
+        # square map, whose columns are the features, by its feature's id.
+        # The figure has the whole names (`named`) and the texts beside the
+        # bar of colors (`ends`), too.
         columns = [
             tick or column
             for tick, column in zip(matrix.ticks, matrix.columns, strict=True)

@@ -376,8 +376,8 @@ class HeatMapPlot(Plot):
 
         If all values are equal, the bar of colors has one number, in the middle.
         """
-        # `texts` are those at the lower end, in the middle and at the upper end
-        # of the bar; the outer ones are "" if all values are equal.
+        # `texts` are those at the lower end, in the middle and at the upper
+        # end of the bar; the outer ones are "" if all values are equal.
         low, high = self.color_range()
         n = len(self.row_labels)
         texts = self.bar_texts()
