@@ -929,7 +929,7 @@ class RunsPanel(Panel):
 def _link_to_every_fold(group: RunGroup) -> tuple[str, str]:
     """Return the text and the tooltip of the link that runs a group's plans on all folds.
 
-    Return "" for no link.
+    Both are "" for no link.
     """
     # `partial` are the runs on some folds whose plan has no run on all folds.
     if not group.partial:
