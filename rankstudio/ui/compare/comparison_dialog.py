@@ -115,11 +115,10 @@ class ComparisonDialog(QDialog):
         self.setObjectName("comparison-dialog")
         self.setWindowTitle(tr("Run a comparison"))
         self._pipelines = pipelines
+        # the pipelines of the list, and those of them that the user has unticked
         self._listed_plans: list[Plan] = []
         self._unticked_plans: list[Plan] = []
-        # The pipelines of the list, and those of them that the user has
-        # unticked. Then the numbers of all runs that were in the list since the
-        # dialog opened.
+        # numbers of all runs that were in the list since the dialog opened
         self._listed_runs: set[int] = set()
         # whether the table has columns of data and of labels; None before the
         # first time
@@ -130,6 +129,7 @@ class ComparisonDialog(QDialog):
             "comparison-ranker",
             tr("Final ranker"),
         )
+        # rankers that cannot be used are disabled, with the reason as a note
         set_notes(
             self.ranker,
             {offer.key: offer.hint for offer in offers.rankers if not offer.enabled},
@@ -407,9 +407,9 @@ class ComparisonDialog(QDialog):
             )
             self.table.set_columns(columns)
         self.table.set_rows(pipelines)
-        # `rows` are the ticked pipelines, and `plans` those that have to run,
-        # as no run of theirs is `there`. Without such plans, the button only
-        # compares.
+        # `rows` are the ticked pipelines, and `plans` those that have to
+        # run, as no run of theirs is done, works or waits (is `there`).
+        # Without such plans, the button only compares.
         rows = self.rows()
         plans = [row.plan for row in rows if not row.there]
         self._run.setText(

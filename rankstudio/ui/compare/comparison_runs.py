@@ -299,8 +299,9 @@ class ComparisonRuns(Controller):
         ``path`` is the file of the plan. The data of the plan are ticked, or
         without a plan the open data.
         """
-        # Sources are the paths of data, or "sample". Studies and plans
-        # (".toml") among the recently opened files are no data.
+        # Sources are the paths of data, or "sample". The paths in a plan
+        # begin at the folder of its file. Studies and plans (".toml") among
+        # the recently opened files are no data.
         session = self._models.session
         planned_sources = (
             _data_sources(Path(path).parent, plan.data) if plan is not None else []

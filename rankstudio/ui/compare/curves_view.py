@@ -63,7 +63,7 @@ class CurvesView(Panel):
         # the points of each curve that is drawn
         self._points: tuple[tuple[_Point, ...], ...] = ()
         self._n_runs = 0  # runs that are compared, with a curve or without
-        self._n_folds = 0
+        self._n_folds = 0  # the most that a compared run has
         self.by = named(Segmented((), tr("x axis of the curves")), "curves-by")
         self.tools.addWidget(self.by)
         self.plot = named(OverlayPlot(theme), "run-curves-plot")
@@ -152,7 +152,8 @@ class CurvesView(Panel):
         # a curve.
         groups = [[index] for index in range(len(run_curves))]
         if x_key == "train":
-            # `learning_curves` groups plans that differ only in the share.
+            # `learning_curves` groups plans that differ only in the share;
+            # without plans, there are no groups.
             groups = learning_curves([runs[key][1] for key, _ in run_curves]) or groups
         self._points = tuple(
             tuple(
@@ -208,7 +209,8 @@ class CurvesView(Panel):
         Return None if no curve has the model.
         """
         # A model is identified by its run, its values on the axes, and its
-        # coordinate on the path (a number of features, or a round).
+        # coordinate on the path (a number of features, or a round). The
+        # `places` of a curve are the coordinates of its points.
         model = (key, choice.values, choice.x_value)
         matches = (
             (number, position)

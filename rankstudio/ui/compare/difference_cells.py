@@ -119,6 +119,7 @@ def _draw_parts(
     """Draw the bar of better, equal and worse queries, of ``length`` pixels, at the left of a cell."""
     n_queries = test.wins + test.ties + test.losses
     per_query = length / n_queries if n_queries else 0.0  # pixels
+    # + 1, as the center of a QRect is the pixel above its middle
     top = rect.center().y() - _BAR_HEIGHT / 2 + 1
     x = float(rect.left())
     painter.setPen(Qt.PenStyle.NoPen)

@@ -163,10 +163,8 @@ class ComparisonScope:
     def reference(self, group: RunGroup | None) -> int | None:
         """Return the number of the run with which a group is compared.
 
-        Return None if the group is not ranked.
-
         This is the reference that the user has chosen if it is in the group,
-        and the best run otherwise.
+        and the best run otherwise. A group that is not ranked has none.
         """
         runs = self.members(group)
         if group is None or not group.is_ranked:
@@ -211,13 +209,15 @@ class PairedTests(Controller):
         self._scope = scope
         self._session = scope.session
         self._runs = scope.runs
+        # each ranked group with the comparisons of its runs, tested or waiting
         self.groups: tuple[tuple[RunGroup, tuple[ComparedRun, ...]], ...] = ()
         # Finished tests by (run, reference, how both are measured).
         self._tests: dict[Pair, PairedComparison] = {}
         # Each test is a job of its own on the worker. Other jobs, such as the
         # path of models that the slider needs, wait for one test at most.
         # `_next_test` is called if the value of `_key` has changed after one of
-        # the signals `on`.
+        # the signals `on`. Of waiting jobs of one slot, only the last is
+        # carried out.
         self._test_demand = OnDemand(
             self,
             scope.worker,
@@ -366,8 +366,9 @@ class CurvesFeeder(Controller):
         self._session = scope.session
         self._runs = scope.runs
         self._view = view
-        # Calls `_compare` while the view is visible and the value of `_key` has
-        # changed, and carries out the computation that it returns.
+        # Calls `_compare` while the view is visible and the value of `_key`
+        # has changed, and carries out the computation that it returns. Of
+        # waiting jobs of one slot, only the last is carried out.
         self._curves_demand = OnDemand(
             self,
             scope.worker,
@@ -377,8 +378,8 @@ class CurvesFeeder(Controller):
             slot="run curves",
             panel=view,
         )
-        # The curves are compared anew after these changes; marks on them move
-        # after the last two.
+        # The curves are compared anew after these changes. After another
+        # choice or inspection of a model, only the marks on them move.
         signals = (
             view.by.chosen,
             self._runs.removed,
@@ -527,7 +528,9 @@ class ViewFeeder(Controller):
         of_plugins = (view.optionsChanged for view in views.comparisons.values())
         chosen = views.viewChosen, views.folds.scope.chosen, views.pareto.by.chosen
         signals = *chosen, *of_plugins, self._runs.removed, self._runs.labelled
-        # `_update_view` is called if the value of `_key` has changed.
+        # `_update_view` is called if the value of `_key` has changed after
+        # one of the signals `on`. Of waiting jobs of one slot, only the
+        # last is carried out.
         self._view_demand = OnDemand(
             self,
             scope.worker,
@@ -696,6 +699,7 @@ class ViewFeeder(Controller):
         if not self._tests.complete:
             self._views.pareto.wait()
             return None
+        # the results of the ticked runs in the shown group, by number
         runs = self._scope.together()
         name = self._session.measure
         titles = self._scope.titles()
@@ -738,8 +742,9 @@ class ViewFeeder(Controller):
 
         If there are none, show the reason.
         """
-        # Published values are compared with what a run measured itself, by its
-        # own convention, which is what `own_results` returns.
+        # Published values are compared with what a run measured itself, by
+        # its own convention, which is what `own_results` returns.
+        # `together` are the results of the ticked runs in the shown group.
         shown_keys = self._scope.together()
         runs_by_key = {
             key: run
@@ -763,6 +768,7 @@ class ViewFeeder(Controller):
         current_convention = self._session.convention
         sealed = self._session.sealed
         open_data = self._session.dataset
+        # Results as the runs have measured them, of the shown group only.
         shown_keys = self._scope.together()
         runs = self._scope.own_results() if self._session.has_documents else {}
         runs = {key: run for key, run in runs.items() if key in shown_keys}
@@ -793,6 +799,7 @@ class ViewFeeder(Controller):
 
     def _show_tests(self) -> None:
         """Show the paired tests of the shown group, and offer its runs as the reference."""
+        # Has missing tests computed; `titles` has the runs of the group by number.
         self._tests.update()
         titles = self._tests.titles
         reference = self._scope.marks.reference

@@ -109,7 +109,8 @@ class FoldsView(View):
     def show_run(self, name: str, plan: Plan, folds: Sequence[FoldResult]) -> None:
         """Show the finished folds of a run called ``name``: a row for each, with the mean and the deviation."""
         # The plan and which parts of the data were measured decide on the
-        # columns: the test part, the validation part, left-out training data.
+        # columns: the test part, the validation part, left-out training
+        # data. A part without measures has an empty mapping.
         rows = fold_rows(folds)
         tested, validated, left_out = (
             bool(rows and part) for part in _measures_by_part(rows)
@@ -202,7 +203,10 @@ class FoldsView(View):
         self.table.select(current if current in rows else next(iter(rows), None))
 
     def _set_columns(self, key: tuple[object, ...], columns: Sequence[Column]) -> None:
-        """Set other columns and remove the rows, which do not fit the new columns."""
+        """Set other columns and remove the rows, which do not fit the new columns.
+
+        ``key`` has what the columns depend on.
+        """
         self._columns_key = key
         self.sentence.hide()
         self.table.set_rows(())
@@ -335,6 +339,7 @@ def _chosen_value_column(number: int, axis: Axis) -> Column:
         power if axis.is_grid else "",
         value=_chosen_value_getter(number, axis),
         tooltip=tr("Selected by validation on this fold"),
+        # room for the title, of about 7 pixels a letter
         width=max(64, 12 + 7 * len(tr(axis.label))),
     )
 

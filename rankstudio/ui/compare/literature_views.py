@@ -148,6 +148,7 @@ def _convention_column(key: str, name: str, current: str) -> Column:
         ),
         bold=lambda row: row.places.get(key) != row.places.get(current),
         tone="text" if key == current else "muted",
+        # room for the title, of about 7 pixels a letter
         width=max(104, 24 + 7 * len(rules.label)),
     )
 

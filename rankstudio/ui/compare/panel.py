@@ -110,7 +110,8 @@ class ResultsPanel(Panel):
         self.conventions = ConventionsView(theme)
         self.published = PublishedView(theme)
         self._key = ""  # of the shown view
-        # The view that each tab shows when it is opened: the one shown last.
+        # The view that each tab shows when it is opened: the one shown
+        # last, at first the first one with content.
         self._last_keys = {
             tab: self._offered(parts)[0] for tab, parts in self._tabs.items()
         }
@@ -121,6 +122,7 @@ class ResultsPanel(Panel):
             for key in keys
         }
         self._stack = QStackedWidget()
+        # `_TABS` has the title and the views of each tab.
         tabs = [(tab, title) for tab, (title, _) in _TABS.items()]
         self._choice = named(
             Segmented(tabs, tr("view of the results")), "results-views"
@@ -141,6 +143,7 @@ class ResultsPanel(Panel):
 
     def _add_tools(self) -> None:
         """Put the choice of the view and the tools of all views into the panel's header."""
+        # `_choice` chooses a tab, `_part` one of the views in it.
         layout = fill(
             QHBoxLayout(self._view_tools), self._part, margins=(0, 0, 0, 0), spacing=16
         )

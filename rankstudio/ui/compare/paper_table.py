@@ -447,8 +447,9 @@ class TableController(QObject):
         self._dialog_parent = over
         self._folder = Path.home()  # that of the last saved table, later
         self._query: TableQuery | None = None
-        # Calls `_make` when the value of `_key` has changed, and carries out
-        # the computation that it returns.
+        # Calls `_make` when the value of `_key` has changed, and carries
+        # out the computation that it returns. Of waiting jobs of one slot,
+        # only the last is carried out.
         self._table_demand = OnDemand(
             self,
             scope.worker,

@@ -149,7 +149,7 @@ class ParetoView(View):
         self._rows = []
         self.plot.set_spots((), None)  # no marks either
         self.table.set_rows(())
-        self._place_table()
+        self._place_table()  # hides it, as it has no rows
         self.sentence.setText("")
         self.sentence.hide()
         self.set_caption("")
@@ -183,7 +183,7 @@ class ParetoView(View):
         # has their positions).
         self.plot.set_spots([_spot(row) for row in self._rows], _front_marks(front))
         self.table.set_rows([self._rows[i] for i in front.optimal])
-        self._place_table()
+        self._place_table()  # beside the plot, if there is room
         titles = [title for _, title, _ in runs]
         self.sentence.setText(_size_sentence(front, name, titles, self.plot.over_folds))
         self.sentence.show()

@@ -186,6 +186,7 @@ class Pipelines:
         ----------
         plans : sequence of Plan
         data : sequence of str
+            Paths of the datasets, or "sample".
         labels : sequence of str
             Label columns of the open data: each pipeline on these data is
             returned with each label.
@@ -357,7 +358,8 @@ class Pipelines:
         if plan.data == source:
             return plan
         changes: dict[str, object] = {"data": source}
-        # A plan of a file without data yet refers to none: it keeps its settings.
+        # A plan from the file of a comparison has no data yet, so that none
+        # of its settings refers to any: it keeps them.
         if plan.data != _NO_DATA:
             general_names = {
                 p.name for p in plan.entry.parameters if p.kind is not Kind.FEATURES

@@ -768,6 +768,7 @@ class RunsPanel(Panel):
             noted_columns,
             has_hand_choices,
         ) = self._columns_key
+        # Both functions take the number of a run.
         tests = DifferenceCells(self.comparison_of, self._scale_for)
         settings = settings_column(lambda row: self._differences.get(row.key) or None)
         first_measure, *other_measures = [
@@ -894,7 +895,7 @@ class RunsPanel(Panel):
                 self._add_entry(column.title, self._is_shown(column), change)
 
     def _add_entry(self, text: str, on: bool, change: Callable[[bool], None]) -> None:
-        """Add an entry to the menu that is on or off."""
+        """Add an entry to the menu that is on or off; ``change`` is called with its new state."""
         action = self._menu.addAction(text)
         action.setCheckable(True)
         action.setChecked(on)
@@ -928,7 +929,7 @@ class RunsPanel(Panel):
 def _link_to_every_fold(group: RunGroup) -> tuple[str, str]:
     """Return the text and the tooltip of the link that runs a group's plans on all folds.
 
-    Return "" for no link.
+    Both are "" for no link.
     """
     # `partial` are the runs on some folds whose plan has no run on all folds.
     if not group.partial:
@@ -1076,7 +1077,8 @@ def spread_columns(chooser: str, name: str) -> list[Column]:
     """Return the columns of the deviation over the folds and of the gain over the best single feature.
 
     The deviation is that of the measure `chooser`, which chose the models (no
-    column for ""); the gain is that of the measure `name`.
+    column for ""); the gain is that of the measure `name`. Cells of runs that
+    are not finished are empty.
     """
     deviation = Column(
         "deviation",

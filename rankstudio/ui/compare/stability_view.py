@@ -212,7 +212,8 @@ class StabilityView(View):
             found=_index_value(stability, index)
         )
         self.plot.note = f"{self.plot.axes.title}, {mean}"
-        # The first row of a map is at the top; reversed, fold 1 is at the bottom.
+        # The first row of a heat map is at the bottom; reversed, fold 1 is
+        # at the top.
         self.plot.set_values(values[::-1], folds[::-1], folds)
         self.plot.select(None)
 
@@ -239,7 +240,8 @@ def _index_facts(stability: SelectionStability) -> list[Fact]:
     value, _, low, high = indices.nogueira
     k = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}"
     interval = f"{correlation_text(low)} … {correlation_text(high)}"
-    # `times` counts the folds that selected a feature.
+    # `times` counts the folds that selected a feature. `index` is the name
+    # of an index that is corrected for chance, `consistency` its value.
     n_everywhere = sum(
         feature.times == len(stability.folds) for feature in stability.features
     )

@@ -78,11 +78,17 @@ class Absence(QObject):
         return _OPENING if self._loader.busy else impossible
 
     def model(self, default: str) -> str:
-        """Return the message for a missing model: that its path is being computed, else that of its run."""
+        """Return the message for a missing model: that its path is being computed, else that of its run.
+
+        ``default`` is the message if there is no run either.
+        """
         return _COMPUTING if self._current.computing else self.run(default)
 
     def fold_model(self, every_fold: str, default: str) -> str:
-        """Return the message for a missing model of a fold: ``every_fold`` while all folds are shown."""
+        """Return the message for a missing model of a fold: ``every_fold`` while all folds are shown.
+
+        On one fold, it is the message for a missing model, or ``default``.
+        """
         shows_all_folds = (
             self._session.dataset is not None and self._session.fold is None
         )
@@ -236,7 +242,7 @@ class Models(QObject):
         self.absence = Absence(self.session, self.runs, self.current, self.loader, self)
         # Preparing is loading and compiling what runs need. It is announced
         # when it begins; its end is looked for whenever a worker has no more
-        # tasks.
+        # tasks (`drained`). Unused memory is then returned to the system.
         self._compiling = False  # whether a preparation is announced, and not over
         self.preparing.connect(self._note_preparation)
         idle_memory = IdleMemory(lambda: self.n_busy, self)
@@ -295,6 +301,7 @@ class Models(QObject):
         def handle(known_data: set[RecordedData]) -> None:
             then([record for record in records if record.recorded in known_data])
 
+        # The function of the same name compares the checksums on the worker.
         text = tr("Identifying the data")
         self.task_worker.task(
             text,
@@ -308,8 +315,9 @@ class Models(QObject):
     def warm_up(self) -> None:
         """Load and compile what runs need, in the background, on the worker of the runs."""
         callback = self._prepared  # called in the end, even after a failure
-        # A job without a slot would first load the BLAS libraries; `warm_up`
-        # itself loads them, while it holds off garbage collection.
+        # The job calls the function of the same name. A job without a slot
+        # would first load the BLAS libraries; the function loads them
+        # itself, while it holds off garbage collection.
         self.run_worker.task(
             tr("Starting the engine"),
             warm_up,

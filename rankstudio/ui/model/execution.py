@@ -54,7 +54,10 @@ class ExecutionBackend(QObject):
         return threads.processors()
 
     def select(self, choice: str) -> None:
-        """Choose the backend of the runs that are started from now on."""
+        """Choose the backend of the runs that are started from now on.
+
+        ``choice`` is "live", "processes" or the address of a scheduler.
+        """
         self._settings.set(_BACKEND_KEY, choice)
         if choice not in (LIVE, PROCESSES):
             self._settings.set(_SCHEDULER_KEY, choice)

@@ -28,10 +28,11 @@ def asked_for(ids: Ints, names: Sequence[str], typed: str) -> list[int]:
         What the user typed. Only if no feature has it as id is it compared with names.
     """
     words = typed.split()
+    # Few features have no others beyond the first ones.
     if len(names) <= MOST_LISTED or not words:
         return []
-    # Few features have no others beyond the first ones. The id may be the first
-    # word, as in "25 BM25", or the last, as in "feature 25".
+    # The id may be the first word, as in "25 BM25", or the last, as in
+    # "feature 25".
     numbers = {int(word) for word in (words[0], words[-1]) if word.isdecimal()}
     columns = [
         int(column)

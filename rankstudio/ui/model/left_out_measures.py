@@ -207,10 +207,10 @@ class LeftOutMeasures(QObject):
         self._failed.clear()
         self.go_on()
 
-    def measure_all(self, all_steps: bool) -> None:
+    def measure_all(self, is_for_all: bool) -> None:
         """Measure the paths of all combinations after the chosen path, or the chosen path alone."""
-        if all_steps != self._measures_all:
-            self._measures_all = all_steps
+        if is_for_all != self._measures_all:
+            self._measures_all = is_for_all
             self.go_on()
 
     @Slot()
@@ -220,9 +220,9 @@ class LeftOutMeasures(QObject):
         Only one path is measured at a time. Its end calls this method again,
         until every shown path is measured.
         """
-        # No path is measured while a run works, which that would slow down, or
-        # while left-out measures are not drawn (`shown`). A path has a state:
-        # its values so far.
+        # No path is measured while a run works, which that would slow down,
+        # or while left-out measures are not drawn (`shown`). A request says
+        # how a path was learned; the state of a path has its values so far.
         requests = (
             {} if self._runs.busy or not self.shown else dict(self._wanted_paths())
         )

@@ -151,7 +151,9 @@ class MeasuredRuns(QObject):
         run without documents, which cannot be measured. If the test part is
         sealed, the run is returned without its measures on that part.
         """
-        # With its own measures, a run needs new values only to hide a sealed test part.
+        # `measurement.plan` returns the plan with the measures in use, the
+        # same object if they are its own. With its own measures, a run
+        # needs new values only to hide a sealed test part.
         measurement = self._session.measurement(record.plan, record.dataset)
         plan = measurement.plan(record.plan)
         if plan is record.plan and not measurement.sealed:
@@ -598,7 +600,7 @@ class RunRankings(QObject):
             tr("Ranking the documents"),
             _rank_for_a_moment,
             self._rest,
-            on_done=self._take,
+            on_done=self._take,  # gets the work that remains, None for no more
             # a failure is not reported now, but once the user asks for the measure
             on_error=lambda _: self._take(None),
             slot="rankings",

@@ -267,6 +267,8 @@ class Runs(QObject):
         dataset = record.dataset
         stored = record.stored
         # Events of the run go to its record, and so does its end.
+        # `_is_step` says after which events a run pauses that goes on step
+        # by step.
         job = Job(
             tr("{title} on {name}").format(title=plan.title, name=dataset.name),
             lambda _: self._work(plan, dataset, stored, runner),
@@ -312,7 +314,7 @@ class Runs(QObject):
         yield from runner(plan, dataset, target)
 
     def show(self, record: RunRecord | None) -> None:
-        """Show another run."""
+        """Show another run; None shows none."""
         if record is not self._shown:
             self._shown = record
             self.shownChanged.emit()

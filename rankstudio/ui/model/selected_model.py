@@ -567,7 +567,7 @@ class CurrentModel(QObject):
         if not session.has_documents:
             return None
         # Without a run, the plan is that of the form, unless the user has
-        # changed how the data are to be read since they were.
+        # changed how the data are to be read since they were read.
         if view.record is None:
             return form if session.data_match_plan else None
         # With a run, the form counts only if it has the same axes and reads the
@@ -724,7 +724,8 @@ class CurrentModel(QObject):
         )
 
         # `work` is called on the worker; `_take` gets the path, and `end` the
-        # end of the job.
+        # end of the job. Of waiting jobs of one slot, only the last is
+        # carried out.
         def work(cancelled: CancelFlag) -> Iterator[LivePath]:
             yield self._fold_cache.path(request, cancelled)
 

@@ -413,7 +413,11 @@ class Session(QObject):
         )
 
     def inspect(self, values: tuple[Any, ...], step: int | None) -> None:
-        """Inspect another model of the shown run; the choice and all that depends on it stay as they are."""
+        """Inspect another model of the shown run; the choice and all that depends on it stay as they are.
+
+        ``values`` are those of its path on the plan's axes, and ``step`` its
+        coordinate on the path (None for the best model).
+        """
         self._put_inspection(Choice(values, step))
 
     def end_inspection(self) -> None:

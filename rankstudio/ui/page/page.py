@@ -155,7 +155,10 @@ class Page(QWidget):
             controller.leave()
 
     def shared(self, kind: type[_Shown]) -> list[_Shown]:
-        """Return the tables or plots that can be exported now: those that are visible or always shared."""
+        """Return the tables or plots that can be exported now: those that are visible or always shared.
+
+        ``kind`` is the class of tables or that of plots.
+        """
         return [
             widget
             for widget in self._inside(kind)

@@ -90,7 +90,7 @@ class PageTabs(QWidget):
     @Slot()
     def _show(self) -> None:
         """Show the content of the chosen tab, and hide that of the others."""
-        self.left.emit()
+        self.left.emit()  # the tab that was shown before is left
         # The title of the chosen tab is bold, and so wider. Without room for
         # it, Qt would scroll the bar.
         self.bar.updateGeometry()

@@ -107,8 +107,9 @@ class Axes:
 
         ``y_range`` has the values at both ends of the axis.
         """
-        # The last argument of `nice_ticks` and `log_ticks` is the number of
-        # ticks that have room.
+        # After the range, `nice_ticks` and `log_ticks` take the number of
+        # ticks that have room. DECIMAL_STEPS are the steps between ticks
+        # that need few digits.
         if not self.show_y:
             return []
         if self.log_y:

@@ -16,7 +16,13 @@ from rankstudio.engine.export.figures.values import (
 )
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import AIR, Axes
-from rankstudio.ui.plots.base import MOST_BARS, NAME, Numbers, Plot, describe
+from rankstudio.ui.plots.base import (
+    DEFAULT_FILE_NAME,
+    MOST_BARS,
+    Numbers,
+    Plot,
+    describe,
+)
 from rankstudio.ui.plots.layers import Frame, hairline
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors
@@ -203,7 +209,7 @@ class BarsPlot(Plot):
             index for index, bar in enumerate(bars) if bar.id == self.winner
         )
         return RowsFigure(
-            name=NAME,
+            name=DEFAULT_FILE_NAME,
             title=title,
             caption="",
             axis=FigureAxis(self.axes.title),
@@ -269,7 +275,8 @@ class BarsPlot(Plot):
         """Return the number of the bar whose column a pixel is in; None beside the bars."""
         frame = self.frame()
         bars = self.shown()
-        # the ids stand up to 22 pixels below the plot area
+        # the ids stand up to 22 pixels below the plot area; 4 pixels above
+        # it count as the bars, too
         bars_and_ids = frame.area.adjusted(0, -4, 0, 22)
         if not bars or not bars_and_ids.contains(point):
             return None
@@ -326,7 +333,7 @@ class BarsPlot(Plot):
                 painter.drawRoundedRect(rect.adjusted(-2.5, -2.5, 2.5, 2.5), 4, 4)
             painter.setFont(font(TINY, bold=is_winner))
             painter.setPen(colors.q("text" if is_winner else "muted"))
-            # the id, centered below the bar
+            # the id, centered below the bar in a box of 60 by 16 pixels
             box = QRectF(rect.center().x() - 30, frame.area.bottom() + 4, 60, 16)
             painter.drawText(box, BELOW, str(bar.id))
         # The line of zero, and above the plot how many candidates are shown.

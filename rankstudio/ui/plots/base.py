@@ -47,7 +47,7 @@ MOST_ROWS = 40
 """Names below each other in a figure."""
 
 MOST_BARS = 20
-NAME = "figure"  # of a file, unless another one is given
+DEFAULT_FILE_NAME = "figure"  # of a file, unless another one is given
 NEUTRAL = 6  # number of the style of a series that belongs to no category
 
 
@@ -205,8 +205,9 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self.theme = theme
         self.axes = axes
         self.placeholder = ""
-        self.shared = NOT_SHARED
-        self.under_mouse: Any = None
+        self.shared = NOT_SHARED  # its entry in the list of exports
+        self.under_mouse: Any = None  # what the mouse points at, such as a curve
+        # returns what the box of values tells about a feature, given its id
         self.about_feature: Callable[[int], Sequence[Line]] = lambda _: ()
         self._hovered_feature = 0  # id of the feature under the mouse, 0 for none
         self._box_position = QPointF()  # where the box of values was shown last

@@ -21,7 +21,7 @@ from rankstudio.engine.export.figures.values import (
 from rankstudio.engine.support.number_format import count_text
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
-from rankstudio.ui.plots.base import NAME, CellValue, Numbers, Plot, floats
+from rankstudio.ui.plots.base import DEFAULT_FILE_NAME, CellValue, Numbers, Plot, floats
 from rankstudio.ui.plots.layers import Frame, draw_line, hairline, pen
 from rankstudio.ui.plots.legend import draw_entry, flow
 from rankstudio.ui.plots.readout import Line
@@ -137,7 +137,7 @@ class DensityPlot(Plot):
         metrics = QFontMetricsF(font(SMALL))
         # Widths of a swatch and of the gap between entries, in pixels: first
         # the usual ones; the narrow ones if the legend takes too much of the
-        # height.
+        # height. Between a swatch and its label are 6 pixels.
         layout: tuple[float, list[tuple[float, int]], int] = _SWATCH_WIDTH, [], 1
         for swatch, gap in ((_SWATCH_WIDTH, _ENTRY_GAP), _NARROW_SWATCH_AND_GAP):
             widths = [
@@ -217,7 +217,7 @@ class DensityPlot(Plot):
             else tr("value")
         )
         return CurvesFigure(
-            name=NAME,
+            name=DEFAULT_FILE_NAME,
             title=title,
             caption="",
             x=x,
@@ -320,7 +320,8 @@ class DensityPlot(Plot):
         painter.setFont(font(TINY))
         for position, (i, density) in enumerate(drawn):
             line_style = palettes.category(colors, i)
-            # above the bar, a line has room for the text of its share
+            # above the bar, a line has room for the text of its share; 4
+            # pixels are between two bars
             height = density.zeros * (area.height() - _LINE_HEIGHT)
             bar = QRectF(
                 left_edge + position * bar_width + 2,
@@ -335,6 +336,7 @@ class DensityPlot(Plot):
             painter.drawRect(bar)
             text = percent(density.zeros)
             if painter.fontMetrics().horizontalAdvance(text) <= bar_width:
+                # centered above the bar, in a box 60 pixels wide
                 painter.setPen(colors.q("text"))
                 above = QRectF(
                     bar.center().x() - 30, bar.top() - _LINE_HEIGHT, 60, _LINE_HEIGHT
@@ -346,7 +348,8 @@ class DensityPlot(Plot):
             QPointF(left_edge, area.bottom()),
             QPointF(left_edge + strip - _ENTRY_GAP, area.bottom()),
         )
-        # the title of the strip, below the line on which the bars stand
+        # the title of the strip, below the line on which the bars stand, in
+        # a box that is 10 pixels wider at each side
         painter.setPen(colors.q("muted"))
         below = QRectF(left_edge - 10, area.bottom() + 4, strip - _ENTRY_GAP + 20, 16)
         painter.drawText(below, BELOW, tr("zeros"))
@@ -366,7 +369,8 @@ class DensityPlot(Plot):
         for i, (density, (x, row)) in enumerate(
             zip(self.densities, spots, strict=True)
         ):
-            # the middle of the line; the last line is the one above the curves
+            # `y` is the middle of the line, whose box is 18 pixels high;
+            # the last line is the one above the curves
             left_edge = frame.area.left() - strip + x
             y = frame.area.top() - _AIR - (rows - row - 0.5) * _LINE_HEIGHT
             box = QRectF(left_edge, y - 9, frame.outer.right() - left_edge, 18)
@@ -479,7 +483,7 @@ class HistogramPlot(Plot):
         x = tuple(float(start) + half for start in self.starts)
         y = floats(self.counts)
         return CurvesFigure(
-            name=NAME,
+            name=DEFAULT_FILE_NAME,
             title=self.axes.title,
             caption="",
             x=FigureAxis(self.axes.x_label, whole=True),

@@ -21,7 +21,7 @@ from rankstudio.engine.export.figures.values import (
 )
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.axes import Axes
-from rankstudio.ui.plots.base import NAME, NEUTRAL, Numbers, Plot, describe
+from rankstudio.ui.plots.base import DEFAULT_FILE_NAME, NEUTRAL, Numbers, Plot, describe
 from rankstudio.ui.plots.layers import (
     INSPECTED,
     Frame,
@@ -245,7 +245,7 @@ class ParetoPlot(Plot):
         axes = self.axes
         x = FigureAxis(axes.x_label, whole=axes.integer_x)
         return CurvesFigure(
-            name=NAME,
+            name=DEFAULT_FILE_NAME,
             title=axes.title,
             caption="",
             x=x,
@@ -497,6 +497,7 @@ def draw_marks(
         return
     points = frame.points(*plot.sizes_and_worths)
     painter.setBrush(Qt.BrushStyle.NoBrush)
+    # Thin rings have room inside the rings of the best and suggested model.
     thin_rings = (
         (plot.chosen, (), _RING_RADIUS - 2.5),
         (plot.inspected, INSPECTED, _RING_RADIUS - 1.0),
@@ -569,6 +570,7 @@ def draw_band_name(
     if plot.marks is None or plot.marks.rule not in _BAND_NAMES:
         return
     painter.setFont(font(SMALL))
+    # with a gap of 24 pixels between the title and the name
     title_width = painter.fontMetrics().horizontalAdvance(plot.axes.title) + 24
     names_of_rules = (
         _BAND_NAMES | _BAND_NAMES_OVER_FOLDS if plot.over_folds else _BAND_NAMES
@@ -592,6 +594,7 @@ def draw_band_name(
     painter.setBrush(colors.q("accent", 0.09))
     painter.drawRect(QRectF(left_edge - 24, 4, 18, 10))
     painter.setPen(colors.q("muted"))
+    # 1000 pixels are more than the text needs
     painter.drawText(QRectF(left_edge, 0, 1000, 18), Qt.AlignmentFlag.AlignLeft, text)
 
 

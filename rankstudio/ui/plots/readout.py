@@ -139,6 +139,7 @@ class ValueBox(QWidget):
             )
         # `_room` is the part of the plot in which the box may be
         width = min(max(widths) + 2 * _PAD + 2, max(1, self._room().width()))
+        # 4 pixels less, as lines have some air of their own above and below
         return QSize(width, len(lines) * _LINE + 2 * _PAD - 4)
 
     def shown_text(self, line: Line) -> str:

@@ -19,7 +19,14 @@ from rankstudio.engine.export.figures.values import (
 )
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
-from rankstudio.ui.plots.base import NAME, NEUTRAL, Numbers, Plot, describe, floats
+from rankstudio.ui.plots.base import (
+    DEFAULT_FILE_NAME,
+    NEUTRAL,
+    Numbers,
+    Plot,
+    describe,
+    floats,
+)
 from rankstudio.ui.plots.layers import Frame, draw_line, draw_marker, pen
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
@@ -166,6 +173,7 @@ class StepCurvesPlot(Plot):
         air = (last - 1) * _AIR
         if self._limits is not None:
             low, high = self._limits
+            # 3 % of the range above, so that a curve at the limit is drawn whole
             return (1 - air, last + air), (low, high + (high - low) * 0.03)
         # `ends` are the values of a curve with the ends of their intervals.
         values = np.concatenate([curve.ends for curve in self.curves])
@@ -234,7 +242,7 @@ class StepCurvesPlot(Plot):
         title = self.axes.title
         has_bands = any(curve.low is not None for curve in self.curves)
         return CurvesFigure(
-            NAME,
+            DEFAULT_FILE_NAME,
             title=title,
             caption="",
             x=x,

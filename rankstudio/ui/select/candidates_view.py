@@ -49,7 +49,7 @@ class CandidatesView(QWidget):
             BarsPlot(theme, tr("score of each candidate")), "candidates-plot"
         )
         self._axes = self.plot.axes  # those of the empty plot
-        self.plot.placeholder = NO_STEP
+        self.plot.placeholder = NO_STEP  # the text of the empty plot
 
         # The entry of the plot in the list of exports, even while the plot is hidden.
         self.plot.shared = Shared("candidates", tr("Candidates"), always=True)
@@ -112,8 +112,10 @@ class CandidatesView(QWidget):
             name: int(np.flatnonzero(ids == members[0])[0])
             for name, members in (groups or {}).items()
         }
+        # the name of each grouped feature's group, by the id of the feature
         own_group = group_names(groups or {})
         # From here on, a feature of a group is called by the name of the group.
+        # The ids are needed to find the groups only.
         names = candidate_names(ids.tolist() if groups else (), names, groups or {})
 
         def bar(column: int) -> int:
@@ -163,7 +165,7 @@ class CandidatesView(QWidget):
         self._show_nothing(reason)
 
     def select(self, feature_id: int | None) -> None:
-        """Outline the bar of the feature that is inspected."""
+        """Outline the bar of the inspected feature, by its id; None removes the outline."""
         self.plot.select(feature_id)
 
     def _show_nothing(self, reason: str = NO_STEP) -> None:

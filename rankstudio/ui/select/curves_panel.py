@@ -57,7 +57,11 @@ class CurvesOverGrid:
     labels: tuple[str, ...]
 
     def combinations_of(self, curve: int) -> list[int]:
-        """Return the positions of a curve's combinations, by ascending value on the axis."""
+        """Return the positions of a curve's combinations, by ascending value on the axis.
+
+        ``curve`` is the number of the curve. For each combination, `curves` has
+        the number of its curve, and `xs` its value on the axis.
+        """
         combinations = [
             combination
             for combination, curve_number in enumerate(self.curves)
@@ -66,7 +70,10 @@ class CurvesOverGrid:
         return sorted(combinations, key=lambda combination: self.xs[combination])
 
     def combination(self, curve: int, x: float) -> int:
-        """Return the combination at a point of a curve."""
+        """Return the position of the combination whose point on a curve is nearest to an x.
+
+        ``curve`` is the number of the curve.
+        """
         return min(
             self.combinations_of(curve),
             key=lambda combination: abs(self.xs[combination] - x),
@@ -263,7 +270,8 @@ class CurvesPanel(Panel):
         """Arrange the plots, and the parts of each row of controls, side by side or above each other."""
         super().resizeEvent(event)
 
-        # A high panel has its two plots above each other.
+        # A high panel has its two plots above each other. The limit is a
+        # share of the width.
         is_high = self.height() > _MIN_HEIGHT_TO_STACK * self.width()
         self._row.setDirection(
             QBoxLayout.Direction.TopToBottom
@@ -437,10 +445,13 @@ class CurvesPanel(Panel):
 
     @Slot()
     def _show_view(self) -> None:
-        """Show the validation measure as curves or as a map, as the user chose.
+        """Show the validation measure as curves or as a heat map, as the user chose.
 
-        Both are hidden if nothing is measured.
+        Both are hidden if no model is measured, neither on a validation part
+        nor on left-out queries.
         """
+        # `_offers_map` says whether the plan has a heat map, `_measurable`
+        # whether anything is measured.
         can_choose_view = self._offers_map and self._measurable
         shows_map = can_choose_view and self.view.value() == MAP
         self.view.setVisible(can_choose_view)
@@ -449,7 +460,10 @@ class CurvesPanel(Panel):
             self._map.setVisible(shows_map)
 
     def set_baseline(self, measures: Mapping[str, float], name: str) -> None:
-        """Draw the measures of the best single feature as a line to compare with; empty for no line."""
+        """Draw the measures of the best single feature as a line to compare with; empty for no line.
+
+        ``measures`` has a value for each measure; ``name`` is the feature's name.
+        """
         self._baseline = dict(measures), name
         self._draw_baseline()
 
@@ -464,7 +478,7 @@ class CurvesPanel(Panel):
         # `_sign` is -1 if the criterion is the negative of a measure: then the
         # measure itself is drawn.
         path = self._path(key)
-        self._set_default_caption()
+        self._set_default_caption()  # unless the panel has a caption already
         path.ks.append(k)
         path.criterion.append(self._sign * criterion)
         for name, value in validation.items():
@@ -476,6 +490,7 @@ class CurvesPanel(Panel):
             self._draw(key)
         else:
             self.criterion_plot.append(key, k, path.criterion[-1])
+            # `_shown` is the name of the measure that the curves show.
             if self._shown in validation:
                 self.validation_plot.append(key, k, validation[self._shown])
         self._draw_left_out()
@@ -520,7 +535,7 @@ class CurvesPanel(Panel):
             label=label,
             values=tuple(values),
         )
-        self._set_default_caption()
+        self._set_default_caption()  # unless the panel has a caption already
         self._draw(key)
 
         # The marks of the chosen and the inspected model lie on their curves.
@@ -542,7 +557,11 @@ class CurvesPanel(Panel):
     def set_band(
         self, ks: Sequence[int], criterion: Interval, validation: Mapping[str, Interval]
     ) -> None:
-        """Show the mean and interval over folds of the criterion and of every measure."""
+        """Show the mean and interval over folds of the criterion and of every measure.
+
+        An interval has a mean, a lower and an upper end for each k of ``ks``;
+        ``validation`` has one for each measure.
+        """
         self._band = ([int(k) for k in ks], criterion, validation)
         self._draw_band()
 
@@ -625,12 +644,18 @@ class CurvesPanel(Panel):
         self._mark()
 
     def select(self, key: Key | None, k: int = 0) -> None:
-        """Mark the chosen model in both plots; None removes the mark."""
+        """Mark the chosen model in both plots, by the key of its path and its k.
+
+        None removes the mark.
+        """
         self._chosen = None if key is None else (key, k)
         self._mark()
 
     def inspect(self, key: Key | None, k: int = 0) -> None:
-        """Mark another model as inspected in both plots; None removes the mark."""
+        """Mark another model as inspected in both plots, by the key of its path and its k.
+
+        None removes the mark.
+        """
         self._inspected = None if key is None else (key, k)
         self._mark_inspected()
 
@@ -737,7 +762,9 @@ class CurvesPanel(Panel):
 
     def _x_title(self) -> str:
         """Return the title of the x axis of both plots: steps, a parameter, or the number of features."""
-        # A ranking from a file has no number of features (`_sized` is False).
+        # A ranking from a file has no number of features (`_sized` is
+        # False). A method without steps has one model for each path, and a
+        # title of its own; `BELOW` has the titles for steps, by their kind.
         if not self._sized:
             return tr("given scores: no features")
         if self.over_grid is not None:
@@ -748,6 +775,7 @@ class CurvesPanel(Panel):
 
     def _how_to_act(self) -> str:
         """Return a text on how a model is chosen; "" if there is only one model."""
+        # A path with several steps has several models, any other has one.
         if self._has_steps:
             return ACT[self._step_kind]
         return (
@@ -787,7 +815,9 @@ class CurvesPanel(Panel):
         if self.over_grid is not None and key is not None and not isinstance(key, str):
             xs, values = self._across(self.over_grid.curves[key], self._left_out_name)
 
-        # The label says what is left out.
+        # The label says what is left out: queries or pairs of documents
+        # (`_pairs`). A method that selects features (`_selects`) does not
+        # select them again without the left-out queries.
         label = (
             tr("left-out queries, selection not repeated")
             if self._selects
@@ -837,7 +867,10 @@ class CurvesPanel(Panel):
         return self.over_grid.xs[key]
 
     def _curve(self, key: Key) -> Key:
-        """Return the key of the curve that a path is drawn on."""
+        """Return the key of the curve on which a path is drawn, by the key of the path.
+
+        Over a grid, the curve is shared with other paths; else both keys are equal.
+        """
         return (
             key
             if self.over_grid is None or isinstance(key, str)
@@ -845,7 +878,7 @@ class CurvesPanel(Panel):
         )
 
     def _chosen_xs(self, ks: Sequence[int] | Ints) -> list[float]:
-        """Return the xs at which the models of the chosen path are drawn."""
+        """Return the xs at which the models of the chosen path are drawn, for each of their ks."""
         return [self._x(self._chosen[0], k) if self._chosen else float(k) for k in ks]
 
     def _draw(self, key: Key) -> None:

@@ -618,11 +618,12 @@ class ChoicesField(ChoiceField):
     @Slot()
     def _take_current(self) -> None:
         """Take the chosen item: ask for a file or a sum, open the menu of several values, or set the value."""
-        # Items with these keys are no values but commands: to ask for a file,
-        # for a sum or for several values. The item with the key
-        # `_SEVERAL_VALUES_KEY` only shows the present value, and choosing it
-        # changes nothing. In all of these cases, `show_value` selects the item
-        # of the present value again.
+        # Items with these keys are no values but commands: to ask for a
+        # file, for a sum or for several values. The item with the key
+        # `_SEVERAL_VALUES_KEY` only shows the present value, and choosing
+        # it changes nothing. In all of these cases, `show_value` selects
+        # the item of the present value again. The key of the menu is
+        # therefore compared before.
         opens_menu = self.editor.currentData() == _ASK_SEVERAL_KEY
         if self.editor.currentData() == _OWN_FILE_KEY:
             self.show_value()
@@ -1029,9 +1030,10 @@ class FeaturesField(Field):
 
         ``written`` is casefolded, and so is the text for the comparison.
         """
-        # Of features after the first 10,000, only those with exactly the typed
-        # id or name are compared (`asked_for` returns their columns), as
-        # comparing all of them would take too long.
+        # Of features after the first 10,000, only those with exactly the
+        # typed id or name are compared (`asked_for` returns their columns),
+        # as comparing all of them would take too long. The line has the
+        # typed text with its capital letters.
         n_listed = min(len(self._names), MOST_LISTED)
         for column in (
             *range(n_listed),

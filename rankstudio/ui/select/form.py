@@ -336,6 +336,7 @@ class MethodForm(Panel):
             return
         self._method.set_choices(parameter)
         self._method.set_value(chosen)
+        # The new list has neither separators nor notes on methods yet.
         self._insert_separators(entries)
         self._note_choices()
 
@@ -363,8 +364,10 @@ class MethodForm(Panel):
         self._ranker_section.set_values(plan.ranker_parameters)
         self._offer(plan)
 
-        # The note says how features are grouped, or which files a ranking is
-        # from. To a ranker that uses all features, groups make no difference.
+        # The note says how features are grouped, or why they cannot be, or
+        # which files a ranking is from. A ranker that supports groups uses
+        # all features, so that groups make no difference to it, and the
+        # note leaves them out.
         grouped = bool(feature_groups_of(plan)) and (
             plan.entry.selects or not plan.entry.groups
         )
@@ -413,6 +416,7 @@ class MethodForm(Panel):
 
         Called before a run, because a shortcut starts a run without leaving the field.
         """
+        # All other fields are lists, in which nothing is typed.
         invalid = [
             field
             for field in (*self._parameter_fields(), self._protocol)
@@ -529,6 +533,9 @@ class MethodForm(Panel):
                 for entry in (*methods(), self._plan.entry)
                 if entry.lacking
             }
+            # Rankings from files are refused here, as a command opens them.
+            # The notes say of a method why the plan cannot use it, or that
+            # it is slow.
             set_notes(
                 field.editor,
                 reasons | self._refusals_of_given,
@@ -581,7 +588,7 @@ class MethodForm(Panel):
             *self._choice_fields(),
         ]
         self._label_width = align_labels(fields)
-        link_terms(fields)
+        link_terms(fields)  # to the glossary
 
     def _order_tabs(self) -> None:
         """Let the Tab key go through the fields from top to bottom, after their order has changed."""

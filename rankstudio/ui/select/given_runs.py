@@ -65,6 +65,7 @@ class GivenController(CommandController):
         method : str
             Key of the method that stands for the ranking: scores or a model of a file.
         path : Path
+            The file or folder.
         name : str
             Name of the run.
         """
@@ -134,6 +135,7 @@ class GivenScoresController(GivenController):
             dialog = GivenDialog(
                 tr("Add scores"), tr("&Add"), [(source, source.name)], self._window
             )
+            # `read` gets the path, and the name that the user accepts
             self.ask_name(dialog, self.read)
 
     def read(self, path: Path, name: str = "") -> None:
@@ -193,8 +195,9 @@ class GivenDialog(QDialog):
         named(self, "given-dialog", title)
         self.setWindowTitle(title)
 
-        # The paths to choose from, the label that shows the chosen one, and the
-        # choice between several ways to read it.
+        # `places` has pairs of a path and its text for the user. Here are
+        # the paths to choose from, the label that shows the chosen one, and
+        # the choice.
         self._places = [source for source, _ in places]
         self._file = named(
             ElidedLabel(mode=Qt.TextElideMode.ElideMiddle), "given-file", role="muted"
@@ -269,7 +272,7 @@ def name_of(path: Path) -> str:
     ('bm25', 'results')
     """
     # Exported models are in a folder "models"; the folder around it says whose
-    # they are.
+    # they are. A compressed file has a second ending, such as ".gz".
     if path.name == "models" and path.parent.name:
         return path.parent.name
     return (
@@ -322,6 +325,7 @@ class GivenModelsController(GivenController):
         dialog = GivenDialog(
             tr("Open model as ranker"), tr("&Open"), places, self._window
         )
+        # After the dialog, `read` gets the path and the name from it.
         self.ask_name(dialog, self.read)
 
     def read(self, path: Path, name: str = "") -> None:
@@ -365,7 +369,9 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
             ).format(file=first.name, n=len(paths))
         )
 
-    # A folder without models of folds, or with this file only, leaves one way.
+    # The path of each fold's model in the folder, by the number of the
+    # fold. A folder without models of folds, or with this file only, leaves
+    # one way.
     by_fold = models_in(folder) if folder is not None else {}
     if not by_fold or (len(by_fold) == 1 and not first.is_dir()):
         return [single]

@@ -249,6 +249,7 @@ class HeatView(QWidget):
 
     def clear(self, reason: str = "") -> None:
         """Show no values, but the reason why there are none, or, for "", what to do."""
+        # Screen readers name the empty map by its title in the list of maps.
         if self._views:
             self.setAccessibleName(self.map_box.currentText())
         self.explain(reason)
@@ -265,7 +266,11 @@ class HeatView(QWidget):
         names: tuple[str, str],
         x_label: str,
     ) -> None:
-        """Show values as a map; ``names`` are those of the rows and of the columns."""
+        """Show values as a map, of which ``rows`` and ``columns`` are the labels.
+
+        ``names`` are those of the rows and of the columns, ``title`` is that of
+        the measure, and ``x_label`` the text below the columns.
+        """
         self.setAccessibleName(" × ".join(names))
         self.plot.set_names(*names)
         self.plot.set_axes(replace(self.plot.axes, title=title, x_label=x_label))
@@ -337,6 +342,7 @@ class HeatController(QObject):
         views: list[tuple[object, str]] = [
             (pair, _grid_map_title(plan.axes, pair)) for pair in pairs
         ]
+        # A method that selects features also has a map over settings and k.
         if has_map(plan):
             views.append(
                 (
@@ -379,7 +385,9 @@ class HeatController(QObject):
         # for the chosen one.
         self._paths.left_out.measure_all(self.panel.left_out())
 
-        # The map is empty without a run, or if the plan has no parameters to compare.
+        # The map is empty without a run, or if the plan has no parameters
+        # to compare. `view` is the key of the map: SIZES, or a pair of
+        # grids.
         view = self.panel.view()
         if (
             record is None
@@ -404,6 +412,8 @@ class HeatController(QObject):
         title = title.format(name=self._session.measure)
 
         # The map is either over the number of features or over two grids.
+        # The first has a column for each size that a path of the plan can
+        # reach.
         if view == SIZES:
             self._draw_sizes(
                 record, title, longest_path(record.plan, dataset.n_features)
@@ -413,12 +423,20 @@ class HeatController(QObject):
         self._mark()
 
     def mark(self, combination: int | None, x: int = 0) -> None:
-        """Outline the cell of the chosen model; None removes the outline."""
+        """Outline the cell of the chosen model; None removes the outline.
+
+        ``combination`` is the position of its combination, ``x`` its number of
+        features or round.
+        """
         self._marked = self._model(combination, x)
         self._mark()
 
     def inspect(self, combination: int | None, x: int = 0) -> None:
-        """Outline the cell of the inspected model; None removes the outline."""
+        """Outline the cell of the inspected model; None removes the outline.
+
+        ``combination`` is the position of its combination, ``x`` its number of
+        features or round.
+        """
         self._inspected = self._model(combination, x)
         self._mark()
 
@@ -446,6 +464,7 @@ class HeatController(QObject):
         ]
         max_size = max(int(sizes.max(initial=0)) for sizes, _ in curves)
         matrix = np.full((len(curves), max(max_size, n_columns)), np.nan)
+        # A `row` is a view of the matrix, so that it is filled here.
         for row, (sizes, values) in zip(matrix, curves, strict=True):
             has_cell = sizes > 0  # a model without a feature has no cell
             row[sizes[has_cell] - 1] = values[has_cell]
@@ -557,6 +576,7 @@ class HeatController(QObject):
         path. There is no cell if the map shows another run, or if a value of
         the model is none of the grids' values.
         """
+        # The map may still be that of a run which was shown before.
         drawn = self._drawn
         if (
             model is None

@@ -63,6 +63,7 @@ class MethodController(QObject):
         """Tell the form the features and the greatest relevance label of newly opened data."""
         dataset = self._session.dataset
         if dataset is not None:
+            # whether the folds of the files have validation parts, for later
             self._note_given_folds(dataset)
             ids = dataset.feature_ids
             names = dataset.feature_names
@@ -77,12 +78,13 @@ class MethodController(QObject):
         """
         # `leaves_out` says that the plan selects by a left-out measure;
         # `chosen_by` is the name of that measure, without "leave-query-out".
+        # `validates` says that the present folds have validation parts.
         plan = self._session.plan
         if not plan.leaves_out or plan.changed(**changes).can_leave_out:
             return changes
         if self._session.validates:
             return {**changes, "select_by": plan.chosen_by}
-        return {**changes, **_criterion_choice(plan)}
+        return {**changes, **_criterion_choice(plan)}  # the training criterion
 
     def _criterion_for_protocol(self, protocol: Protocol) -> dict[str, Any]:
         """Return the criterion and rule for a new protocol; empty if the present ones stay.
@@ -103,7 +105,7 @@ class MethodController(QObject):
                 return {}
             if validates:
                 self._last_choice = plan.select_by, plan.rule
-            return _criterion_choice(plan)
+            return _criterion_choice(plan)  # the training criterion
         if plan.select_by != CRITERION or validates:
             return {}
         select_by, rule = self._last_choice or (plan.measures[0], plan.rule)
@@ -188,7 +190,7 @@ class FoldHint(QObject):
     ) -> None:
         super().__init__(parent)
         self._session = session
-        self._notices = notices
+        self._notices = notices  # by the part that is missing where they are
         self._message = ""  # the sentence that is shown, or was until it was closed
         session.datasetChanged.connect(self._update)
         session.planChanged.connect(self._update)

@@ -80,7 +80,8 @@ class SelectPage(RunController):
             lambda: self.strip.follow_button.setChecked(self.following)
         )
 
-        # The strip is drawn again when anything changes that it shows.
+        # The strip is drawn again when anything changes that it shows;
+        # `absence` has its text without a run.
         for signal in (
             session.measureChanged,
             runs.shownChanged,
@@ -89,7 +90,9 @@ class SelectPage(RunController):
         ):
             signal.connect(self.show_runs)
 
-        # The buttons of the strip lead to the pages that answer the next questions.
+        # The buttons of the strip lead to the pages that answer the next
+        # questions. The last one also opens the dialog of a comparison, by
+        # a command (below).
         page_of_button = {
             self.strip.why_button: "features",
             self.strip.sure_button: "evidence",
@@ -144,6 +147,7 @@ class SelectPage(RunController):
             self.compared.connect(features.inspector.offer_candidates)
 
         # Questions are offered only if the pages that answer them are there.
+        # `can_judge` returns whether a run can have evidence.
         self.strip.tells_why = features is not None
         if evidence is not None:
             self.strip.tells_how_sure = evidence.can_judge
@@ -227,6 +231,8 @@ class SelectPage(RunController):
     @Slot()
     def show_runs(self) -> None:
         """Show the progress of the runs in the strip, the shown run by the measures in use."""
+        # `measured.view` returns a run by the measures in use. The strip
+        # can unseal the test part of the open data only.
         runs = self._models.runs
         session = self._models.session
         self.strip.show_runs(

@@ -66,8 +66,10 @@ class MemoryForecast(QObject):
         self.label.setContentsMargins(8, 0, 8, 0)
         self.label.hide()
 
-        # The memory is estimated again if the value of `_key` has changed after
-        # one of the signals `on`: other data, another plan, or other limits.
+        # The memory is estimated again if the value of `_key` has changed
+        # after one of the signals `on`: other data, another plan, or other
+        # limits. Of waiting jobs of one slot, only the last is carried out.
+        # `clear` is called if there is nothing to estimate.
         self._estimate_demand = OnDemand(
             parent=self,
             worker=worker,
@@ -108,6 +110,7 @@ class MemoryForecast(QObject):
             return None
         if not _is_large(dataset) or not _has_folds_of_plan(plan, dataset):
             return None
+        # with the number of worker processes, and the limit of memory in force
         return plan, dataset, self._n_processes, self._budget.asked
 
     def _compute(self) -> Computation | None:
@@ -237,6 +240,7 @@ class RunCommands(Controller):
             RunState.UNFINISHED,
         ):
             return None
+        # A run that was stopped before it announced its fits has `n_units` 0.
         if not record.can_go_on or not record.n_units:
             return None
         return (

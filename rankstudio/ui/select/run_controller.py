@@ -224,7 +224,10 @@ class RunController(PageController):
         )
         mapped = self._heat.arrange(plan, has_validation)
 
-        # Empty curves for the plan of the view.
+        # Empty curves for the plan of the view. A method is `featureless`
+        # if its models have no features, as a ranking from a file. The
+        # criterion is `measured` if it is the negative of a measure, which
+        # is then drawn.
         self.curves.begin(
             method_label=plan.title,
             data_label=self._data_label(view.dataset),
@@ -299,7 +302,8 @@ class RunController(PageController):
             self.curves.inspect(combination, k)
             self._heat.inspect(combination, k)
 
-        # The candidates of its step, or else those of the newest step.
+        # The candidates of its step, or else those of the newest step;
+        # without any, the text of the empty panel.
         model = self._current.shown.inspected
         if model is not None:
             self._show_step(model.step, model.plan, model.path.divisor)
@@ -309,8 +313,8 @@ class RunController(PageController):
     def _inspected_mean(self) -> tuple[int | None, int]:
         """Return combination and k of the inspected model while all folds are shown; else None and 0.
 
-        The k is 0, too, if the best model of each fold is meant: then the place
-        of the choice, which is the k or round on the path, is None.
+        The k is 0, too, if the best model of each fold is meant: then the
+        choice has no ``x_value``, a k or round on the path.
         """
         record = self._current.shown.record
         # The inspected model, or None if it is the chosen one.
@@ -343,7 +347,8 @@ class RunController(PageController):
         left_out = self._left_out
         box = self.curves.left_out
 
-        # A plan that selects by a left-out measure draws it anyway, without the box.
+        # A plan that selects by a left-out measure has brought it, and
+        # draws it anyway, without the box.
         box.setVisible(left_out.possible and not left_out.brought)
         box.show_state(
             left_out.share,
@@ -399,6 +404,7 @@ class RunController(PageController):
         """
         if self._heat_is_old:
             self._draw_heat()
+        # The candidates of an inspected or chosen model are shown already.
         event = self._newest
         self._newest = None
         record = self._current.shown.record
@@ -413,7 +419,8 @@ class RunController(PageController):
         # The page of features shows the selection of the path that grows or, if
         # the path has ended meanwhile, of the finished path. A unit of work is
         # a fold and the position of a combination; `so_far` has its path up to
-        # now.
+        # now. `divisor` makes the scores of candidates comparable between
+        # folds.
         unit = event.unit
         self._show_step(event.step, record.plan, event.divisor)
         path = record.so_far(unit.fold, unit.position) or record.paths.get(
@@ -510,6 +517,7 @@ class RunController(PageController):
         self._heat.mark(None)
         plan = self._current.shown.plan
         self.candidates.clear(self._absence.model(NO_STEP))  # with a text on why
+        # whether the method compares candidates at all, for the page of features
         self.compared.emit(plan.candidate_score is not None)
 
     @Slot()
@@ -605,6 +613,7 @@ class RunController(PageController):
                 self._heat_is_old = True
                 if fold is None or record.came_whole:
                     self._draw_combination(record, event.path.unit.position)
+            # Now the fold has its chosen model, which becomes the shown one.
             case FoldFinished() if event.result.fold == fold:
                 self._current.refresh()
 

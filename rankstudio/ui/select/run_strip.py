@@ -344,7 +344,11 @@ class _NextQuestions(QWidget):
 
 
 def _run_button(text: str, name: str, role: str = "link", tip: str = "") -> QPushButton:
-    """Return a button of the strip, which Tab reaches."""
+    """Return a button of the strip, which the Tab key reaches.
+
+    ``name`` is its object name, ``role`` its look in the style sheet, and
+    ``tip`` its tooltip.
+    """
     button = named(QPushButton(text), name, tip=tip, role=role)
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     return button

@@ -78,7 +78,7 @@ class ParameterSection(QWidget):
     ) -> None:
         super().__init__()
         self._theme = theme
-        self._prefix = prefix
+        self._prefix = prefix  # of the names of the fields, and of `fold`
 
         # ids and names of the features of the open data
         self._features: tuple[Sequence[int] | Ints, Sequence[str]] = ((), ())
@@ -93,7 +93,8 @@ class ParameterSection(QWidget):
 
         # whether another method was shown since the last values or edit
         self._is_new_method = True
-        # the basic parameters; the others are in the fold `more` below them
+        # the basic parameters; the others are in `more` below them, which
+        # is stored as open or closed under the name `fold`
         self._column = fill(QVBoxLayout(), margins=(0, 0, 0, 0), spacing=6)
         self.more = Disclosure(theme, f"{prefix}{fold}")
         fill(
@@ -225,6 +226,7 @@ class ParameterSection(QWidget):
 
     def _adapt_to_data(self, field: Field) -> None:
         """Give a field what depends on the data: a field of features the features, that of k their number."""
+        # `limit` is the name of the parameter k, the number of features to select.
         _, names = self._features
         if isinstance(field, FeaturesField):
             field.set_features(*self._features)

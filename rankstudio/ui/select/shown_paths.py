@@ -92,8 +92,9 @@ class ShownPaths:
     ) -> Mapping[str, Any]:
         """Return the measures of a path by the convention in use; empty until they are computed.
 
-        Left-out measures may cover the first steps only. With ``complete``,
-        they are omitted until they cover all steps.
+        ``unit_key`` is the number of the fold and the position of the
+        combination. Left-out measures may cover the first steps only. With
+        ``complete``, they are omitted until they cover all steps.
         """
         if self.problem:
             return {}
@@ -103,7 +104,10 @@ class ShownPaths:
     def with_left_out(
         self, path: PathResult, *, complete: bool = False
     ) -> Mapping[str, Any]:
-        """Return the validation measures of a path, and its left-out measures as far as they are computed."""
+        """Return the validation measures of a path, and its left-out measures as far as they are computed.
+
+        With ``complete``, left-out measures are omitted until they cover all steps.
+        """
         left_out = self.left_out.of(path, complete=complete)
         return {**left_out, **path.validation} if left_out else path.validation
 
@@ -157,7 +161,10 @@ def smallest_model(
 def smallest_set_of(
     model: SelectedModel, record: RunRecord | None
 ) -> SmallestSet | None:
-    """Return the smallest set of a model's path that is not significantly worse; None without tests."""
+    """Return the smallest set of a model's path that is not significantly worse than the best one.
+
+    It comes with the best and the chosen set. None for a path without tests.
+    """
     if not has_choice_of_size(model.plan, model.path):
         return None
     return smallest_set(*_tested_path(model, record), model.position)

@@ -95,7 +95,8 @@ def draw_band(
         return
     px, py = frame.pixels(xs[is_finite], ys[is_finite])
     painter.setPen(Qt.PenStyle.NoPen)
-    # The band of permuted labels is gray; that over folds has the color of the accent.
+    # The band of permuted labels is gray; that over folds has the color of
+    # the accent. The second argument of `q` is the opacity.
     permuted = band.p_values is not None
     painter.setBrush(
         colors.q("muted", 0.28)
@@ -134,6 +135,7 @@ def _name_band(band: Band, painter: QPainter, frame: Frame, colors: Colors) -> N
 
     A name that is too wide is cut at its comma.
     """
+    # The distances are a few pixels.
     painter.setFont(font(SMALL))
     metrics = painter.fontMetrics()
     name = band.name
@@ -361,6 +363,7 @@ def draw_curve(
     if dots.any():
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(color)
+        # a little wider than the line
         radius = 1.2 + 0.6 * width if px.size > 1 else _LONE_POINT_RADIUS
         for x, y in zip(px[dots], py[dots], strict=True):
             painter.drawEllipse(QPointF(x, y), radius, radius)
@@ -393,7 +396,9 @@ def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | No
     ends = np.append(starts[1:], px.size) - 1  # the last point of each column
     lowest = np.minimum.reduceat(py, starts)
     highest = np.maximum.reduceat(py, starts)
-    # Four points a column, side by side in a row; raveled, they are in drawing order.
+    # Four points a column, side by side in a row; raveled, they are in
+    # drawing order. The lowest and the highest may be at any x of the
+    # column, as it is one pixel wide.
     ys = np.column_stack((py[starts], lowest, highest, py[ends]))
     xs = np.column_stack((px[starts], px[starts], px[ends], px[ends]))
     return xs.ravel(), ys.ravel()
@@ -494,8 +499,9 @@ def readable_pixels(family: CurveSet, frame: Frame) -> Pixels:
     points, each of which occurs several times, too.
     """
     points = frame.pixels(*family.points(family.chosen_key, one_curve=False))
-    # the boxes of the names of the curve beside the chosen one, and of the
-    # smallest model; None for a name that is not written
+    # the boxes of the names of the curve beside the chosen one (its key,
+    # the lines of its name, their box), and of the smallest model; None for
+    # a name that is not written
     placed_name = _key_of_curve_beside(family, frame)
     beside_box = placed_name[2] if placed_name is not None else None
     for ground in (beside_box, _smallest_room(family, frame)):
@@ -572,17 +578,17 @@ def _hidden_pixel_counts(
     """
     n_hidden = [0] * len(rooms)
     for curve in family.curves.values():
-        values = curve.arrays()
-        is_finite = np.isfinite(values[1])
+        xs, ys = curve.arrays()
+        is_finite = np.isfinite(ys)
         if not is_finite.any():
             continue
-        px, py = frame.pixels(values[0][is_finite], values[1][is_finite])
+        px, py = frame.pixels(xs[is_finite], ys[is_finite])
         for index, room in enumerate(rooms):
             columns = np.arange(
                 max(room.left(), px.min()), min(room.right(), px.max()) + 1
             )
-            # the height of the curve in each pixel column of the box
-            # It is hidden inside the box and within 3 pixels of it.
+            # The height of the curve in each pixel column of the box. The
+            # curve is hidden inside the box and within 3 pixels of it.
             drawn = np.interp(columns, px, py)
             inside = (drawn > room.top() - 3) & (drawn < room.bottom() + 3)
             n_hidden[index] += int(inside.sum()) * (

@@ -20,7 +20,7 @@ from rankstudio.engine.export.figures.values import (
 )
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
-from rankstudio.ui.plots.base import NAME, NEUTRAL, Numbers, Plot, floats
+from rankstudio.ui.plots.base import DEFAULT_FILE_NAME, NEUTRAL, Numbers, Plot, floats
 from rankstudio.ui.plots.curves.curve_layers import (
     draw_band,
     draw_beside_key,
@@ -110,7 +110,7 @@ class CurvesPlot(Plot):
         # x and y range that fit the data, for a plot that is not zoomed
         self._data_ranges = ((0.0, 1.0), (0.0, 1.0))
         self.may_be_logarithmic = False  # the y axis
-        self.best_is_least = False
+        self.best_is_least = False  # whether the best value is the least one
         self._zoomed = False  # by the user
         self._show_all = False  # whether extreme points must be in sight, too
         # Whether the user wants a logarithmic y axis; None lets the values decide.
@@ -302,7 +302,7 @@ class CurvesPlot(Plot):
             self.zoom.show_ranges(*self._data_ranges)
         self.zoom.fit(self.frame().area)
         self._say()  # the box of values moves with the curves
-        # where the plot area begins if it were not for the aligned plot
+        # where the plot area would begin without the aligned plot
         left_edge = Plot.frame_for(self, QSizeF(self.size())).area.left()
         if left_edge != self._left and self.aligned is not None:
             self.aligned.zoom.fit(self.aligned.frame().area)
@@ -352,12 +352,13 @@ class CurvesPlot(Plot):
             neutral.append(Series(band.name, xs, mean, low, high, number=NEUTRAL))
         steps = tr("features selected, k") if self.x_name == "k" else self.x_name
         return CurvesFigure(
-            name=NAME,
+            name=DEFAULT_FILE_NAME,
             title=axes.title,
             caption="",
             x=FigureAxis(steps, whole=axes.integer_x, logarithmic=axes.log_x),
             y=FigureAxis(axes.title, logarithmic=axes.log_y),
             series=(*series, *neutral),
+            # the level of the family is a pair of its value and its name
             levels=()
             if family.reference is None
             else (Level(family.reference[1], family.reference[0]),),
@@ -418,6 +419,7 @@ class CurvesPlot(Plot):
             self._zoomed = False
             self.flush()  # which shows all data
         elif not self.is_empty():
+            # the y range stays
             self.zoom.show_ranges(x_range, self.ranges()[1])
             self._zoomed = True
             self.zoom.fit(self.frame().area)
@@ -571,7 +573,8 @@ class CurvesPlot(Plot):
         """Show in the box the values at the cursor, which is on this plot or a linked one; else the note."""
         # Three cases: no cursor; the mouse on this plot, with a box of as many
         # lines as leave its point uncovered; or the cursor of a linked plot,
-        # with one line.
+        # with one line. A `dispensable` box is hidden where it could only
+        # cover the point.
         x = self.cursor
         position = self._mouse
         if x is None:
@@ -599,7 +602,8 @@ class CurvesPlot(Plot):
     def _say_note(self) -> None:
         """Show the note about the inspected point, else about the chosen one, or nothing."""
         # After zooming, the point may be out of sight; then it has no note.
-        # Eight pixels beside the plot area still count as in sight.
+        # Eight pixels beside the plot area still count as in sight. A
+        # `dispensable` box is hidden where it could only cover the point.
         family = self.family
         frame = self.frame()
         point = family.inspection or family.choice

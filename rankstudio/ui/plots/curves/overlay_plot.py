@@ -20,7 +20,7 @@ from rankstudio.engine.export.figures.values import (
 from rankstudio.engine.support.number_format import signed
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
-from rankstudio.ui.plots.base import NAME, Numbers, Plot, describe, floats
+from rankstudio.ui.plots.base import DEFAULT_FILE_NAME, Numbers, Plot, describe, floats
 from rankstudio.ui.plots.layers import (
     INSPECTED,
     Frame,
@@ -314,7 +314,7 @@ class OverlayPlot(Plot):
         ).format(number=reference)
         bands = text if banded else ""
         return CurvesFigure(
-            name=NAME,
+            name=DEFAULT_FILE_NAME,
             title=self.axes.title,
             caption="",
             x=x,
@@ -539,6 +539,8 @@ def draw_end_names(
     high = frame.area.bottom() - row / 2
     # `apart` moves the heights so that the lines of text do not overlap
     middles = apart([min(max(heights[i], low), high) for i in order], row, low, high)
+    # The curve under the mouse, or else the emphasised one, has a bold
+    # name; `outstanding` is its position.
     left_edge = frame.area.right() + _GAP
     names_width = frame.outer.right() - left_edge
     for i, y in zip(order, middles, strict=True):
@@ -626,7 +628,8 @@ def draw_hint(
         if any(curve.model is not None for curve in plot.curves)
         else []
     )
-    outstanding = plot.outstanding()  # position of the emphasised curve
+    # position of the curve under the mouse, or else of the emphasised one
+    outstanding = plot.outstanding()
     if plot.one_band and any(np.isfinite(curve.band).any() for curve in plot.curves):
         is_own = (
             outstanding is not None and plot.curves[outstanding].own_half is not None
@@ -637,6 +640,7 @@ def draw_hint(
         )
     painter.setFont(font(SMALL))
     metrics = painter.fontMetrics()
+    # the pixels beside the title, less a gap of 40
     room = frame.outer.width() - metrics.horizontalAdvance(plot.axes.title) - 40
     while parts and metrics.horizontalAdvance(" · ".join(parts)) > room:
         parts.pop()  # first the explanation of the band
@@ -655,6 +659,8 @@ def draw_intervals(
     """
     with between_axes(painter, frame):
         for number, curve in enumerate(plot.curves):
+            # `outstanding` is the position of the curve under the mouse, or
+            # else of the emphasised one.
             is_finite = np.isfinite(curve.band)
             is_shown = not plot.one_band or number == plot.outstanding()
             if not is_finite.any() or not is_shown:
@@ -865,7 +871,8 @@ def shown_names(
         text = tr("and {n} more").format(n=len(plot.curves) - len(boxes))
         text_width = QFontMetricsF(font(SMALL)).horizontalAdvance(text) + 2
         last_box = boxes[-1][1]
-        # One name stays even if the text does not fit behind it.
+        # One name stays even if the text does not fit behind it. 8 pixels
+        # at the right stay free.
         ends_at = last_box.right() + _NAME_SPACING + text_width
         if ends_at <= width - 8 or len(boxes) == 1:
             return (

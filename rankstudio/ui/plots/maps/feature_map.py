@@ -19,7 +19,13 @@ from rankstudio.engine.export.figures.values import (
 )
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import AIR, LABEL_HEIGHT
-from rankstudio.ui.plots.base import NAME, CellValue, Numbers, describe, floats
+from rankstudio.ui.plots.base import (
+    DEFAULT_FILE_NAME,
+    CellValue,
+    Numbers,
+    describe,
+    floats,
+)
 from rankstudio.ui.plots.layers import Frame, pen
 from rankstudio.ui.plots.maps.heat_map import (
     BAR,
@@ -39,7 +45,7 @@ GROUPS_HEIGHT = 18.0
 # pixels of the plot's width, from which on rows are called by names
 _MIN_WIDTH_WITH_NAMES = 620
 _MAX_NAME_WIDTH = 190.0
-_MAX_BAR_WIDTH = 180.0
+_MAX_BAR_HEIGHT = 180.0
 _BAR_DISTANCE = 12.0  # pixels between map and colour bar
 _MIN_LABEL_SPACING = 13.0  # pixels between two row labels at least
 # of the labels that have room: with more, many would stand far from their rows
@@ -253,7 +259,7 @@ class FeatureMapPlot(HeatMapPlot):
             area.right() + _BAR_DISTANCE,
             area.top() + 4,
             BAR,
-            min(area.height() - 8, _MAX_BAR_WIDTH),
+            min(area.height() - 8, _MAX_BAR_HEIGHT),
         )
         return ColorBar(
             rect,
@@ -266,11 +272,13 @@ class FeatureMapPlot(HeatMapPlot):
         """Return the map as a figure for print; the names of the model's features begin with their ranks."""
         matrix = self.shown
         features = self.features
-        if matrix is None:
+        if matrix is None:  # an empty figure
             return super().figure()
         names = [_label_with_rank(f.name, f.feature_id, f.rank) for f in features]
         # A column is called by its short text, else by its whole name; in a
         # square map, whose columns are the features, by its feature's id.
+        # The figure has the whole names (`named`) and the texts beside the
+        # bar of colors (`ends`), too.
         columns = [
             tick or column
             for tick, column in zip(matrix.ticks, matrix.columns, strict=True)
@@ -280,7 +288,7 @@ class FeatureMapPlot(HeatMapPlot):
         elif not any(matrix.ticks):
             columns = list(matrix.columns)
         return MapFigure(
-            name=NAME,
+            name=DEFAULT_FILE_NAME,
             title=matrix.title,
             caption="",
             rows=tuple(names),
@@ -486,7 +494,7 @@ def _draw_row_labels(
         painter.setPen(
             colors.q("accent" if feature.feature_id == plot.marked else "text")
         )
-        box = QRectF(0, y - 9, edge - AIR, 18)
+        box = QRectF(0, y - 9, edge - AIR, 18)  # 18 pixels high, with y in the middle
         painter.drawText(box, RIGHT, plot.label_of(feature))
 
 
@@ -541,6 +549,7 @@ def _draw_groups(
         left = float(xs[begin])
         right = float(xs[begin + group.size])
         color = palettes.category(colors, group.category).color
+        # the line is 3 pixels above the map, the label above the line
         painter.setPen(pen(color, 2.0))
         painter.drawLine(
             QPointF(left + 1, frame.area.top() - 3),

@@ -18,7 +18,14 @@ from rankstudio.engine.export.figures.values import (
 from rankstudio.engine.support.number_format import fixed
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import AIR, Axes
-from rankstudio.ui.plots.base import NAME, CellValue, Numbers, Plot, describe, floats
+from rankstudio.ui.plots.base import (
+    DEFAULT_FILE_NAME,
+    CellValue,
+    Numbers,
+    Plot,
+    describe,
+    floats,
+)
 from rankstudio.ui.plots.layers import INSPECTED, Frame, pen
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors
@@ -369,6 +376,8 @@ class HeatMapPlot(Plot):
 
         If all values are equal, the bar of colors has one number, in the middle.
         """
+        # `texts` are those at the lower end, in the middle and at the upper
+        # end of the bar; the outer ones are "" if all values are equal.
         low, high = self.color_range()
         n = len(self.row_labels)
         texts = self.bar_texts()
@@ -381,7 +390,7 @@ class HeatMapPlot(Plot):
             if cell is not None
         }
         return MapFigure(
-            name=NAME,
+            name=DEFAULT_FILE_NAME,
             title=self.axes.title,
             caption="",
             rows=self.row_labels[::-1],
@@ -553,7 +562,8 @@ def draw_values(plot: HeatMapPlot, painter: QPainter, frame: Frame) -> None:
     """Write the values into their cells, light on dark shades and dark on bright ones."""
     painter.setFont(font(TINY))
     low, high = plot.color_range()
-    # All texts have about the width of the first one.
+    # All texts have about the width of the first one. They have 6 pixels of
+    # margin, and a height of 14.
     text_width = QFontMetricsF(font(TINY)).horizontalAdvance(plot.text_of(0, 0)) + 6
     for row, column in np.ndindex(*plot.values.shape):
         cell = plot.cell_rect(frame, row, column)

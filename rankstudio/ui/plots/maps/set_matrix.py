@@ -12,7 +12,7 @@ from rankstudio.engine.export.figures.values import FigureAxis, MapFigure
 from rankstudio.engine.support.number_format import fixed, percentage
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.axes import Axes
-from rankstudio.ui.plots.base import NAME, Numbers, Plot, describe
+from rankstudio.ui.plots.base import DEFAULT_FILE_NAME, Numbers, Plot, describe
 from rankstudio.ui.plots.layers import Frame, pen
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors, mix
@@ -156,7 +156,7 @@ class SetMatrixPlot(Plot):
         The user can require or exclude a feature. ``target`` is the position of
         the feature's column.
         """
-        column = self.columns[target]
+        column = self.columns[target]  # its `feature` is an id
         text = tr("in {share:.0f} % of {n:,} sets").format(
             share=100 * column.share, n=self.n_sets
         )
@@ -188,7 +188,8 @@ class SetMatrixPlot(Plot):
         # Without a feature under the mouse, the first one is next.
         index = -1 if self.under_mouse is None else int(self.under_mouse)
         self.under_mouse = min(max(index + right, 0), self._n_columns() - 1)
-        # The box is at the top of the column, below its head.
+        # The box is at the top of the column, below its head. Columns are
+        # `_pitch` pixels apart.
         position = QPointF(
             self._left() + (self.under_mouse + 0.5) * self._pitch(),
             scaled(_HEAD_HEIGHT),
@@ -238,7 +239,7 @@ class SetMatrixPlot(Plot):
         rows = self.rows[:_MAX_ROWS]
         visible = self.columns[: self._n_columns()]
         return MapFigure(
-            name=NAME,
+            name=DEFAULT_FILE_NAME,
             title=tr("Sets as good as the best"),
             caption="",
             rows=tuple(
@@ -457,7 +458,8 @@ class SetMatrixPlot(Plot):
                 LEFT,
                 row.label,
             )
-        # The color of a feature that the set has; `own` is the shown selection.
+        # The color of a feature that the set has: the accent for the shown
+        # selection (`own`), else the accent mixed with the color of texts.
         full = (
             colors.q("accent")
             if row.own
@@ -471,6 +473,7 @@ class SetMatrixPlot(Plot):
             painter.setBrush(
                 full if column.feature in row.features else colors.q("line_soft")
             )
+            # a cell is wider than high, and leaves 5 pixels to the next row
             height = min(_CELL_WIDTH - 3, label_box.height() - 5)
             painter.drawRoundedRect(
                 QRectF(
