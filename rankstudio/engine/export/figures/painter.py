@@ -588,6 +588,7 @@ _HISTOGRAM_HEIGHT = 0.86  # height of the highest bin, as a share of the row
 # distance of a histogram's foot from the middle of its row, as a share of the row
 _HISTOGRAM_FOOT = 0.42
 _BARS_HEIGHT = 1.05 / ROW  # height of all bars of a row, as a share of the row
+_MARK_HEIGHT = 0.85  # height of a bar beside whose end is a mark, in sizes of the text
 _ID = re.compile(r" \(\d{1,9}\)$")  # at the end of the name of a feature
 
 
@@ -635,12 +636,21 @@ def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
         else:
             sample = Patch(color=style.category(0), alpha=0.12, linewidth=0)
         page.entries.append((sample, figure.strong_label))
-    row_height = (
-        ROW
-        * style.em
-        * (_HISTOGRAM_ROW_FACTOR if figure.histograms is not None else 1.0)
-    )
+    row_height = _row_factor(figure) * ROW * style.em
     return page.finish(lambda _: row_height * max(1, n))
+
+
+def _row_factor(figure: RowsFigure) -> float:
+    """Return the height of the rows, relative to rows with a line of text.
+
+    Rows with histograms are higher, and so are rows with several bars that
+    have marks: each mark needs nearly a line.
+    """
+    if figure.histograms is not None:
+        return _HISTOGRAM_ROW_FACTOR
+    n_marked_bars = sum(any(series.marks) for series in figure.series)
+    lines = _MARK_HEIGHT * len(figure.series) if n_marked_bars > 1 else 0.0
+    return max(1.0, lines / (_BARS_HEIGHT * ROW))
 
 
 def name_rows(
