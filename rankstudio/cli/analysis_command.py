@@ -194,6 +194,7 @@ def _run_analysis(
             raise Cancelled
 
     with ExitStack() as stack:
+        # Print which code is being compiled, and let the engine call `check`.
         stack.enter_context(preparation())
         stack.enter_context(heeding(check))
         try:
@@ -257,7 +258,9 @@ def opened_subject(args: argparse.Namespace, needs: Needs) -> tuple[Any, ...]:
         args.data = None if args.sample else [args.data]
         plan = plan_from(args)
         return plan, open_data(plan)
-    # Data only: all folds, or the training part of one.
+    # Data only: all folds, or the training part of one. "--folds" is the
+    # option for errors; the third value, the names of typed options, is not
+    # needed here.
     plan, dataset, _ = fold_of_data(args, "--folds")
     return (dataset,) if needs is Needs.FOLDS else (training_fold(plan, dataset).train,)
 
@@ -282,6 +285,7 @@ def add_plan_options(parser: argparse.ArgumentParser) -> None:
     These are DATA, --plan, --folds, and those of reading and methods.
     """
     _add_data(parser)
+    # `plan_from` reads these options.
     parser.add_argument("--plan", metavar="FILE", type=Path, help="plan")
     parser.add_argument("--folds", help="folds to run, such as 1,3; all by default")
     add_reading_options(parser)
@@ -313,7 +317,7 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
     """Add the positional argument DATA, and --sample, which replaces it."""
     parser.add_argument(
         "data",
-        type=place_name,
+        type=place_name,  # the typed text, as it is
         metavar="DATA",
         nargs="?",
         help="data file or folder of folds",

@@ -44,6 +44,8 @@ def add_named_code(arguments: Sequence[str]) -> list[str]:
     replace_value: Callable[[str], str] = str
     for word in arguments:
         option, equals, value = word.partition("=")
+
+        # The function for the value of this option; `str`, if it takes no code.
         replace_code = _code_replacer(option)
         # "--method=file.py:Name" is one word, "--method file.py:Name" are two.
         is_value = replace_value is not str
@@ -56,7 +58,10 @@ def add_named_code(arguments: Sequence[str]) -> list[str]:
 
 
 def _code_replacer(option: str) -> Callable[[str], str]:
-    """Return the function that replaces code in the value of an option by the key of a method or measure."""
+    """Return the function that replaces code in the value of an option by the key of a method or measure.
+
+    For an option that takes no code, it is ``str``.
+    """
     if option in OPTIONS:
         return _method_key
     return _measure_names if option in MEASURE_OPTIONS else str

@@ -177,6 +177,8 @@ class CommandParser(argparse.ArgumentParser):
                         if hidden
                         else _first_clause(action.help or "")
                     )
+                    # Without a metavar, argparse would print all choices, or the
+                    # long name of the option, and leave no room for the help.
                     if action.choices is not None or len(action.dest) > _MAX_METAVAR:
                         action.metavar = action.metavar or "NAME"
             if brief:
@@ -223,7 +225,8 @@ class CommandParser(argparse.ArgumentParser):
         """Raise an error for a value that is none of an option's choices.
 
         It suggests a similar choice, or lists a few. For the method of an
-        absent plug-in, it names the plug-in.
+        absent plug-in, it names the plug-in. ``action`` is the option, as
+        argparse describes it, and ``value`` what was typed.
         """
         if action.choices is not None and value not in action.choices:
             choices = [str(choice) for choice in action.choices]
@@ -286,7 +289,10 @@ _MAX_NAMES_IN_ERROR = 8  # names that an error can list
 
 
 def _is_shown(action: argparse.Action) -> bool:
-    """Return whether an option is in the help."""
+    """Return whether an option is in the help.
+
+    ``action`` describes an option or an argument, as argparse has it.
+    """
     return action.help is not argparse.SUPPRESS
 
 

@@ -86,7 +86,8 @@ class Stop:
                 self._n_folds_left -= 1
                 return self.asked and self._n_folds_left > 0
 
-        # Before a unit begins, nothing is lost either.
+        # A stop before the first step of a unit loses no work, either.
+        # BaselineFound: the best single feature is known, no unit has begun.
         return self.asked and isinstance(
             event, RunStarted | BaselineFound | UnitStarted
         )

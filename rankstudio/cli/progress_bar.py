@@ -106,9 +106,10 @@ class AllRuns:
         return f"Run {self._n_ended + 1} of {self.total}{remaining}"
 
     def add(self, seconds: float, worked: bool) -> None:
-        """Count a finished run.
+        """Count a finished run, which has taken some seconds.
 
-        Only runs that were computed count for the estimate of time.
+        ``worked`` says whether it was computed, not read from a study: only
+        such runs count for the estimate of time.
         """
         self._n_ended += 1
         if worked:
@@ -254,7 +255,8 @@ class ProgressBar:
             Units that it has computed, with a part of the current one. Units
             that were in a study already are not among them.
         """
-        # The second argument is the share of this run that is done.
+        # `left` adds up the rest of this run and the runs after it. The second
+        # argument is the share of this run that is done.
         seconds_of_all = self._all_runs.left(
             seconds, n_computed / (self._n_units - self._n_stored_units)
         )
@@ -331,10 +333,13 @@ def last_state(
 def last_share(
     steps: Iterator[Told | None], describe: Callable[[Told], str] | None = None
 ) -> tuple[Told, bool]:
-    """Carry out a work to its end, or until Ctrl+C, show its progress, and return its last state.
+    """Carry out a work to its end, or until Ctrl+C, and show its progress.
 
-    Each state has the share of the work that is done. The second value tells
-    whether the work was stopped before its end.
+    ``steps`` yields states, each with all results so far and the share of the
+    work that is done, from 0 to 1; None only lets the work stop there.
+    ``describe`` returns the progress text of a state, by default the
+    percentage. Return the last state, and whether the work was stopped before
+    its end.
     """
     # as a number of percents, of 100
     return last_state(

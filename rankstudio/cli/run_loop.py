@@ -117,6 +117,8 @@ def _run_events(work: RunInProgress) -> Generator[Event, None, None]:
     and adds its own.
     """
     folds = work.dataset.folds
+
+    # A plan without folds stands for all of them.
     n_units = len(work.plan.folds or folds) * len(work.plan.combinations)
     size = max(fold.train.n_documents * fold.train.n_features for fold in folds)
     executor = work.workers.serve(n_units, size)
@@ -259,7 +261,7 @@ class _Running:
     left_out: RankStudioError | None = None  # error of the last run that was left out
 
     def run_on(self, source: str) -> bool:
-        """Run all plans on one dataset; return whether the user stopped it."""
+        """Run all plans on one dataset, a file or folder; return whether the user stopped it."""
         # Plans with the same judge (in their columns) and protocol share the
         # data, which are divided and prepared only once.
         plan_groups = groupby(

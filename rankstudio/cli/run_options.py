@@ -832,7 +832,12 @@ def costs_by_id(text: str, option: str, names: Callable[[], Names]) -> str:
 
 
 def _comma_separated_ids(text: str, option: str, names: Names) -> str:
-    """Return a list of ids and names with ids only; a comma may also be part of a single name."""
+    """Return a list of features as ids, separated by commas.
+
+    ``text`` is a typed list of ids and names; it may also be a single name with
+    a comma. ``names`` has the names of features by id; ``option`` is for
+    errors.
+    """
     is_one_name = any(_folded(text) == _folded(name) for name in names.values())
     items = [text] if is_one_name else _split_items(text, ";" if ";" in text else ",")
     return ", ".join(str(_feature_id(item, option, names)) for item in items)

@@ -225,7 +225,10 @@ def opened_run(path: Path, number: int | None) -> OpenedRun:
 
 
 def whole(option: str, value: str) -> int:
-    """Return the whole number of an option."""
+    """Return the typed value of an option as a whole number.
+
+    Raise a ParameterError, which names the option, for any other text.
+    """
     try:
         return int(value)
     except ValueError:
@@ -273,6 +276,8 @@ def plans_to_go_on_with(study: Study) -> list[Plan]:
     # The last run, if all are finished and undamaged.
     chosen_runs = [run for run in runs if not run.finished or run.damage] or runs[-1:]
     for run in chosen_runs:
+        # The versions of RankStudio, the libraries, and the packages of the
+        # plan's methods, by name.
         if dict(run.versions) != versions(run.key.plan.sources):
             title = run.key.plan.title
             tell(

@@ -236,7 +236,8 @@ def run(args: argparse.Namespace) -> int:
         tests_table,
     )
 
-    # Compare the runs of the studies.
+    # Compare the runs of the studies. The format is that of --format, or else
+    # that of the file's ending, or text.
     form = form_of_output(args.format, args.out, FORMATS, "--format", "text")
     if args.out is not None:
         check_outputs([args.out], args)
@@ -280,6 +281,8 @@ def _report_sources(args: argparse.Namespace) -> list[ReportSource]:
             if args.out is not None:
                 check_outputs([args.out], args, recorded_files(study))
             is_table = _is_table_wanted(args)
+            # With `fits_all`, missing cross-fitted values of any run are
+            # computed, and only for these are the data opened.
             sources.append(
                 read_study(study, opener, includes_hidden=not is_table, fits_all=True)
             )
@@ -307,7 +310,8 @@ def _compared_runs(
     """Return the runs with their measures on the part that ``--part`` names.
 
     Without the option, the part is the test part, or the validation part where
-    the test part is sealed; a note says so.
+    the test part is sealed; a note says so. ``sources`` has the runs of each
+    study, with and without their sealed parts.
     """
     runs: list[RunResult] = []
     sealed: dict[str, None] = {}  # names of sealed data, a set that keeps the order
@@ -351,7 +355,8 @@ def _compare_runs(
     """Compare the runs of each group of comparable runs on each dataset.
 
     Runs are numbered from 1 on each dataset. The options name a dataset, a
-    measure and the reference run.
+    measure and the reference run. The runs are of several datasets. The result
+    has an entry for each group.
     """
     # The reference is named by a number, or by a method.
     against = (
@@ -378,7 +383,11 @@ def _compare_runs(
 
 
 def _check_dataset(args: argparse.Namespace, names: Sequence[str]) -> None:
-    """Raise a ParameterError where no completed run is on the dataset of ``--data``."""
+    """Raise a ParameterError if ``--data`` names a dataset on which there is no completed run.
+
+    ``names`` are the datasets of the completed runs, one for each run. Without
+    any run, no error is raised here.
+    """
     if names and args.data not in (None, *names):
         raise ParameterError(
             "--data", args.data, f"one of {', '.join(dict.fromkeys(names))}"
@@ -430,7 +439,7 @@ def _write_table(args: argparse.Namespace) -> int:
     )
     if args.out is not None:
         check_outputs([args.out], args)
-    elif form.text is None:
+    elif form.text is None:  # the function that writes the table as text
         raise PlanError(
             f"--to {form.key}: {form.label} is binary and cannot be printed; add --out FILE."
         )

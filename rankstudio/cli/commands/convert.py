@@ -278,7 +278,10 @@ def _input_path(args: argparse.Namespace) -> Path:
 
 
 def _print_data(part: RankingDataset, form: DataFormat, *, comments: bool) -> None:
-    """Write data to the standard output."""
+    """Write the documents of a part to the standard output, in a format.
+
+    ``comments`` says whether to write the comments on documents, too.
+    """
     from rankstudio.engine.data.formats.dataset_writer import save_dataset
 
     path = temporary_folder() / f"data{form.ending}"
@@ -289,8 +292,9 @@ def _print_data(part: RankingDataset, form: DataFormat, *, comments: bool) -> No
 def _named_runs(args: argparse.Namespace) -> dict[str, Path] | None:
     """Return the files of TREC runs that ``--run`` names, by their names.
 
-    Return None without the option. Raise an error for judgments (qrels) alone:
-    they have no features, and need the scores of a run.
+    A TREC run is a file with the scores of one ranking method. Return None
+    without the option. Raise an error for judgments (qrels) alone: they have no
+    features, and need the scores of a run.
     """
     from rankstudio.engine.data.formats.trec import is_collection
 
@@ -343,7 +347,11 @@ def _with_plain_ids(dataset: FoldedDataset) -> FoldedDataset:
 
 
 def _write_unmatched(args: argparse.Namespace, plan: Plan) -> None:
-    """Write the documents that are not both logged and judged."""
+    """Write a CSV file of the documents that are only logged or only judged, with the reason.
+
+    ``args.unmatched`` is the file. The plan names the feature logs, and the
+    judgments in its columns.
+    """
     from rankstudio.engine.data.formats.data_file import unmatched_documents
     from rankstudio.engine.export.tables import save_csv
 
@@ -452,6 +460,7 @@ def selected_features(
         raise PlanError(
             f"--selected-fold: expected a study or a results.json as --selected, got {path}."
         )
+    # The features that the model may use.
     return tuple(sorted(load_model(path).needed))
 
 

@@ -136,7 +136,7 @@ def run(args: argparse.Namespace) -> int:
     # The function of the model, as the format can express it.
     # Set `args.model`, and refuse both --data and --sample.
     take_model(args)
-    refuse_both(args, neither=True)
+    refuse_both(args, neither=True)  # the export may be without any data
     model = load_model(args.model)
     if args.to == FEATURE_SET:
         return _write_feature_set(args, model)
@@ -155,7 +155,8 @@ def run(args: argparse.Namespace) -> int:
     refuse_output_with_json(args)
     written: list[str] = []
     if is_standard(args.out):
-        # All files except the one that describes the model.
+        # Keys of `files` are endings of names; ABOUT is that of the file that
+        # describes the model, and is not needed to score.
         n_scored = len(set(files) - {ABOUT})
         if n_scored > 1:
             raise PlanError(
@@ -164,6 +165,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         check_outputs([*form.paths(args.out).values()], args, _data_paths(model))
         written = [str(path) for path in form.save(args.out, files)]
+        # Read the files again, so that the proof is of what was written.
         files = form.scored_files(args.out)
     # Rank with the written files to prove that the ranking is the same.
     proof = None
@@ -214,7 +216,11 @@ def _score_function(
 
 
 def _feature_set_of_data(args: argparse.Namespace, model: Model) -> FeatureSet | None:
-    """Return the feature set beside the data, if there is one."""
+    """Return the feature set of a search engine that lies beside the data; None without one.
+
+    The data are those of ``--data``, or else those on which the model was
+    trained.
+    """
     places = [args.data] if args.data is not None else _data_paths(model)
     return feature_set_beside(places[0]) if places else None
 
@@ -235,7 +241,8 @@ def _write_feature_set(args: argparse.Namespace, model: Model) -> int:
             "--feature-set: found no feature set beside the data. Give the file of the feature set with "
             "which the data were logged."
         )
-    # The part with the features of the model.
+    # The part with the features of the model, and those that they are derived
+    # from. `used` has their names in the set by their ids.
     used = feature_set.of([(feature.id, feature.name) for feature in model.features])
     text = feature_set.reduced(used.values()).text()
     # Print it, or write it with a summary.
@@ -323,10 +330,12 @@ def _data_paths(model: Model) -> list[Path]:
 def _trial_documents(
     args: argparse.Namespace, model: Model
 ) -> tuple[list[RankingDataset], str, str]:
-    """Return documents for the verification, and what they are called.
+    """Return documents to verify a written model, what they are called, and why there are none.
 
-    The third value is the reason why there are none, "" if there are some.
-    Where the options name data, an error is raised instead.
+    The documents are one or more parts of a dataset: that of ``--data`` or
+    --sample, or else that of the model. The reason is "" if there are
+    documents. If the options name data that cannot be read, an error is raised
+    instead.
     """
     from rankstudio.engine.experiment.model_data import trial_parts
 

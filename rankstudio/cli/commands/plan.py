@@ -107,6 +107,6 @@ def _plan_and_versions(args: argparse.Namespace) -> tuple[Plan, Mapping[str, str
     with reading(args.source) as (study, runs):
         summary = one_run(args.source, runs, args.number, "--run")
 
-        # The path at which the data are to be opened.
+        # The path of the data, or their name in the plan if the study has none.
         data_path = study.data(summary.key).opened_by(summary.key.plan)
         return summary.key.plan.changed(data=data_path), summary.versions

@@ -85,7 +85,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _state_text(row: dict[str, Any]) -> str:
-    """Return the state of a run: "damaged", "done", or its completed units."""
+    """Return the state of a run as text: "damaged", "done", or "3 of 10 units" while it is not finished.
+
+    ``row`` has the run as plain values, as they are printed in JSON.
+    """
     if row["damage"]:
         return "damaged"
     return "done" if row["finished"] else f"{row['units_done']} of {row['units']} units"

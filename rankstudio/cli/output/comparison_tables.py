@@ -72,7 +72,8 @@ def group_tables(compared: RunComparison, seed: int) -> Iterator[TextTable]:
 
     They are the tests, the stability of selections, the Pareto fronts, and the
     effects of pins. Tables without content, such as that of pins for runs
-    without any, are left out. ``seed`` is that of the tests on pins.
+    without any, are left out. ``compared`` is the group with its tests;
+    ``seed`` is that of the tests on pins.
     """
     yield group_tests_table(compared)
     runs_with_stability = [
@@ -108,7 +109,11 @@ def _both_fronts(
 
 
 def _pin_effects(compared: RunComparison, seed: int) -> tuple[PinEffect, ...]:
-    """Return the effects of pinned and banned features; none for runs that are not ranked."""
+    """Return the effects of pinned and banned features on a measure; none for runs that are not ranked.
+
+    An effect is the test of a run with pins or bans against the same run
+    without any. ``seed`` is that of the tests.
+    """
     return (
         ()
         if compared.group.unranked
@@ -131,7 +136,8 @@ def group_tests_table(compared: RunComparison) -> TextTable:
     columns = [compared.measure]
     columns += ["cross-fitted"] if is_test else []
     columns += _TEST_COLUMNS if is_ranked else []
-    # Cells in the same order as the columns.
+    # Cells in the same order as the columns. The sizes of a run are the numbers
+    # of features in its folds, such as "3–7".
     rows = []
     for position, (number, result) in enumerate(group.runs.items()):
         cells = [_mean_cell(result, compared.measure, group.key.part)]
@@ -161,7 +167,9 @@ def _unfitted_note(compared: RunComparison) -> str:
     rank.
     """
     group = compared.group
-    if not group.key.part.is_estimate:  # the note on the group has the reason
+    # Measures of a validation part that chose the models are no estimates of
+    # those of new queries. The note on the group says so.
+    if not group.key.part.is_estimate:
         return ""
     reasons: dict[Unfitted, list[int]] = {}
     for number, run in group.runs.items():
@@ -175,15 +183,19 @@ def _unfitted_note(compared: RunComparison) -> str:
 
 
 def _mean_cell(result: RunResult, name: str, part: Part) -> str:
-    """Return the average of a measure on a part, as a cell; a dash without one."""
+    """Return the average of a measure on a part, as a cell; a dash without one.
+
+    ``name`` is that of the measure.
+    """
     mean = result.average_on(part).get(name, nan)
     return NOTHING if isnan(mean) else f"{mean:.4f}"
 
 
 def _test_cells(compared: RunComparison, position: int) -> list[str]:
-    """Return the cells of a run's test against the reference run, at a position in the group.
+    """Return the cells of a run's test against the reference run.
 
-    Without a test, the last cell says why, and the others are blank.
+    ``position`` is that of the run in the group, from 0. Without a test, the
+    last cell says why, and the others are blank.
     """
     test = compared.tests[position]
     if test is not None:
@@ -253,8 +265,10 @@ def method_text(entry: Method, parameters: Mapping[str, Any]) -> str:
     """Return a method, with its parameters that differ from the defaults, as text.
 
     A grid of several values is left out: each fold chooses a value of it, so
-    that the values tell nothing about the run.
+    that the values tell nothing about the run. ``parameters`` has a value for
+    each parameter of the method, by name.
     """
+    # `entry.grids` are the parameters that can have a grid of values.
     changed_parameters = [
         f"{p.label} {p.format(value)}"
         for p in entry.parameters
@@ -291,6 +305,7 @@ def _front_table(compared: RunComparison, front: ParetoFront) -> TextTable:
             else ""
         )
         run_cells = [str(compared.numbers[model.run]), plan_text(plan), combination]
+        # x is what the front is by: the size, or the cost.
         cost = [] if front.by == "size" else [significant(model.x)]
         rows.append(
             [*cost, f"{model.size:g}", f"{model.mean:.4f}", error, *run_cells, mark]
@@ -364,7 +379,8 @@ def tests_table(
         "features_max",
         "average",
     ]
-    # The first and the last column of a test have other names here.
+    # The first and the last column of a test are called "difference" and
+    # "queries" here: their names in JSON, mean_difference and n, say less.
     header += ["against", "difference", *_CSV_TEST_COLUMNS[1:-1], "queries"]
     header += [
         "jaccard",
@@ -496,7 +512,11 @@ def _runs_as_dicts(compared: RunComparison) -> Iterator[dict[str, Any]]:
 
 
 def _test_as_dict(tested: CorrectedTest) -> dict[str, Any]:
-    """Return a test with its corrected p-values as plain values."""
+    """Return a test of two runs as plain values, by name.
+
+    These are its difference, interval, p-values and counts of queries, and the
+    p-values with Holm's correction for several tests.
+    """
     corrected = {
         name: getattr(tested, name)
         for name in ("p_t_holm", "p_wilcoxon_holm", "p_holm")
@@ -531,6 +551,7 @@ def _stability_as_dict(stability: Stability | None) -> dict[str, Any] | None:
     """Return the stability indices of a run as plain values; None for a run without any."""
     if stability is None:
         return None
+    # `index` is the name of the index of consistency, Kuncheva or Lustgarten.
     return {
         "jaccard": stability.jaccard,
         stability.index.lower(): stability.consistency,
@@ -549,7 +570,8 @@ def write_tables(
 ) -> None:
     """Write the tables of a comparison into a folder, as Markdown and as CSV.
 
-    The tests are written only if `tested` has them.
+    The tests are written only if `tested` has them. ``results`` are the runs of
+    the comparison so far; ``out`` is the folder.
 
     Raises
     ------
@@ -595,7 +617,8 @@ def _all_tables(
 ) -> Iterator[TextTable]:
     """Yield the table of averages of each group of runs, and then its tests.
 
-    Groups have comparable runs on one dataset.
+    Groups have comparable runs on one dataset. ``results`` are the runs, and
+    ``tested`` has the tests of each group; both may be of several datasets.
     """
     for runs in grouped(results, lambda result: result.data_name).values():
         for group in comparable_groups(dict(enumerate(runs, start=1))):

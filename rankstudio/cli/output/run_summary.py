@@ -75,6 +75,7 @@ def summary(result: RunResult) -> Block:
     folds = "" if plan.protocol == GIVEN else f", {plan.protocol}"
     folds += f" ({len(result.folds)} folds)" if has_many_folds else ""
     title = one_line(f"{plan.title} on {result.data_name}{folds}: {part}")
+    # A run that learns from preferences or clicks names their file.
     title += (
         f"\nLearned from {one_line(learned_from(preferences_of(plan)))}"
         if preferences_of(plan)
@@ -94,6 +95,8 @@ def _feature_names_text(result: RunResult, has_many_folds: bool) -> str:
     """Return the names of the features that the table lists by id, as lines below the table.
 
     A feature without a name of its own is left out; "" if none is left.
+    ``has_many_folds`` says that the table has no rows of single folds, and so
+    lists no features.
     """
     names = dict(zip(result.feature_ids.tolist(), result.feature_names, strict=True))
     # The table does not list the features of many folds.
@@ -112,10 +115,12 @@ def _fold_row(fold: FoldResult, plan: Plan, measures: Sequence[str]) -> list[str
     """Return the row of a fold.
 
     It has the fold's number, the settings and the size of the chosen model, its
-    measures, and the ids of its features.
+    measures, and the ids of its features. ``plan`` is that of the run.
     """
     step = fold.chosen.step
     values = _fold_measures(fold)
+
+    # An axis is a parameter of which the run tries several values.
     chosen = [
         axis.format(v)
         for axis, v in zip(plan.axes, fold.chosen.unit.values, strict=True)
@@ -143,9 +148,10 @@ def _average_row(
 ) -> list[str]:
     """Return a row of averages over the folds.
 
-    ``name`` is its first cell. ``n_settings`` is the number of columns of
-    settings, whose cells are empty; ``means`` has the averages by measure, and
-    ``ids`` are the features that the row names.
+    ``name`` is its first cell, and ``size`` the text of its number of features.
+    ``n_settings`` is the number of columns of settings, whose cells are empty.
+    ``means`` has the averages by measure, and ``ids`` are the features that the
+    row names.
     """
     return [
         name,
@@ -201,6 +207,7 @@ def _ids_text(
 
     The ids of a group are in brackets after the group's name: "5 BM25 (21 22) 7
     …". A group is not cut: at most ``max_listed`` ids come before the last one.
+    ``groups`` has the ids by the names of groups; None for no groups.
     """
     parts: list[str] = []
     n_shown = 0

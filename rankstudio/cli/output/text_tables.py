@@ -44,7 +44,10 @@ def as_text(
 
 
 def number(value: float, form: str = ".4f") -> str:
-    """Return a number as a text for a table; a dash for NaN."""
+    """Return a number as a text for a table; a dash for NaN.
+
+    ``form`` is a format specification, as for `format`.
+    """
     return NOTHING if math.isnan(value) else f"{value:{form}}"
 
 

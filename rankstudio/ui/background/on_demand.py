@@ -49,7 +49,11 @@ def computation(
     function: Callable[[*Arguments], Found],
     *arguments: *Arguments,
 ) -> Computation:
-    """Return a computation that calls a function once, and shows the value that the function returns."""
+    """Return a computation that calls a function once, and shows the value that the function returns.
+
+    ``description`` names the work for the user; ``function`` is called with the
+    arguments on the worker, and ``show`` with its value on the GUI thread.
+    """
 
     def work(_: CancelFlag) -> Iterator[Found]:
         """Yield the value of the function, once."""

@@ -155,7 +155,11 @@ def _open_dataset(
 def recognise(
     dataset: FoldedDataset, among: Sequence[RecordedData]
 ) -> set[RecordedData]:
-    """Return those of the recorded data whose checksum is that of a dataset, which is read completely."""
+    """Return those of the recorded data that are a dataset: the data with its checksum.
+
+    ``among`` are records of data in a study. The dataset is read completely for
+    its checksum.
+    """
     checksum = fingerprint(dataset).checksum
     return {recorded for recorded in among if recorded.checksum == checksum}
 
@@ -240,7 +244,8 @@ class FoldCache:
         These are queries that are left out of training in turn. Each yielded
         list has the measures, by name, of the steps that were done within about
         50 ms. None is yielded if no step was done in that time, so that other
-        tasks can come between.
+        tasks can come between. ``request`` says which path it is; ``names`` are
+        the measures, and ``convention`` is the key of their rules.
         """
         # The fold yields the measures of each step, and progress within a step,
         # which is of no interest here.
@@ -258,7 +263,10 @@ class FoldCache:
             yield rows
 
     def test(self, plan: Plan, fold: Fold, step: Step) -> dict[str, float]:
-        """Measure a model on the test part."""
+        """Return the measures of a model on the test part of a fold, by name.
+
+        The model is a step of a path that was computed by ``plan``.
+        """
         return self.prepared(plan, fold).evaluate(step, "test")
 
     def prepared(self, plan: Plan, fold: Fold) -> FoldContext:
@@ -286,7 +294,11 @@ class FoldCache:
 def quality_of_features(
     dataset: FoldedDataset, number: int | None, convention: str, summary: DatasetSummary
 ) -> QualityReport:
-    """Return the quality report on every feature of a fold, or of all folds (``number`` is None)."""
+    """Return the quality report on every feature of a fold, or of all folds (``number`` is None).
+
+    ``summary`` has the statistics of the features; ``convention`` is the key of
+    the rules of measures.
+    """
     from rankstudio.engine.analysis.features.feature_quality import fold_quality  # noqa: PLC0415 - on the worker only
 
     return fold_quality(dataset, number, summary, convention)

@@ -180,7 +180,10 @@ class Job:
             return not self._cancelled
 
     def follow(self, receive: Callable[[Any], object]) -> None:
-        """Call another function with each further message, on the GUI thread."""
+        """Call another function with each further message, on the GUI thread.
+
+        ``receive`` gets the message, after the job's own function has got it.
+        """
         self._followers.append(receive)
 
     def count_step(self, message: Any) -> None:
@@ -259,7 +262,7 @@ class _Thread(QThread):
             self._queue_condition.notify()
 
     def hold(self, is_held: bool) -> None:
-        """Start no further job, or resume with the jobs that arrived meanwhile."""
+        """Start no further job while ``is_held``; otherwise resume with the jobs that arrived meanwhile."""
         with self._queue_condition:
             self._is_held = is_held
             self._queue_condition.notify()

@@ -101,7 +101,10 @@ def _card(source: dict[str, str]) -> QFrame:
 
 
 def _text(text: str, role: str = "") -> PlainLabel:
-    """Return a label with a text that wraps and can be selected."""
+    """Return a label with a text that wraps and can be selected.
+
+    ``role`` is a variant of the style sheet, such as "muted".
+    """
     return named(PlainLabel(text, wraps=True, selectable=True), role=role)
 
 

@@ -93,6 +93,9 @@ class FeatureNames(Controller):
 
         # `written` has the text that the user wrote into a cell.
         data.statistics.table.rows_model.written.connect(self._change)
+
+        # `names` is the button that reads names from a file; `row_actions`
+        # makes the context menu of a row.
         data.statistics.names.clicked.connect(self.ask)
         data.statistics.table.row_actions = self._actions
 
@@ -105,7 +108,7 @@ class FeatureNames(Controller):
         """Ask the user for a file that goes with the open data, and read it with ``read``.
 
         The dialog begins in the folder of the data; ``kinds`` is its filter.
-        Without open data nothing happens.
+        Without open data nothing happens. ``title`` is that of the dialog.
         """
         dataset = self._session.dataset
         name = (
@@ -244,7 +247,11 @@ class FeatureNames(Controller):
 
     @Slot(object, str, str)
     def _change(self, row: DescribedFeature, key: str, text: str) -> None:
-        """Take over a cost or name that the user wrote into a cell of the table."""
+        """Take over a cost or name that the user wrote into a cell of the table.
+
+        ``key`` is that of the column, ``row`` the feature. For other columns,
+        nothing is done.
+        """
         if key == "cost":
             self._set_cost(row.feature_id, text)
         elif key == "name":
@@ -309,7 +316,11 @@ class FeatureNames(Controller):
         self._save(dataset)
 
     def _exchange(self, dataset: FoldedDataset, new: FoldedDataset) -> None:
-        """Replace a dataset everywhere by one that differs in names or definitions of features only."""
+        """Replace a dataset by one that differs in names or definitions of features only.
+
+        The session and the runs have ``new`` from now on; what was computed of
+        the features stays.
+        """
         self._runs.adopt([r for r in self._runs.records if r.dataset is dataset], new)
         self._data.keep_reports()
         self._session.exchange(new)
@@ -442,7 +453,11 @@ class FeatureGroups(Controller):
 
     @Slot(object, str, str)
     def _write(self, row: DescribedFeature, key: str, text: str) -> None:
-        """Take over a group that the user wrote into a cell of the table."""
+        """Take over a group that the user wrote into a cell of the table.
+
+        ``key`` is that of the column, ``row`` the feature. For other columns,
+        nothing is done.
+        """
         if key == "group":
             self._put([row], text)
 

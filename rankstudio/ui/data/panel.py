@@ -436,7 +436,10 @@ class DataPanel(Panel):
         self._refresh()
 
     def show_summary(self, number: int | None, summary: DatasetSummary) -> None:
-        """Take over the summary of a fold, or of all folds (None), and show it if the fold is shown."""
+        """Take over the summary of a fold, or of all folds (None), and show it if the fold is shown.
+
+        ``number`` is that of the fold.
+        """
         self._summaries[number] = summary
         if number == self._fold:
             self._refresh()

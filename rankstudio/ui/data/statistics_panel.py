@@ -424,6 +424,8 @@ class StatisticsPanel(Panel):
         self._headline = named(PlainLabel(wraps=True, selectable=True), role="muted")
         self._headline.setContentsMargins(12, 8, 12, 4)
         self._headline.hide()
+
+        # A button in the head of the panel.
         self.names = self.add_tool(
             "open", tr("Read feature names from a file: CSV, RankLib, Solr")
         )
@@ -487,6 +489,7 @@ class StatisticsPanel(Panel):
         self.table.set_rows(rows)
         # A narrow table hides these columns one by one, so that names have room.
         self.table.set_spare(*((key,) for key in giving_way(rows)), names=NAME_WIDTH)
+        # PAD is the empty space at each side of a cell; 2 pixels are the grid.
         longest_id = str(max((row.feature_id for row in rows), default=0))
         id_width = self.table.fontMetrics().horizontalAdvance(longest_id) + 2 * PAD + 2
         self.table.setColumnWidth(0, max(scaled(_ID_COLUMN.width), id_width))
@@ -636,6 +639,7 @@ class DocumentTable(QTableView):
         self.setShowGrid(False)
         self.setWordWrap(False)
         # All rows have one height, as measuring many thousands would take long.
+        # The numbers are heights and widths in pixels.
         row_header = self.verticalHeader()
         row_header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         row_header.setDefaultSectionSize(29)

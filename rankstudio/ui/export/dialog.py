@@ -67,6 +67,7 @@ class ExportDialog(SavingDialog):
         super().__init__("export-dialog", tr("Export"), folder or Path.home(), parent)
         self._theme = theme
         self._items = tuple(items)
+        # Shown while the user has chosen the model by hand.
         self.choice = Chip("export-choice-chip", tr("Model chosen by hand"))
         self._list = named(QListWidget(), "export-items", tr("Content to export"))
         self._help = named(PlainLabel(wraps=True, selectable=True), role="muted")
@@ -167,7 +168,10 @@ class ExportDialog(SavingDialog):
         return self.tell_written(path, besides)
 
     def _fail(self, path: Path, reason: str) -> None:
-        """Show the reason why the files are not written."""
+        """Show the reason why the files of a path are not written, and hide the progress.
+
+        The job that was to write them has ended.
+        """
         self._writing_jobs.pop(path, None)
         self._hide_progress()
         self.say(reason, "error")

@@ -232,7 +232,8 @@ def _format_writers(
 
     Each writer trains the final model first, unless another one already has.
     CSV needs a weight for each feature, which only a linear model has.
-    ``result`` is that of the run, and ``dataset`` the run's data.
+    ``result`` is that of the run, and ``dataset`` the run's data. The worker
+    trains and writes; ``feature_set`` defines the features for a search engine.
     """
     from rankstudio.engine.export.formats.registry import model_formats  # noqa: PLC0415 - brings the formats
 
@@ -298,11 +299,12 @@ def _begin_training(
             notes.append(message)
 
     def end(outcome: Outcome) -> None:
-        """Call one of the two functions of the caller."""
+        """Call `failed` with the reason of a failure, else `on_done` with the sentence."""
         failed(outcome.text) if outcome.ending is Ending.FAILED else on_done(
             " ".join(notes)
         )
 
+    # With `gives_way`, the job pauses while shorter ones wait for the worker.
     job = Job(
         tr("Training the final model"),
         work,
@@ -342,7 +344,11 @@ def _save_in_format(
     path: Path,
     model: Model,
 ) -> str:
-    """Write a model in the format of another program, and return a sentence on how the written file ranks."""
+    """Write a model in the format of another program, and return a sentence on how the written file ranks.
+
+    It ranks documents of ``dataset``. ``feature_set`` defines the features for
+    a search engine; None for no definitions.
+    """
     from rankstudio.engine.experiment.model_data import parts_to_try  # noqa: PLC0415 - on the worker only
 
     return save_and_compare(

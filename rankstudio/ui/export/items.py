@@ -119,7 +119,11 @@ def plot_figures(models: Models, sections: Sections) -> list[tuple[Plot, Figure]
 
 
 def plot_figure(models: Models, plot: Plot) -> Figure:
-    """Return the content of a plot as a figure, with a caption that names the source of the numbers."""
+    """Return the content of a plot as a figure, with a caption that names the source of the numbers.
+
+    If the plot shows no run, it is the plot's own caption. ``models`` has the
+    data and the runs.
+    """
     plot.flush()  # draws changes of the last milliseconds, which wait for a redraw
     shared = plot.shared
     figure = plot.figure()
@@ -280,7 +284,8 @@ def _portable_model(
 ) -> PortableModel:
     """Return the chosen model in the form in which models are written, with its measures.
 
-    These are the measures on validation and test data.
+    These are the measures on validation and test data. ``session`` has the open
+    data, and ``current`` the measures on test data.
     """
     from rankstudio.engine.experiment.reports import portable_model  # noqa: PLC0415 - brings kernels
 
@@ -302,6 +307,7 @@ def _run_item(record: RunRecord | None, session: Session, name: str) -> ExportIt
 
     Folds that are finished can be exported before the run is. Results on a
     sealed test part cannot be exported. The folder's name begins with ``name``.
+    ``record`` is the shown run, None without one.
     """
 
     def write(path: Path) -> None:
@@ -523,7 +529,8 @@ def feature_set_item(
     """Return the item of the imported feature set, reduced to the features of the current model.
 
     File names begin with ``stem``. ``absent`` is the reason why there is no
-    current model, if there is none.
+    current model, if there is none. ``selected`` is the current model, None
+    without one.
     """
     # The text of the file, or the reason why there is none.
     feature_set = dataset.extension(FeatureSet) if dataset is not None else None
@@ -622,7 +629,8 @@ def _model_writer(
     It also verifies that the written file ranks as the model does. A format of
     RankStudio itself is written at once and verified on the worker. A format of
     another package (``form.package``) does both on the worker, as its code may
-    take long.
+    take long. ``portable`` returns the model in the form in which models are
+    written, and ``feature_set`` defines the features for a search engine.
     """
 
     def paths(path: Path) -> Sequence[Path]:
@@ -807,8 +815,7 @@ def _dataset_writers(
         losses: dict[str, None] = {}  # a set that keeps the order
 
         def work(_: CancelFlag) -> Iterator[WrittenPart]:
-            # One file after the other, so that writing can be stopped.
-            """Write the files, and yield each one that is written."""
+            """Write the files one after the other, so that writing can be stopped; yield each written one."""
             return files(form, path).save()
 
         def end(outcome: Outcome) -> None:
@@ -832,7 +839,11 @@ def _dataset_writers(
 
 
 def _losses_sentence(form: DataFormat, lost: Sequence[str]) -> str:
-    """Return a sentence on what a data format cannot store, apart from feature names."""
+    """Return a sentence on what a data format cannot store; "" for nothing.
+
+    ``lost`` names what a file has lost. Names of features are left out, as they
+    are in another file.
+    """
     losses = [tr(loss) for loss in lost if loss != "names of features"]
     text = tr("{form} does not store: {lost}.")
     return text.format(form=tr(form.label), lost=", ".join(losses)) if losses else ""

@@ -546,7 +546,10 @@ class Actions:
             self._actions[key].setEnabled(is_enabled)
 
     def rename(self, key: str, text: str) -> None:
-        """Give a command another text, with ``&`` before the letter of its mnemonic."""
+        """Give a command another text, with ``&`` before the letter of its mnemonic.
+
+        ``key`` is that of the command.
+        """
         if self._actions[key].text() != text:
             self._actions[key].setText(text)
             self._actions[key].setIconText(text.replace("&", ""))
@@ -562,7 +565,10 @@ class Actions:
     def _add_action(
         self, command: Command, menu: QMenu, window: QMainWindow, theme: Theme
     ) -> None:
-        """Add the action of a command to a menu."""
+        """Make the action of a command, and add it to a menu.
+
+        The window owns the action, whose icon has the colors of the theme.
+        """
         action = QAction(command.text, window)
         action.setObjectName(command.key)
         if command.shortcuts:

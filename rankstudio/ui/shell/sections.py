@@ -196,7 +196,7 @@ class Sections(QObject):
         yield from self.contributed.panels_of(column)
 
     def _plugin_page(self, key: str) -> Page:
-        """Make the page of a plug-in."""
+        """Make the page of a plug-in, by the page's key."""
         return self.plugin_parts.page(key, self.contributed, self._own_controllers())
 
     def _own_controllers(self) -> list[Controller]:

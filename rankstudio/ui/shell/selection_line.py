@@ -109,11 +109,17 @@ class SelectionLine(QWidget):
         self._fit()
 
     def text(self, key: str) -> str:
-        """Return the full text of a part; "" if the part is not shown."""
+        """Return the full text of a part; "" if the part is not shown.
+
+        ``key`` is the part's key in `PARTS`.
+        """
         return self._parts[key].text if key in self._parts else ""
 
     def menu(self, key: str) -> PickMenu:
-        """Fill and return the menu of a part."""
+        """Fill and return the menu of a part.
+
+        ``key`` is the part's key in `PARTS`.
+        """
         menu = self._buttons[key].menu()
         assert isinstance(menu, PickMenu)
         self._fill(key)

@@ -102,7 +102,7 @@ class PageRail(ButtonChoice):
         """Show or hide the button of a page, by the page's key.
 
         Pages after the first eleven have no button. For them, it is only noted
-        whether the user wants one.
+        whether the user wants one. ``is_shown`` says whether to show it.
         """
         button = self._group.button(self._keys.index(key))
         if button is not None:
@@ -242,9 +242,9 @@ class Workspace(QWidget):
         return tuple(page for page in self.entries if not page.on_rail)
 
     def show_on_rail(self, key: str, *, is_shown: bool) -> None:
-        """Show or hide the button of a page on the rail.
+        """Show or hide the button of a page on the rail, by the page's key.
 
-        If a shown page loses its button, show the first.
+        If the page that is shown loses its button, show the first page.
         """
         if is_shown != self.rail.has_button(key):
             self.rail.show_button(key, is_shown=is_shown)

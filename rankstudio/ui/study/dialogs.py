@@ -443,6 +443,7 @@ class ColumnsDialog(QDialog):
         # Two columns of a file may have one name. If one of them is a feature
         # and the other is left out, the features have to be listed, as leaving
         # out the name would leave out both.
+        # `original_names` undoes the numbers by which repeated names differ here.
         originals = original_names(names)
         left_out_names = set(left_out)
         name_is_ambiguous = any(originals[i] in left_out_names for i in features)
@@ -542,8 +543,8 @@ class ColumnsDialog(QDialog):
     def _preselect_roles(self, specified: DataColumns) -> None:
         """Select the role of each column as it is specified, or as the column's name suggests.
 
-        The roles are query, label, part, document, further judge and feature. A
-        column of text is not a feature.
+        The roles are query, label, part (such as training or test), document,
+        further judge and feature. A column of text is not a feature.
         """
         preview = self._preview
         self._no_queries.setChecked(specified.no_queries)

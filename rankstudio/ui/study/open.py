@@ -171,7 +171,10 @@ class OpenController(Controller):
         return str(Path(recent[0]).parent if recent else Path.home())
 
     def _choose(self, parent: QWidget, folder: str) -> list[str]:
-        """Return the paths that the user chooses; empty if the dialog is cancelled."""
+        """Return the paths that the user chooses; empty if the dialog is cancelled.
+
+        The dialog opens over ``parent``, and begins in ``folder``.
+        """
         dialog = OpenDialog(self._theme, parent, folder)
         paths = dialog.paths() if dialog.exec() else []
         dialog.deleteLater()
@@ -290,8 +293,9 @@ class OpenController(Controller):
         """Ask whether to read the documents of a file without queries as one ranking.
 
         With the user's consent the file is opened so. Otherwise a message says
-        that it was not opened; ``problem``, the error, is not needed, as the
-        question says it.
+        that it was not opened. ``path`` is that of the file; ``reading_plan``
+        says all else about the reading. ``problem``, the error, is not needed,
+        as the question says it.
         """
         text = tr(
             "{name} gives no queries. Its documents can be read as one ranking, which is divided into folds "
@@ -309,7 +313,8 @@ class OpenController(Controller):
         """Ask for files of judgments (relevance labels), and open the feature logs with these.
 
         Without an answer, report ``problem``: why the logs could not be opened
-        without judgments.
+        without judgments. ``path`` is that of the logs; ``reading_plan`` says
+        all else about their reading.
         """
         title = tr("Judgments for {name}").format(name=Path(path).name)
 
@@ -328,7 +333,8 @@ class OpenController(Controller):
     ) -> None:
         """Open feature logs with files of judgments; several files are those of several judges.
 
-        Report an error if these files cannot be used together.
+        Report an error if these files cannot be used together. ``path`` is that
+        of the logs; ``reading_plan`` says all else about their reading.
         """
         # The label column that was chosen before is not used: it has the labels
         # of one judge, who may not be the author of any of these files.
@@ -582,7 +588,7 @@ class OpenController(Controller):
         ``path`` is that of the data; ``plan`` is the plan to show, None for a
         new one.
         """
-        self._runs.show(None)
+        self._runs.show(None)  # the shown run was on other data
         self._session.open(dataset, path, plan)
         if path != SAMPLE:
             self._settings.add_recent(path)

@@ -61,9 +61,11 @@ class RunRestorer(Controller):
         # `recorded` is what the study says about data that are not open; a run
         # whose data are open has None.
         if record.recorded is None:
-            self.look_at(record)
+            self.look_at(record)  # shows the run
             self._runs.go_on(record)
             return
+
+        # Other data are opened for the shown run, and `_open` resumes it then.
         self._run_to_resume = record
         previous_dataset = self._session.dataset
         self.look_at(record)

@@ -139,6 +139,7 @@ class StudyFiles(Controller):
         Ask for a file if the study is read-only or has no name.
         """
         # Results are stored as they are computed; only notes of the user wait.
+        # The name is "" until the user has chosen a file.
         study = self._study_store.study
         if study is None or study.read_only or not self.name:
             self.ask_save_as()
@@ -257,7 +258,8 @@ class StudyFiles(Controller):
                     text = trn("{name} is open: {n} run", "{name} is open: {n} runs", n)
                     self.said.emit(text.format(name=file.name, n=n))
                     if message.study.read_only:
-                        # This warning is that of the loss, too.
+                        # It says that new runs are not stored, so the warning
+                        # about their loss is not needed any more.
                         self._warned_of_loss = True
                         self.warned.emit(f"{file}: {_READ_ONLY}")
                 case RunRecord():
@@ -295,6 +297,7 @@ class StudyFiles(Controller):
         ``run_id`` is the id of the run in the study; None if no run was shown.
         If the last run of the study is not finished, the user can resume it.
         """
+        # With open data, the run has to be one on these data.
         records = self._runs.records
         if self._models.session.dataset is not None:
             self._show_again(run_id)
@@ -320,7 +323,7 @@ class StudyFiles(Controller):
             session = self._models.session
             if self._runs.records or not session.plan.agrees(record.plan):
                 return
-            self._runs.bring(record)
+            self._runs.bring(record)  # lists the run
 
             # The run gets the open data, and is shown then.
             self._restorer.recognise(lambda: self._show_again(None))

@@ -594,10 +594,7 @@ class ColumnModel(QAbstractTableModel):
 
 
 def _text_for_screen_reader(column: Column, row: Row) -> str | None:
-    """Return the words of a screen reader for a cell.
-
-    Return None if these are the cell's text.
-    """
+    """Return what a screen reader says for a cell; None if that is the text of the cell."""
     if column.kind == "tick":
         return tr("ticked") if column.value_in(row).on else tr("not ticked")
     return column.spoken(row) if column.spoken is not None else None

@@ -424,7 +424,11 @@ class TableView(QTableView):
         self._fit_columns()
 
     def freeze(self, last: str) -> None:
-        """Keep the columns up to the one of a key visible when others are scrolled sideways."""
+        """Keep columns visible when the others are scrolled sideways.
+
+        These are the first columns, up to the one with the key ``last``. No
+        column is kept if the table has no such column.
+        """
         keys = [column.key for column in self.rows_model.columns]
         self._header.n_frozen = keys.index(last) + 1 if last in keys else 0
         self.viewport().update()
@@ -1027,7 +1031,11 @@ class TableView(QTableView):
         super().setColumnWidth(column, width)
 
     def _fitting_width(self, number: int, title: str) -> int:
-        """Return a width for the title and the texts of the first rows, as measuring all takes long."""
+        """Return a width in pixels that fits the title of a column and its texts in the first rows.
+
+        ``number`` is the position of the column. Measuring all rows would take
+        long.
+        """
         return min(_WIDEST, max(self.sizeHintForColumn(number), title_width(title)))
 
     @contextmanager
@@ -1356,7 +1364,8 @@ class Cells(QStyledItemDelegate):
     def _paint_dot(self, painter: QPainter, rect: QRect, dot: Dot) -> None:
         """Draw the dot of a category, in the category's color.
 
-        It is a ring where an earlier category has the same color.
+        It is a ring where an earlier category has the same color. ``rect`` is
+        the cell without its margins.
         """
         style = palettes.category(self._theme.colors, dot.category)
         painter.setPen(QPen(style.color, 2.0) if style.repeats else Qt.PenStyle.NoPen)
@@ -1369,7 +1378,10 @@ class Cells(QStyledItemDelegate):
         )
 
     def _paint_tick(self, painter: QPainter, rect: QRect, tick: Tick) -> None:
-        """Draw a box like that of a check box."""
+        """Draw a box like that of a check box, ticked or not.
+
+        ``rect`` is the cell without its margins.
+        """
         colors = self._theme.colors
         box = QRectF(rect.left() + 0.5, rect.center().y() - 6.5, 14, 14)
         painter.setPen(QPen(colors.q("accent" if tick.on else "line_hover"), 1.0))
@@ -1389,7 +1401,7 @@ class Cells(QStyledItemDelegate):
         """Draw the shares of all values as gray bars, and the shares of a part as a stepped line over them.
 
         Heights are square roots of shares, so that small bins stay visible
-        beside a spike at zero.
+        beside a spike at zero. ``rect`` is the cell without its margins.
         """
         if not histogram.all:
             return
@@ -1403,7 +1415,10 @@ class Cells(QStyledItemDelegate):
         painter.drawPolyline(steps)
 
     def _paint_diamond(self, painter: QPainter, point: QPointF) -> None:
-        """Draw the diamond that marks a cell, after its text."""
+        """Draw the diamond that marks a cell, after its text.
+
+        ``point`` is its middle.
+        """
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.colors.q("accent"))
         moves = ((0.0, -5.0), (5.0, 0.0), (0.0, 5.0), (-5.0, 0.0))
@@ -1411,7 +1426,10 @@ class Cells(QStyledItemDelegate):
 
     @staticmethod
     def _has_room_for_bar(painter: QPainter, rect: QRect, text: str) -> bool:
-        """Return whether the cell has a weight, and room for a bar beside the weight's number."""
+        """Return whether the cell has a weight, and room for a bar beside the weight's number.
+
+        ``text`` is the number, and ``rect`` the cell.
+        """
         room = rect.width() - painter.fontMetrics().horizontalAdvance(text)
         return text != MISSING and room >= WEIGHT_BAR + PAD
 
@@ -1447,7 +1465,11 @@ class Cells(QStyledItemDelegate):
     def _paint_progress(
         self, painter: QPainter, rect: QRect, progress: ProgressCell
     ) -> QRect:
-        """Draw a thin progress bar, and return the rest of the cell, which is for the text beside the bar."""
+        """Draw a thin progress bar, and return the rest of the cell, for the text beside the bar.
+
+        ``rect`` is the cell without its margins; ``progress`` has the share
+        that is done, and the text.
+        """
         colors = self._theme.colors
         # With the pixels between the bar and the text.
         text_width = (
