@@ -212,9 +212,12 @@ class CommandParser(argparse.ArgumentParser):
         super().error(one_line(message))
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        """Return the value of a typed text; refuse an empty name of a file.
+
+        ``action`` is the option or argument, and ``arg_string`` the text.
+        """
         # An empty name is an unset variable of the shell, and would be the
         # current folder.
-        """Return the value of a typed text; refuse an empty name of a file."""
         if not arg_string and action.type in (Path, place_name):
             raise argparse.ArgumentError(
                 action, "expected the name of a file or folder, got an empty name"

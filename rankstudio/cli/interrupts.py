@@ -87,7 +87,8 @@ class Stop:
                 return self.asked and self._n_folds_left > 0
 
         # A stop before the first step of a unit loses no work, either.
-        # BaselineFound: the best single feature is known, no unit has begun.
+        # BaselineFound: the best single feature of a fold is known, and none of
+        # its units has begun.
         return self.asked and isinstance(
             event, RunStarted | BaselineFound | UnitStarted
         )

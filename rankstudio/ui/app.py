@@ -61,7 +61,7 @@ def main(argv: Sequence[str] = ()) -> int:
     reports.install()
     logging.getLogger("rankstudio").setLevel(logging.INFO)
     log_to_file(data_folder())
-    leave_room_for_the_window()
+    leave_room_for_the_window()  # in the number of threads for computations
     app = application()
     garbage = GarbageCollection(app)
     settings = Settings()

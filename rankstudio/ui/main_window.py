@@ -432,6 +432,8 @@ class MainWindow(QMainWindow):
         entries = palette_entries(
             self.models, self.sections, self.commands, self.workspace
         )
+        # `asked_for` returns further entries for a typed text, such as queries,
+        # which are too many to be listed without it.
         self.palette_dialog = CommandPalette(entries, self, self.sections.asked_for)
         self.palette_dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.palette_dialog.open()
@@ -503,6 +505,7 @@ class MainWindow(QMainWindow):
     @Slot(object)
     def _offer(self, record: RunRecord) -> None:
         """Show a notice that a run was left unfinished, with a button that resumes it and starts the waiting runs."""
+        # Where the run was interrupted, and how many others wait.
         text = " ".join(filter(None, (record.left_text, self.waiting.text)))
 
         def go_on() -> None:

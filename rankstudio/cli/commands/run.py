@@ -446,7 +446,7 @@ def _write_figures(result: RunResult, out: Path) -> list[str]:
     from rankstudio.engine.export.figures.style import style_of
 
     files = []
-    # "" is the criterion; `evaluated` are the measures of the validation part.
+    # "" is the criterion; `evaluated` are all measures that the run computes.
     for name in ("", *result.plan.evaluated):
         # None for a method without steps.
         figure = path_figure(result, name)

@@ -177,8 +177,8 @@ def _with_progress(
     latest: list[float] = []  # the last share that is not yet yielded, if any
 
     def report(n_done: int, total: int) -> None:
-        # This replaces the content, as only the last share counts.
         """Note the share that is done, for the generator to yield."""
+        # This replaces the content, as only the last share counts.
         latest[:] = [n_done / total if total else 0.0]
 
     with ThreadPoolExecutor(1, thread_name_prefix="load") as pool:

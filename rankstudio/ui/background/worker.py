@@ -171,7 +171,7 @@ class Job:
 
         Return False if the job was cancelled.
         """
-        # _steps counts the requested steps that are not done yet
+        # `_n_steps_due` counts the requested steps that are not done yet.
         with self._condition:
             while self._paused and not self._n_steps_due and not self._cancelled:
                 self._is_held = True

@@ -304,7 +304,8 @@ def _begin_training(
             " ".join(notes)
         )
 
-    # With `gives_way`, the job pauses while shorter ones wait for the worker.
+    # With `gives_way`, the worker carries out other waiting jobs between the
+    # steps of this one, which takes long.
     job = Job(
         tr("Training the final model"),
         work,

@@ -658,8 +658,9 @@ def enabled_commands(models: Models) -> dict[str, bool]:
     undo = models.session.undo
     is_paused = current_run is not None and current_run.state is RunState.PAUSED
 
-    # A step begins a paused run, or continues one. Left-out measures cannot be
-    # switched off while the plan selects by them (`brought`).
+    # A step begins a run, or continues a paused one. The command "left_out"
+    # shows measures on queries that are left out of training. It cannot be
+    # switched off while the plan selects by such a measure (`brought`).
     return {
         **dict.fromkeys(_ON_DATA, has_data),
         "export_table": any(

@@ -54,6 +54,8 @@ class PluginPanel(Panel):
         entry: WindowPage | WindowPanel,
         loaded: LoadedPlugin,
     ) -> None:
+        # The caption of the panel is the name of the package. Its padding is 0, as
+        # the widget has margins of its own.
         super().__init__(
             theme, entry.label, loaded.package, 0, name=f"plugin-{entry.key}"
         )

@@ -70,7 +70,7 @@ class RunMessages(QObject):
         if record.state is RunState.FAILED:
             self._messages[record.key] = record.failure, "error"
         elif notes := (
-            # What the run noted, and choices that the results do not decide.
+            # What the run noted, and notes on folds whose models all rank alike.
             *record.notes,
             *undecided_notes(record.plan, tuple(record.folds.values())),
         ):

@@ -169,6 +169,7 @@ class Sections(QObject):
             for controller in self.controllers.values()
             for key, head in controller.heads.items()
         }
+        # `_panels_of` yields the panels that other pages and plug-ins add.
         contents = {
             key: controller.lay_out(self._panels_of)
             for key, controller in self.controllers.items()

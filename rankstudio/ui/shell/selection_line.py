@@ -409,7 +409,6 @@ class SelectionController(QObject):
             self._session.choose_fold(value if isinstance(value, int) else None)
         elif part == "run" and isinstance(value, int):
             # This shows another run, with its data and its plan.
-            # This shows another run, with its data and its plan.
             look_at(self._session, self._runs, self._runs.record(value))
         elif part == "parameters":
             self._inspect_parameters(value if isinstance(value, tuple) else None)

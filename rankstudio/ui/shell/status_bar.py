@@ -39,7 +39,7 @@ class StatusBar(QStatusBar):
 
     def __init__(self, stored: Callable[[], datetime | None] = lambda: None) -> None:
         super().__init__()
-        self._stored_at = stored
+        self._stored_at = stored  # returns when a result was last stored
         self._plan_saved_at = datetime.min  # not saved yet
         self.setObjectName("status-bar")
         self.setSizeGripEnabled(False)

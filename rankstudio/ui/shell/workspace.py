@@ -64,6 +64,8 @@ class PageRail(ButtonChoice):
         self._keys = [page.key for page in pages]
         self._hidden_keys = {page.key for page in pages if not page.on_rail}
         column = fill(QVBoxLayout(self), margins=(6, 8, 6, 8), spacing=3)
+
+        # The group of the base class lets only one button be checked.
         for position, page in enumerate(pages[:_MAX_BUTTONS]):
             button = self._button(page, position + 1)
             self._group.addButton(button, position)
@@ -192,9 +194,9 @@ class Workspace(QWidget):
         named(self, "workspace", role="ground")
         self._pages = pages
         self._theme = theme
-        self._make = make
+        self._make = make  # makes the page of a key that is not in `pages`
         self._settings: Settings | None = None  # set by `restore`
-        self.parts = parts
+        self.parts = parts  # pages and panels of plug-ins
         self.entries = (*PAGES, *(parts.entries if parts is not None else ()))
         self.rail = PageRail(theme, self.entries)
         self._stack = QStackedWidget()

@@ -265,7 +265,8 @@ class Notice(ClosedByEscape):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
         # `mix` mixes two colors; the number is the share of the level's color:
-        # 45 % for the frame, less inside.
+        # 45 % for the frame, less inside. The line of the frame is 1 pixel wide,
+        # half of which is outside of the rectangle; corners have a radius of 7.
         painter.setPen(QPen(colors.q(mix(colors.panel, color, 0.45)), 1.0))
         painter.setBrush(
             colors.q(mix(colors.panel, color, 0.12 if colors.dark else 0.07))

@@ -158,8 +158,11 @@ class ColumnWidths(QObject):
 
     @Slot(int, int, int)
     def _remember_width(self, section: int, old_width: int, width: int) -> None:
+        """Store the new width of a column if the user has set it with the mouse.
+
+        ``section`` is the position of the column in the header.
+        """
         # A width of 0 means that the column is being hidden or shown.
-        """Store the new width of a column if the user has set it with the mouse."""
         if self._is_header_pressed and old_width and width:
             self._widths[self._key_of(section)] = max(_MIN_WIDTH, width)
 
@@ -783,6 +786,8 @@ class TableView(QTableView):
             painter = QPainter(self.viewport())
             painter.setFont(font(SMALL))
             painter.setPen(self._theme.colors.q("muted"))
+
+            # The text has margins, in pixels.
             box = self.viewport().rect().adjusted(16, 12, -16, -12)
             flags = BELOW | Qt.TextFlag.TextWordWrap
 
@@ -1241,6 +1246,8 @@ class Cells(QStyledItemDelegate):
 
         The width of a heading is 0, as no column is fitted to it.
         """
+        # 29 is the height of a row. PAD is at each side of the text, 2 are the
+        # grid, 8 the gap beside a bar, and 16 the room for a mark.
         column = self._table.column_at(index.column())
         row = index.data(ROW_ROLE)
         if isinstance(row, Heading):
@@ -1273,6 +1280,7 @@ class Cells(QStyledItemDelegate):
         self._paint_contents(
             painter, rect.adjusted(PAD, 0, -PAD, 0), column, row, number
         )
+        # The focus ring is inside the cell, with round corners.
         if state & _FOCUSED and self._table.shows_focus():
             painter.setPen(colors.q("accent"))
             painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -1346,6 +1354,8 @@ class Cells(QStyledItemDelegate):
             rect = self._paint_weight(painter, rect, float(value), number)
         painter.setPen(self._theme.colors.q(column.color(row)))
         has_mark = column.mark is not None and column.mark(row)
+
+        # A mark is drawn after the text, and needs 16 pixels.
         text_rect = rect.adjusted(0, 0, -16 if has_mark else 0, 0)
 
         # Names of features often differ only at their ends: "Covered query term
@@ -1407,7 +1417,8 @@ class Cells(QStyledItemDelegate):
             return
         colors = self._theme.colors
 
-        # 5 pixels above the bars and 4 below them stay free.
+        # 5 pixels above the bars and 4 below them stay free. The line of the part
+        # has the third color of the categories.
         bars, steps = _histogram_shapes(histogram, rect.width(), rect.height() - 9)
         painter.translate(rect.left(), rect.top() + 5)
         painter.fillPath(bars, colors.q("line_hover"))
