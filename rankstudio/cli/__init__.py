@@ -185,6 +185,7 @@ def _dispatch(arguments: list[str]) -> int:
     if arguments and _is_command(arguments[0]):
         # Called for its error: the system may allow too little memory.
         memory.refuse_small_limit()
+
         # Methods of files become known before the options of methods are read.
         arguments = add_named_code(arguments)
         args = command_line(arguments[:1]).parse_args(arguments)
@@ -308,6 +309,7 @@ def _open_window(arguments: list[str]) -> int:
 
         # Before the window's modules look their texts up.
         install(args.language or Settings().language)
+
         # The window collects garbage itself, later. Objects that imports make
         # stay anyway, and looking for garbage among them took a tenth of the
         # time.

@@ -113,6 +113,7 @@ class AnalysisCommand:
             result, stopped = _run_analysis(
                 entry, opened_subject(args, entry.needs), parameters
             )
+
         # Print JSON or tables, and the warnings after them.
         if args.json:
             # An analysis may have values for JSON besides its tables.
@@ -250,6 +251,7 @@ def opened_subject(args: argparse.Namespace, needs: Needs) -> tuple[Any, ...]:
             return sealed_run(run.result), sealed_data(run.dataset)
         return run.result, run.dataset
     refuse_both(args)
+
     # A plan with its data.
     if needs is Needs.PLAN:
         from rankstudio.engine.experiment.runner import open_data
@@ -258,6 +260,7 @@ def opened_subject(args: argparse.Namespace, needs: Needs) -> tuple[Any, ...]:
         args.data = None if args.sample else [args.data]
         plan = plan_from(args)
         return plan, open_data(plan)
+
     # Data only: all folds, or the training part of one. "--folds" is the
     # option for errors; the third value, the names of typed options, is not
     # needed here.
@@ -285,6 +288,7 @@ def add_plan_options(parser: argparse.ArgumentParser) -> None:
     These are DATA, --plan, --folds, and those of reading and methods.
     """
     _add_data(parser)
+
     # `plan_from` reads these options.
     parser.add_argument("--plan", metavar="FILE", type=Path, help="plan")
     parser.add_argument("--folds", help="folds to run, such as 1,3; all by default")
@@ -309,6 +313,7 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--missing", **MISSING)
     parser.add_argument("--normalize", **NORMALIZE)
     add_column_options(parser.add_argument_group("columns of tables"))
+
     # There is no option --plan here; functions that read the options expect one.
     parser.set_defaults(plan=None)
 

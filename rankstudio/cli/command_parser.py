@@ -39,6 +39,7 @@ def check_numbers(args: argparse.Namespace, **least: float) -> None:
     """
     for name, smallest in least.items():
         value = getattr(args, name)
+
         # Not "value < smallest", so that NaN is refused, too.
         if value is not None and not value >= smallest:
             kind = "a whole number" if isinstance(value, int) else "a number"
@@ -66,9 +67,11 @@ class CommandParser(argparse.ArgumentParser):
         super().__init__(*args, **{"allow_abbrev": False, **options})
         self.by_method = False  # whether the help depends on the method
         self._typed: list[str] = []  # the words that are parsed
+
         # The path that --sample puts in the place of DATA; "" for a command that
         # reads --sample itself.
         self.sample_word = ""
+
         # Whether parse_known_intermixed_args runs, which calls parse_known_args.
         self._is_mixing = False
 
@@ -83,6 +86,7 @@ class CommandParser(argparse.ArgumentParser):
         """
         words = list(sys.argv[1:] if args is None else args)
         self._typed = words
+
         # `parse_known_intermixed_args`, called below, calls this method again,
         # with words that need no changes.
         if self._is_mixing:
@@ -169,6 +173,7 @@ class CommandParser(argparse.ArgumentParser):
                 owners = getattr(action, "owners", None)
                 if owners is not None:
                     action.help = owners.get(methods[action.of], argparse.SUPPRESS)  # type: ignore[attr-defined]
+
                 # Without a method the help is short.
                 elif brief and _is_shown(action):
                     hidden = action.dest.startswith(_SELDOM_OPTIONS)
@@ -177,6 +182,7 @@ class CommandParser(argparse.ArgumentParser):
                         if hidden
                         else _first_clause(action.help or "")
                     )
+
                     # Without a metavar, argparse would print all choices, or the
                     # long name of the option, and leave no room for the help.
                     if action.choices is not None or len(action.dest) > _MAX_METAVAR:

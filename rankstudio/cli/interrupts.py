@@ -58,6 +58,7 @@ class Stop:
         """Handle the first Ctrl+C; the next one interrupts the current work."""
         self.asked = True
         signal.signal(signal.SIGINT, self._then)
+
         # Printing could fail: the handler may run while something is printed,
         # and streams are not reentrant.
         os.write(2, _STOP_MESSAGE)

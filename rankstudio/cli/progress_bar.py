@@ -140,9 +140,11 @@ class ProgressBar:
     ) -> None:
         self._all_runs = AllRuns(1) if total_work is None else total_work
         self._began = self._last_event_time = time.monotonic()
+
         # The line counts as drawn now: so a run that ends at once shows no bar.
         self._line = LiveLine(stream, self._began)
         self._n_done = 0.0  # finished units, and the share of the current one
+
         # The finished units, and those of them that were in a study already.
         self._n_finished_units = self._n_stored_units = 0
         self._is_computing = False  # whether the current unit has made a step
@@ -192,6 +194,7 @@ class ProgressBar:
             case UnitFinished():
                 self._n_finished_units += 1
                 self._n_done = self._n_finished_units
+
                 # A unit that arrives fast and without steps was in the study already.
                 has_no_work = event.seconds is None and not self._is_computing
                 is_fast = (
@@ -225,6 +228,7 @@ class ProgressBar:
             return
         share = self._n_done / self._n_units
         filled = round(share * _BAR_WIDTH)
+
         # Stored units took no time, so they do not count for the remaining time.
         n_computed = self._n_done - self._n_stored_units
         remaining = ""
@@ -232,15 +236,19 @@ class ProgressBar:
             remaining = (
                 f"  {self._remaining_text(time.monotonic() - self._began, n_computed)}"
             )
+
         # Combination, bar and texts on one line.
         values = zip(self._axes, unit.values, strict=True)
         combination = ", ".join(
             f"{axis.label} {axis.format(value)}" for axis, value in values
         )
         bar = "█" * filled + "░" * (_BAR_WIDTH - filled)
+
+        # Folds are counted by the number of the last one.
         text = f"fold {unit.fold} of {self._folds[-1]}  {combination:<12} {bar} {percentage(share):>5}"
         text += remaining
         text += f"  {doing}" if doing else ""
+
         # The text is cut at the width of the terminal, as only one line can be cleared.
         self._line.show(text[: shutil.get_terminal_size().columns - 1])
 

@@ -49,6 +49,7 @@ def log_store(target: str | None) -> LogStore | None:
     """
     if target is None:
         return None
+
     # "mlflow", or "mlflow:PLACE"
     key, _, location = target.partition(":")
     entries = run_logs()
@@ -59,6 +60,7 @@ def log_store(target: str | None) -> LogStore | None:
             target,
             words or "nothing, because no plug-in for logs is installed",
         )
+
     # `store` names a function that checks the place, and returns its full name.
     return LogStore(entries[key], imported(entries[key].store)(location))
 

@@ -41,6 +41,7 @@ def set_up() -> None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - stays open
         elif isinstance(stream, io.TextIOWrapper):
             _reconfigure(stream)
+
     # Errors of the error stream have nowhere to go, so its file drops what it
     # cannot write.
     stream = sys.stderr
@@ -267,11 +268,13 @@ def _write_to_stdout(content: str | bytes) -> None:
         raise OutputError(
             "Binary output is not written to a terminal. Redirect it with > FILE or | PROGRAM."
         )
+
     # only a terminal needs escapes: a file or program gets the exact bytes
     if sys.stdout.isatty():
         text = content if isinstance(content, str) else content.decode("utf-8")
         tell(Block(text.replace("\r\n", "\n")), end="")
         return
+
     # a name of a file may have bytes that are no valid text
     data = (
         content.encode("utf-8", "backslashreplace")

@@ -67,6 +67,7 @@ def main(argv: Sequence[str] = ()) -> int:
     settings = Settings()
     theme = Theme(settings.theme, settings.text_size or BASE)  # type: ignore[arg-type]
     theme.apply(app)
+
     # While the window is built, the style sheet is applied once, not to each widget.
     with theme.building():
         window = MainWindow(theme, settings)
@@ -169,6 +170,7 @@ def begin(window: MainWindow, argv: Sequence[str], reports: CrashReports) -> Non
     """
     files = [argument for argument in argv if argument not in ("--sample", "--run")]
     runs = "--run" in argv
+
     # The finished run of the sample is shown before the window is painted. With
     # --run, a new run of the sample is started instead.
     if "--sample" in argv and runs:
@@ -229,6 +231,7 @@ class Interrupts(QObject):
     ) -> None:
         super().__init__(parent)
         self._call = call
+
         # The interpreter writes the number of a signal into one end of the
         # pair, and Qt waits at the other.
         self._read, self._write = socket.socketpair()

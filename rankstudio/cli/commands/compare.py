@@ -242,6 +242,7 @@ def run(args: argparse.Namespace) -> int:
     if args.out is not None:
         check_outputs([args.out], args)
     compared = _compare_runs(_compared_runs(_report_sources(args), args), args)
+
     # The comparison in the wanted form. `compared` has a group of comparable
     # runs in each entry; a single one is a JSON object, several are a list.
     text: str
@@ -258,6 +259,7 @@ def run(args: argparse.Namespace) -> int:
                 for table in group_tables(comparison, args.seed)
             )
             text = document(tables, form)
+
     # A Block is made for the terminal; other texts are printed byte for byte.
     if args.out is None and isinstance(text, Block):
         tell(text)
@@ -281,6 +283,7 @@ def _report_sources(args: argparse.Namespace) -> list[ReportSource]:
             if args.out is not None:
                 check_outputs([args.out], args, recorded_files(study))
             is_table = _is_table_wanted(args)
+
             # With `fits_all`, missing cross-fitted values of any run are
             # computed, and only for these are the data opened.
             sources.append(
@@ -322,6 +325,7 @@ def _compared_runs(
             if args.part is None and source.is_sealed(run) and has_test:
                 sealed[run.result.data_name] = None
             runs.append(_run_on_part(run, visible, args.part).result)
+
     # Say once for each dataset why the validation part is used.
     for name in sealed:
         tell(

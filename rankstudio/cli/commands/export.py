@@ -106,6 +106,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="file to write; - prints it",
     )
+
     # How the export is verified.
     parser.add_argument(
         "--data", type=Path, help="data file or folder of folds for the verification"
@@ -142,15 +143,18 @@ def run(args: argparse.Namespace) -> int:
         return _write_feature_set(args, model)
     form = model_format(args.to)
     function, unfit = _score_function(args, model, form)
+
     # Documents on which the written model is compared with the original, what
     # they are called, and why there are none.
     parts, source, reason = (
         ([], "", "") if args.no_proof else _trial_documents(args, model)
     )
+
     # A format may have several forms of the function, such as one with rounded
     # numbers; the documents show which one ranks alike.
     fitted = fitted_function(model, function, form, parts)
     files = form.files(fitted)
+
     # Write the files, unless standard output takes the only one.
     refuse_output_with_json(args)
     written: list[str] = []
@@ -165,8 +169,10 @@ def run(args: argparse.Namespace) -> int:
     else:
         check_outputs([*form.paths(args.out).values()], args, _data_paths(model))
         written = [str(path) for path in form.save(args.out, files)]
+
         # Read the files again, so that the proof is of what was written.
         files = form.scored_files(args.out)
+
     # Rank with the written files to prove that the ranking is the same.
     proof = None
     if not args.no_proof:
@@ -241,10 +247,12 @@ def _write_feature_set(args: argparse.Namespace, model: Model) -> int:
             "--feature-set: found no feature set beside the data. Give the file of the feature set with "
             "which the data were logged."
         )
+
     # The part with the features of the model, and those that they are derived
     # from. `used` has their names in the set by their ids.
     used = feature_set.of([(feature.id, feature.name) for feature in model.features])
     text = feature_set.reduced(used.values()).text()
+
     # Print it, or write it with a summary.
     refuse_output_with_json(args)
     if is_standard(args.out):
@@ -313,6 +321,7 @@ def _print_outcome(
             )
         )
         return
+
     # Standard output may be the exported file, so notes go to standard error.
     if written:
         tell(f"Written: {', '.join(written)}", file=sys.stderr)

@@ -95,6 +95,7 @@ def as_text(entry: Method) -> str:
         lines.append(f"  {entry.group_rule}")
     if entry.lacking:
         lines.append(f"  {entry.lacking}")
+
     # Parameters.
     for p in entry.parameters:
         lines.append(f"  {p.option:<12} {p.label}: {p.expected}; {default(p)}")

@@ -121,6 +121,7 @@ def _run_or_evaluate(args: argparse.Namespace, available_workers: Workers) -> in
             )
         stopped = compare(comparison, data, args, available_workers)
         return _exit_status(args, stopped, study_path(args.study, args.out))
+
     # One plan. The sample without an output goes to a folder of its own, with figures.
     args.plan = path
     is_sample_study = args.sample and args.out is None and args.study is None
@@ -128,6 +129,7 @@ def _run_or_evaluate(args: argparse.Namespace, available_workers: Workers) -> in
     study = study_path(args.study, out)
     if evaluates_given:
         return _run_all(args, available_workers, study, _given_tasks(args, out))
+
     # Choices that the user or the plan states. The data decide on a choice that
     # is not stated.
     stated = {
@@ -154,8 +156,10 @@ def _given_tasks(args: argparse.Namespace, out: Path | None) -> list[_Task]:
             f"--models: expected each name once, got {repeated[0]!r} again."
         )
     _refuse_beside_scores(args)
+
     # One plan for all tasks; several tasks write to a folder each.
     base = plan_from(args)
+
     # Nothing is trained or selected, so the data need not decide on "select_by".
     stated = {"select_by"}
     if args.convention is not None or args.plan is not None:
@@ -324,6 +328,7 @@ def _run_task(
         )
     if task.given_source is not None:
         plan = _given_plan(plan, *task.given_source, dataset)
+
     # Called for its errors only: it refuses a plan that does not fit the data,
     # before a study is made.
     estimate(plan, dataset)
@@ -345,6 +350,7 @@ def _run_task(
                 plan, dataset, study=opened_study, workers=available_workers, log=log
             )
             stopped = carry_on(work, stop)
+
         # Write what there is, also after a stop.
         result = work.result()
         refitted = args.refit and not stopped
@@ -374,6 +380,7 @@ def _print_data_notes(plan: Plan, dataset: FoldedDataset) -> None:
     note = preference_note(plan)
     if note:
         tell(note, file=sys.stderr)
+
     # The reported measures, and the one that selects the model. CRITERION is no
     # measure: the method itself selects.
     names = (*plan.measures, *([] if plan.select_by == CRITERION else [plan.chosen_by]))
@@ -446,6 +453,7 @@ def _write_figures(result: RunResult, out: Path) -> list[str]:
     from rankstudio.engine.export.figures.style import style_of
 
     files = []
+
     # "" is the criterion; `evaluated` are all measures that the run computes.
     for name in ("", *result.plan.evaluated):
         # None for a method without steps.

@@ -136,6 +136,7 @@ def group_tests_table(compared: RunComparison) -> TextTable:
     columns = [compared.measure]
     columns += ["cross-fitted"] if is_test else []
     columns += _TEST_COLUMNS if is_ranked else []
+
     # Cells in the same order as the columns. The sizes of a run are the numbers
     # of features in its folds, such as "3–7".
     rows = []
@@ -167,6 +168,7 @@ def _unfitted_note(compared: RunComparison) -> str:
     rank.
     """
     group = compared.group
+
     # Measures of a validation part that chose the models are no estimates of
     # those of new queries. The note on the group says so.
     if not group.key.part.is_estimate:
@@ -228,6 +230,7 @@ def _test_values(tested: CorrectedTest) -> list[str]:
     interval = f"{test.low:+.4f} … {test.high:+.4f}"
     uncorrected = test.p_t, test.p_wilcoxon, test.p_randomisation
     corrected = tested.p_t_holm, tested.p_wilcoxon_holm, tested.p_holm
+
     # Each test has two columns: its p, and then its p with Holm's correction.
     p_texts = [
         p_text(p_value)
@@ -249,6 +252,7 @@ def plan_text(plan: Plan) -> str:
     of the training queries, the share is added.
     """
     ranker = plan.ranker_entry
+
     # Scores or models of others have no parameters.
     if plan.entry.learns_nothing:
         return plan.title
@@ -305,11 +309,13 @@ def _front_table(compared: RunComparison, front: ParetoFront) -> TextTable:
             else ""
         )
         run_cells = [str(compared.numbers[model.run]), plan_text(plan), combination]
+
         # x is what the front is by: the size, or the cost.
         cost = [] if front.by == "size" else [significant(model.x)]
         rows.append(
             [*cost, f"{model.size:g}", f"{model.mean:.4f}", error, *run_cells, mark]
         )
+
     # Costs are the first column, if the front is by cost.
     costs = {"cost": ["cost"], "milliseconds": ["ms per query"]}.get(front.by, [])
     header = [
@@ -328,6 +334,7 @@ def _front_table(compared: RunComparison, front: ParetoFront) -> TextTable:
     )
     folds = compared.group.folds_text
     title = f"{compared.data}: Pareto front of {front.by} and validation {compared.measure}, {folds}"
+
     # The last three columns are texts.
     n_costs = len(costs)
     return TextTable(
@@ -379,6 +386,7 @@ def tests_table(
         "features_max",
         "average",
     ]
+
     # The first and the last column of a test are called "difference" and
     # "queries" here: their names in JSON, mean_difference and n, say less.
     header += ["against", "difference", *_CSV_TEST_COLUMNS[1:-1], "queries"]
@@ -421,6 +429,7 @@ def _csv_row(compared: RunComparison, run: dict[str, Any]) -> tuple[Any, ...]:
     nogueira = stability.get("nogueira", {})
     group = _group_as_dict(compared)
     folds = " ".join(map(str, group["folds"]))
+
     # In the order of the file's header.
     return (
         *(compared.data, compared.measure, run["run"], run["method"], run["ranker"]),
@@ -541,6 +550,7 @@ def _front_as_dicts(
             "run": numbers[model.run],
             "suggested": index == front.suggested,
         }
+
         # The x of a model is its size, which it has already, or its cost.
         x = row.pop("x")
         rows.append(row if front.by == "size" else {**row, front.by: x})
@@ -551,6 +561,7 @@ def _stability_as_dict(stability: Stability | None) -> dict[str, Any] | None:
     """Return the stability indices of a run as plain values; None for a run without any."""
     if stability is None:
         return None
+
     # `index` is the name of the index of consistency, Kuncheva or Lustgarten.
     return {
         "jaccard": stability.jaccard,
@@ -641,6 +652,7 @@ def averages_table(group: ComparableGroup[int]) -> TextTable:
     names = list(
         dict.fromkeys(name for result in runs for name in result.plan.measures)
     )
+
     # For each run, the averages that publications print for its method and data.
     printed = [printed_of(result) for result in runs]
     printed_names = [
@@ -648,6 +660,7 @@ def averages_table(group: ComparableGroup[int]) -> TextTable:
         for name in names
         if any(printed_of_run.get(name) for printed_of_run in printed)
     ]
+
     # The best value of each measure is marked, unless the runs must not be ranked.
     ranked = [] if group.unranked else runs
     leaders = {name: best_run(ranked, name) for name in names}
@@ -660,14 +673,17 @@ def averages_table(group: ComparableGroup[int]) -> TextTable:
     for name in printed_names:
         header += [f"printed {name}", "difference"]
     header.append("source")
+
     # Rows of the runs, and of the best single feature.
     rows = [
         row
         for result, printed_of_run in zip(runs, printed, strict=True)
         for row in _printed_rows(result, printed_of_run, names, printed_names, best)
     ]
+
     # The runs share their folds, so the baseline of the first is that of all.
     baseline = runs[0].baseline
+
     # The space at the end is below the stars of the runs.
     single = [
         f"{baseline[name]:.4f} " if name in baseline else f"{NOTHING} "
@@ -705,7 +721,8 @@ def _printed_rows(
     best : mapping
         The best average of each measure, which gets a star.
     """
-    # Cells of the run itself; the best values have a star.
+    # Cells of the run itself; the best values have a star. `part` is the part
+    # of the data on which the averages of the run are measured.
     plan = result.plan
     average = result.average
     is_best = [name in best and average.get(name) == best[name] for name in names]
@@ -732,7 +749,7 @@ def _printed_rows(
         for published in published_averages
     }
     if not sources:
-        # value and difference of each measure, and source
+        # Value and difference of each measure, and the source.
         n_printed_columns = 2 * len(printed_names) + 1
         return [[*head, *[""] * n_printed_columns]]
     rows: list[list[str]] = []
@@ -750,7 +767,8 @@ def _printed_rows(
                 if values
                 else ["", ""]
             )
-        # only the first row repeats the run
+
+        # Only the first row has the cells of the run.
         first_cells = head if not rows else [""] * len(head)
         rows.append([*first_cells, *cells, f"{label}, {source}"])
     return rows

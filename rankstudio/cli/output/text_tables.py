@@ -110,6 +110,7 @@ def as_json(values: Any) -> Block:
     text = json.dumps(
         _with_nulls(values), indent=2, ensure_ascii=False, allow_nan=False
     )
+
     # A text may have characters that control a terminal; JSON can write any
     # character as an escape.
     lines = (

@@ -91,6 +91,7 @@ class Loader(QObject):
         """
         if self._job is not None:
             self._job.abandon()
+
         # The root of a disk has no name.
         name = tr("the sample") if path == SAMPLE else Path(path).name or path
 

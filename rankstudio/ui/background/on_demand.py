@@ -126,6 +126,7 @@ class OnDemand(QObject):
         self._gives_way = gives_way
         self._key: Key | None = None  # of the last or the present computation
         self._job: Job | None = None
+
         # The timer runs out when no signal has come for ``settled`` milliseconds.
         self._settle_timer = single_shot(settled, self.update, self)
         for signal in on:
@@ -156,6 +157,7 @@ class OnDemand(QObject):
             if self._stops_when_hidden:
                 self.stop()
             return
+
         # Without a key (None), nothing can be computed now. `forget` abandons the
         # present computation.
         key = self._key_of()
@@ -167,6 +169,7 @@ class OnDemand(QObject):
             self.forget()
             self._key = key
             request = self._compute()
+
             # `_compute` may have emitted signals that changed the key; then
             # another request is under way.
             if request is not None and self._key is key:

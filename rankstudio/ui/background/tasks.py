@@ -133,6 +133,7 @@ def _open_dataset(
             progress=progress,
             cancelled=cancelled,
         )
+
     # Notes are the names, groups and costs that the user gave features of these
     # data; costs count only if they are known for every feature.
     notes = load_notes(names, dataset) if names is not None else FeatureNotes()
@@ -220,6 +221,7 @@ class FoldCache:
                 raise Cancelled("The path")
 
         path = self.prepared(request.plan, request.fold).path(unit, follow)
+
         # The best step is selected by the rule "best", as other rules fail if
         # no model meets them. A fold may have no validation part until the data
         # are divided as the plan says; then the method's own criterion selects.
@@ -279,6 +281,7 @@ class FoldCache:
 
         # The plan without all that a prepared fold does not depend on.
         bare = path_plan(plan).changed(parameters={}, ranker_parameters={})
+
         # The entry holds the fold itself: as long as it exists, no other fold
         # gets its id, which is part of the key.
         key = id(fold), repr(bare), plan.leaves_out
@@ -326,6 +329,9 @@ def _rehearse_run() -> None:
 
     parser.warm_up()
     versions()  # called only to load the modules that it needs
+
+    # Two steps, by the algorithm of data with many features.
     parameters = {"n_features_to_select": 2, "algorithm": "rows"}
+
     # A deque of length 0 takes all events of the run, and keeps none.
     deque(run(Plan(SAMPLE, parameters=parameters, folds=(1,)), load_sample()), maxlen=0)

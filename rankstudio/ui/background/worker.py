@@ -109,6 +109,7 @@ class Job:
         self._on_message = on_message
         self._followers: list[Callable[[Any], object]] = []
         self._on_end = on_end
+
         # Guards the attributes below; notified when the job may go on or has to
         # stop.
         self._condition = threading.Condition()
@@ -228,11 +229,13 @@ class _Thread(QThread):
         self.setStackSize(_STACK_BYTES)
         self._outbox = outbox
         self._waiting_jobs: deque[Job] = deque()
+
         # Guards the queue above and all below; notified when a job arrives, or one
         # of the two flags changes.
         self._queue_condition = threading.Condition()
         self._stopping = False
         self._is_held = False  # no further job begins
+
         # The last of these jobs works; the ones before it have given way to it.
         self._begun_jobs: list[Job] = []
 
@@ -341,6 +344,7 @@ def _outcome_of(
             outbox.append((job, message))
             if give_way is not None:
                 give_way()
+
             # If the window lags behind, wait until it has read some of the messages.
             while len(outbox) > _MOST_WAITING and not job.cancelled():
                 time.sleep(0.005)
@@ -399,6 +403,7 @@ class Worker(QObject):
         self._jobs: list[Job] = []
         self._thread = _Thread(self._outbox, self)
         self._thread.setObjectName(name)
+
         # While there are jobs, the timer delivers their messages on this thread,
         # every ``interval`` milliseconds.
         self._timer = QTimer(self)

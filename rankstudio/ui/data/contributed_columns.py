@@ -50,6 +50,7 @@ class ContributedColumn(QObject):
         super().__init__(parent)
         self.entry = entry
         self._session = session
+
         # The last computed values by the id of the feature, and the key of what
         # they depend on (`_key`).
         self._values: dict[int, FeatureValue] = {}
@@ -85,6 +86,7 @@ class ContributedColumn(QObject):
         fold = self._session.watched
         if fold is None or not self._session.has_documents:
             return None
+
         # The entry names the parts of the data that it reads beside the
         # training part, and the number of documents that it can handle.
         if any(name not in fold.parts for name in self.entry.parts):

@@ -45,6 +45,7 @@ class DataSources(QDialog):
         self._theme = theme
         page = named(QWidget(), role="page")
         column = fill(QVBoxLayout(page), margins=(16, 16, 16, 16), spacing=10)
+
         # The file has an entry for each dataset, a table of texts.
         for source in table("features", "sources.toml")["source"]:
             column.addWidget(_card(source))

@@ -128,6 +128,7 @@ class FeatureNames(Controller):
         dataset = self._session.dataset
         if dataset is None:
             return
+
         # A file may have groups, names or both.
         has_groups = self.groups.read(path)
         try:
@@ -145,6 +146,7 @@ class FeatureNames(Controller):
                 )
             )
             return
+
         # Names in the file replace earlier ones; other features keep theirs.
         self._keep(replace(self._notes, names={**self._notes.names, **known_names}))
 
@@ -216,6 +218,7 @@ class FeatureNames(Controller):
 
         # Session and runs use the dataset with the costs from now on.
         self._exchange(dataset, dataset.extended(costs))
+
         # The value MILLISECONDS makes a method with a parameter of costs use
         # these costs.
         cost_parameters = {
@@ -351,6 +354,7 @@ class FeatureNames(Controller):
                 ).format(feature=feature, text=text)
             )
             return
+
         # The value MILLISECONDS stands for imported costs; a typed cost ends
         # their use. Costs of 1, the default, are not stored.
         parameters = dict(self._session.plan.parameters)
@@ -389,6 +393,7 @@ class FeatureGroups(Controller):
         self._table = data.statistics.table
         self._window = parent
         self._groups: Groups = feature_groups_of(session.plan)  # before the next change
+
         # The changes that the user made here, to tell them from other changes
         # of the plan: checksum of the data, groups before and groups after the
         # change.
@@ -411,6 +416,7 @@ class FeatureGroups(Controller):
                 tr("Select rows of the feature table on the Data page first")
             )
             return
+
         # The present group of the first feature is the first one offered; "" is none.
         groups = feature_groups_of(self._session.plan)
         present_group = group_names(groups).get(rows[0].feature_id, "")

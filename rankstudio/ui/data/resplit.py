@@ -42,6 +42,7 @@ class ResplitController(Controller):
         self._session = session
         self._runs = runs
         self._loader = loader
+
         # How the data are to be read and divided, as `reading` returns it of a
         # plan: so a job reads them now, or has failed to. None without such a job.
         self._requested_reading: tuple[object, ...] | None = None
@@ -69,6 +70,7 @@ class ResplitController(Controller):
                     self._job.cancel()
                 self.divided.emit()
             return
+
         # A job reads the data so, or has failed to, which is not tried again.
         if planned_reading == self._requested_reading:
             return
@@ -99,6 +101,7 @@ class ResplitController(Controller):
                 plan.data,
                 *reading(plan),
             )
+
             # A run that only has a record of its data has no documents.
             if record.recorded is None and is_same_reading:
                 return record.dataset

@@ -191,8 +191,10 @@ class ExportController(Controller):
                 except RankStudioError as error:
                     dialog.say(str(error), "error")
                     return
+
                 # `_remember` stores the folder of a file; any name will do.
                 self._remember(folder / "figures")
+
                 # Beside each figure is a text file with its caption.
                 n = sum(path.suffix != ".txt" for path, _ in files)
                 dialog.say(

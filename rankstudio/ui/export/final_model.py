@@ -84,6 +84,7 @@ def final_model_item(
     label = tr("Final model (all queries)")
     stem = f"{stem}-final-model"
     about = tr("One model, trained on all queries of all parts.")
+
     # An item without a model lists all formats, with the reason why none can be
     # written; its writers do nothing.
     formats = _format_suffixes(is_linear=True)
@@ -93,10 +94,12 @@ def final_model_item(
         return ExportItem(
             key, label, about, formats, stem, unavailable=reason, writers=writers
         )
+
     # The plan of the record names the data by the path at which they are here.
     result = replace(
         record.result, plan=record.result.plan.changed(data=record.plan.data)
     )
+
     # Models of all folds are of one kind; that of the first fold tells whether
     # they are linear. The final model itself is trained once it is written.
     step = result.folds[0].chosen.step
@@ -175,6 +178,7 @@ def _quality_sentence(result: RunResult | None, name: str) -> str:
         return tr("Its quality is not measured yet.")
     means = measure_summary(result.plan, result.folds).means
     name = name if name in means else next(iter(means), "")
+
     # Runs are grouped by what makes their means comparable: so the group of this
     # run alone says on which part of the data its means were measured.
     group = comparable_groups({0: result})[0]
@@ -183,6 +187,8 @@ def _quality_sentence(result: RunResult | None, name: str) -> str:
         return tr("No measure of the run estimates its quality: {part}.").format(
             part=part.label
         )
+
+    # The extent is the folds and queries, as text.
     text = tr("Estimated quality: {name} {mean:.4f} ({part}, {extent}).")
     return text.format(
         name=name, mean=means[name], part=part.label, extent=group.extent

@@ -63,11 +63,15 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
     session = models.session
     current = models.current
     pages = sections.pages.values()
+
     # File names begin with the name of the data. `portable` makes the model in
     # the form in which it is written; it is called only once the user saves the
     # model.
     name = file_stem(session.dataset.name if session.dataset else "rankstudio")
     model = current.model
+
+    # The first reason is always a sentence, and is used if there is no model;
+    # the second is "" if the model can be written.
     reason_for_absence = no_model_reason(session, current)
     reason = _reason_without_model(model, reason_for_absence)
     portable = partial(_portable_model, session, current, model)
@@ -128,6 +132,7 @@ def plot_figure(models: Models, plot: Plot) -> Figure:
     shared = plot.shared
     figure = plot.figure()
     dataset = models.session.dataset
+
     # Label and title, once if they are equal.
     title = ": ".join(
         dict.fromkeys(
@@ -390,6 +395,7 @@ def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
         One of the two functions is called at the end.
         """
         label = tr("Writing {name}").format(name=path.name)
+
         # A plot of its own source (not of the shown data) has a caption that
         # says so, and needs no heading.
         figure = plot_figure(models, plot)

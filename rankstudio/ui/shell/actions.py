@@ -649,6 +649,7 @@ def enabled_commands(models: Models) -> dict[str, bool]:
 
     # Pinned and banned features are parameters of selectors only.
     can_pin = has_model and "pinned" in models.session.plan.parameters
+
     # Documents may be missing if only the results of a study are open, and the
     # plan may want other folds or other values than those that were read.
     is_ready = models.session.has_documents and models.session.data_match_plan

@@ -218,6 +218,7 @@ class Menus(QObject):
     def toggle_theme(self) -> None:
         """Change from the light to the dark theme, or back."""
         self._theme.set_mode("light" if self._theme.dark else "dark")
+
         # the theme does not emit `changed` if the system's theme is the same as
         # the chosen one
         self._fill()

@@ -240,6 +240,7 @@ class PluginParts(QObject):
 
         # A page without a controller, or whose controller failed, is one panel.
         panel = PluginPanel(self._theme, self._models, entry, loaded)
+
         # The panel has stretch factor 1 and a width of 900 pixels at first.
         return Page(f"plugin-{entry.key}", row(f"plugin-{entry.key}", (panel, 1, 900)))
 

@@ -65,6 +65,7 @@ class Sections(QObject):
         # Some panels get a button that chooses the model which the user inspects
         # there. `choosing` returns these panels, and for each a function that
         # returns whether a model is inspected now.
+        # At first there is no panel: ().
         self.choose_buttons = ChooseButtons(models.current, models.session, (), self)
         for controller in self.controllers.values():
             for panel, inspects in controller.choosing():
@@ -169,6 +170,7 @@ class Sections(QObject):
             for controller in self.controllers.values()
             for key, head in controller.heads.items()
         }
+
         # `_panels_of` yields the panels that other pages and plug-ins add.
         contents = {
             key: controller.lay_out(self._panels_of)

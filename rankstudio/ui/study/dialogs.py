@@ -430,7 +430,8 @@ class ColumnsDialog(QDialog):
     def columns(self) -> DataColumns:
         """Return the columns as the user has chosen them."""
         # A column is its position in `names`, -1 for none. A column without a name
-        # in the file has "" there, and cannot be left out by name.
+        # in the file has "" there, and cannot be left out by name. `_judges` are
+        # columns of labels, too.
         names = self._preview.names
         chosen = self._chosen_roles()
         role_columns = {*self._roles(), *self._judges}
@@ -645,6 +646,8 @@ class ColumnsDialog(QDialog):
             margins=(16, 14, 16, 14),
             spacing=10,
         )
+
+        # `_is_missing` is a check box: read the text in question as missing.
         fill(column, self._is_missing, (frame, 1), feature_row, self._buttons)
 
     def _comment(self) -> int | None:

@@ -392,6 +392,7 @@ class OpenController(Controller):
     def _show_run(self, record: RunRecord) -> None:
         """Add a run to the list, show it, and have its data opened."""
         self._runs.bring(record)
+
         # `RunRestorer` then opens the data of the run
         look_at(self._session, self._runs, record)
         self.opened.emit(record.dataset)

@@ -442,6 +442,7 @@ class ColumnModel(QAbstractTableModel):
         new_positions = {index: position for position, index in enumerate(new_indices)}
         persistent = self.persistentIndexList()
         self._shown_indices = new_indices
+
         # From the old position to the row, and from the row to the new position.
         moved = [
             self.index(new_positions[old_indices[old.row()]], old.column())
@@ -594,7 +595,7 @@ class ColumnModel(QAbstractTableModel):
 
 
 def _text_for_screen_reader(column: Column, row: Row) -> str | None:
-    """Return what a screen reader says for a cell; None if that is the text of the cell."""
+    """Return the words of a screen reader for a cell; None if these are the text of the cell."""
     if column.kind == "tick":
         return tr("ticked") if column.value_in(row).on else tr("not ticked")
     return column.spoken(row) if column.spoken is not None else None

@@ -496,7 +496,7 @@ class Overlay(QWidget):
         super().__init__(below)
         self.setObjectName("overlay")
         self._covered_widget = below
-        self._free_height = foot
+        self._free_height = foot  # pixels below the overlay that stay free
         fill(QVBoxLayout(self), *widgets, margins=(0, 0, 0, 0), spacing=0)
         below.installEventFilter(self)
 

@@ -1210,6 +1210,7 @@ def _histogram_shapes(
         bars.addRect(
             number * bar_width, height - bar_height, bar_width - 0.6, bar_height
         )
+
     # The line goes along the top of each bin, from its left to its right edge.
     steps = QPolygonF()
     for number, share in enumerate(histogram.part):
@@ -1280,6 +1281,7 @@ class Cells(QStyledItemDelegate):
         self._paint_contents(
             painter, rect.adjusted(PAD, 0, -PAD, 0), column, row, number
         )
+
         # The focus ring is inside the cell, with round corners.
         if state & _FOCUSED and self._table.shows_focus():
             painter.setPen(colors.q("accent"))
@@ -1367,6 +1369,8 @@ class Cells(QStyledItemDelegate):
         )
         text = _elided_text(text, elide_mode, text_rect.width(), cell_font)
         painter.drawText(text_rect, FLAGS[column.align], text)
+
+        # The middle of the mark is 10 pixels to the right of the text.
         if has_mark:
             x = text_rect.left() + painter.fontMetrics().horizontalAdvance(text) + 10
             self._paint_diamond(painter, QPointF(x, rect.center().y() + 1))
@@ -1482,6 +1486,7 @@ class Cells(QStyledItemDelegate):
         that is done, and the text.
         """
         colors = self._theme.colors
+
         # With the pixels between the bar and the text.
         text_width = (
             painter.fontMetrics().horizontalAdvance(progress.text) + 12
