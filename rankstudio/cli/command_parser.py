@@ -173,7 +173,6 @@ class CommandParser(argparse.ArgumentParser):
                 owners = getattr(action, "owners", None)
                 if owners is not None:
                     action.help = owners.get(methods[action.of], argparse.SUPPRESS)  # type: ignore[attr-defined]
-
                 # Without a method the help is short.
                 elif brief and _is_shown(action):
                     hidden = action.dest.startswith(_SELDOM_OPTIONS)

@@ -236,6 +236,8 @@ def columns_from(args: argparse.Namespace) -> dict[str, Any]:
                 value = value[0]
         if value in ([], ""):
             raise PlanError(f"{option}: expected a column name, got an empty value.")
+
+        # The value of --ids-from is a number: the first id of a feature.
         columns[name] = int(value) if name == "ids_from" else value
     return columns
 

@@ -78,6 +78,7 @@ def preparation(stream: TextIO | None = None) -> Iterator[None]:
             tell(sentence, file=line.stream, flush=True)
         was_announced = True
 
+    # In this block, the engine calls the function.
     try:
         with announced(announce):
             yield

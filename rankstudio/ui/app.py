@@ -101,6 +101,7 @@ def end_at_once(number: int, frame: FrameType | None) -> NoReturn:
     An exception would leave widgets half built, and the interpreter would then
     delete them in an order in which Qt reads objects that are already deleted.
     """
+    # 2 is the error stream; the status is the usual one after this signal.
     os.write(2, b"Interrupted.\n")
     os._exit(128 + signal.SIGINT)
 

@@ -609,6 +609,8 @@ class MainWindow(QMainWindow):
             and run.clock.seconds > _ASK_AFTER_SECONDS
             and run.stored is None
         )
+
+        # `_asks` is False if the process is asked to end.
         if self._asks and would_lose_run and not self._may_close():
             event.ignore()
             return

@@ -134,14 +134,16 @@ def run(args: argparse.Namespace) -> int:
     """
     from rankstudio.engine.export.proof import fitted_function, ranking_proof, unproved
 
-    # The function of the model, as the format can express it.
-    # Set `args.model`, and refuse both --data and --sample.
+    # Set `args.model`, and refuse --data with --sample; both may be absent.
     take_model(args)
-    refuse_both(args, neither=True)  # the export may be without any data
+    refuse_both(args, neither=True)
     model = load_model(args.model)
     if args.to == FEATURE_SET:
         return _write_feature_set(args, model)
     form = model_format(args.to)
+
+    # The function of the model with the definitions of its features, and a note
+    # if these are missing.
     function, unfit = _score_function(args, model, form)
 
     # Documents on which the written model is compared with the original, what

@@ -411,7 +411,7 @@ def _given_plan(
 
     ``name`` is the user's name for them, and ``path`` their file or folder;
     ``models`` says which of the two they are. A note is printed on the folds
-    without any.
+    without any. ``dataset`` has the folds.
     """
     from rankstudio.engine.experiment.units.given_fold import plan_of_given
 

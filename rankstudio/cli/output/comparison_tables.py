@@ -371,11 +371,13 @@ def _pins_table(compared: RunComparison, effects: Sequence[PinEffect]) -> TextTa
 def tests_table(
     compared: Sequence[RunComparison],
 ) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Return the header and the rows of the CSV file, with all digits.
+    """Return the header and the rows of the CSV file of a comparison, with all digits.
 
-    There is one row for each run of each group.
+    There is one row for each run of each group. ``compared`` are the groups of
+    comparable runs.
     """
-    # `_csv_row` returns the values in this order.
+    # `_csv_row` returns the values in this order. "apart" and "unranked" are
+    # the reasons why a run is not ranked with others, or not at all.
     header = [
         "data",
         "measure",

@@ -96,6 +96,7 @@ class DataController(PageController):
     @Slot()
     def _explain(self) -> None:
         """Show the present reason why there are no documents and no statistics."""
+        # That documents are being opened, "" if they are not.
         self.panel.set_opening(self._absence.documents(""))
         if self.panel.summary() is None:
             self._show_statistics()

@@ -43,8 +43,8 @@ class ResplitController(Controller):
         self._runs = runs
         self._loader = loader
 
-        # How the data are to be read and divided, as `reading` returns it of a
-        # plan: so a job reads them now, or has failed to. None without such a job.
+        # What `reading` returns of a plan: how its data are read and divided. A
+        # job reads the data so now, or has failed to. None without such a job.
         self._requested_reading: tuple[object, ...] | None = None
         self._job: Job | None = None
         session.planChanged.connect(self._follow)

@@ -297,6 +297,7 @@ def _single_feature_column(measure: str) -> Column:
 
     The tooltip of a cell says whether greater or smaller values are better.
     """
+    # Its key and title are the measure; numbers have four decimals.
     return Column(
         measure,
         measure,
@@ -465,6 +466,8 @@ class StatisticsPanel(Panel):
         self.set_caption(description)
         self._headline.setText(_headline_text(summary))
         self._headline.show()
+
+        # By default, the quality of a feature is not known (None).
         self._show_features(
             rows or [DescribedFeature(f, None, f.name) for f in summary.features]
         )

@@ -294,6 +294,8 @@ def _begin_training(
     def work(_: CancelFlag) -> Iterator[WorkProgress | str]:
         """Yield the progress, then the sentence at the end."""
         model = yield from final.steps()
+
+        # All of the work is done but the writing.
         yield WorkProgress(tr("writing {name}").format(name=path.name), 1.0)
         yield " ".join(
             filter(None, (_choice_of_model_sentence(plan, model), save(path, model)))

@@ -721,7 +721,8 @@ def selected_data_item(
     absent : str
         Reason why there is no current model, if there is none.
     """
-    # An item that is not available lists the formats of a single file.
+    # An item that is not available has no description, and lists the formats of
+    # a single file.
     dataset = session.dataset
     label = tr("Data with the selected features")
     key = "selected-data"

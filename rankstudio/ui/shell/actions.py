@@ -507,8 +507,8 @@ class Actions:
     ) -> None:
         self._actions: dict[str, QAction] = {}
 
-        # Both by the keys of their commands; a submenu has no action of its
-        # own.
+        # Actions and submenus are by the keys of their commands. A submenu has no
+        # action.
         self.submenus: dict[str, QMenu] = {}
         self.plugin_commands = () if parts is None else tuple(_plugin_commands(parts))
         self.menus = menus_with(contributed)

@@ -218,7 +218,7 @@ class AnalysisDialog(QDialog):
         if dataset is not None:
             self.section.set_features(dataset.feature_ids, dataset.feature_names)
 
-        # Fields that are hidden now may be shown after an edit.
+        # All fields are aligned, as hidden ones may be shown after an edit.
         fields = list(self.section.fields.values())
         if fields:
             align_labels(fields)

@@ -146,6 +146,7 @@ class SelectionLine(QWidget):
         ``key`` is the part's key in `PARTS`; ``description`` says what the part
         is.
         """
+        # The description is the name for screen readers, and the tooltip.
         button = named(
             QPushButton(), f"selection-{key}", description, description, "quiet"
         )

@@ -75,7 +75,7 @@ class WindowContext(QObject):
         super().__init__(parent)
         self._models = models
         self._theme = theme
-        self._host = host
+        self._host = host  # the panel around the widget of the plug-in
         self._callbacks: list[Callable[[], object]] = []
 
         # whether something changed while the widget was hidden

@@ -443,8 +443,8 @@ class ColumnsDialog(QDialog):
 
         # Two columns of a file may have one name. If one of them is a feature
         # and the other is left out, the features have to be listed, as leaving
-        # out the name would leave out both.
-        # `original_names` undoes the numbers by which repeated names differ here.
+        # out the name would leave out both. Here, a repeated name has a number,
+        # which `original_names` removes.
         originals = original_names(names)
         left_out_names = set(left_out)
         name_is_ambiguous = any(originals[i] in left_out_names for i in features)

@@ -192,6 +192,7 @@ class OpenController(Controller):
     @Slot()
     def ask_columns(self) -> None:
         """Ask for the columns of the open table, and read the table again with these."""
+        # The user wants to be asked, so there is no problem: "".
         plan = self._session.plan
         self._ask_columns(plan.data, plan, "")
 
@@ -378,7 +379,7 @@ class OpenController(Controller):
         if has_data_or_runs or not self._session.plan.agrees(Plan(SAMPLE)):
             self.open_path(SAMPLE)
         else:
-            self._open_sample_run(None)
+            self._open_sample_run(None)  # with the plan of its run
 
     def show_sample_run(self) -> None:
         """Show the finished run of the sample at once, before the window is visible.
