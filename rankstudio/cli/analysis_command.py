@@ -190,7 +190,7 @@ def _run_analysis(
     stop: Stop | None = None
 
     def check() -> None:
-        """Raise Cancelled after Ctrl+C; long work of the engine calls this again and again."""
+        """Raise Cancelled if `stop` is requested by Ctrl+C; long work of the engine calls this again and again."""
         if stop is not None and stop.asked:
             raise Cancelled
 

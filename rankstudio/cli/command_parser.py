@@ -203,7 +203,7 @@ class CommandParser(argparse.ArgumentParser):
 
     def _typed_value(self, option: str) -> str:
         """Return the typed value of an option, "" without one; the rest of the line may be invalid."""
-        # each word with the next one; after the last comes ""
+        # Each word with the next one; after the last comes "".
         for word, following in pairwise((*self._typed, "")):
             if word == option or word.startswith(f"{option}="):
                 return following if word == option else word.partition("=")[2]

@@ -71,7 +71,10 @@ def preparation(stream: TextIO | None = None) -> Iterator[None]:
     line, was_announced = LiveLine(stream), False
 
     def announce(sentence: str) -> None:
-        """Print a sentence; called by the engine before it compiles a kernel."""
+        """Print a sentence on `line`; called by the engine before it compiles a kernel.
+
+        `was_announced` says whether it is not the first sentence.
+        """
         nonlocal was_announced
         line.show(sentence)
         if not line.live and not was_announced:
@@ -350,7 +353,7 @@ def last_share(
     percentage. Return the last state, and whether the work was stopped before
     its end.
     """
-    # as a number of percents, of 100
+    # As a number of percents, of 100.
     return last_state(
         steps, lambda update: int(100 * update.share), 100, describe=describe
     )

@@ -61,7 +61,8 @@ def log_store(target: str | None) -> LogStore | None:
             words or "nothing, because no plug-in for logs is installed",
         )
 
-    # `store` names a function that checks the place, and returns its full name.
+    # `store` names a function that checks the place, "" for none, and returns
+    # the location of the log.
     return LogStore(entries[key], imported(entries[key].store)(location))
 
 

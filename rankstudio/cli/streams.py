@@ -269,13 +269,13 @@ def _write_to_stdout(content: str | bytes) -> None:
             "Binary output is not written to a terminal. Redirect it with > FILE or | PROGRAM."
         )
 
-    # only a terminal needs escapes: a file or program gets the exact bytes
+    # Only a terminal needs escapes: a file or program gets the exact bytes.
     if sys.stdout.isatty():
         text = content if isinstance(content, str) else content.decode("utf-8")
         tell(Block(text.replace("\r\n", "\n")), end="")
         return
 
-    # a name of a file may have bytes that are no valid text
+    # A name of a file may have bytes that are no valid text.
     data = (
         content.encode("utf-8", "backslashreplace")
         if isinstance(content, str)

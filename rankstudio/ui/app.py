@@ -135,7 +135,7 @@ def leave_in_time(close_study: Callable[[], None]) -> None:
     """
 
     def leave() -> None:
-        """Close the study, which may take some seconds, and end the process in any case."""
+        """Call `close_study`, which may take some seconds, and end the process in any case."""
         try:
             closing = threading.Thread(target=close_study, daemon=True)
             closing.start()

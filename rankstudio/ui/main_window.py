@@ -79,7 +79,7 @@ class MainWindow(QMainWindow):
         self._theme = theme
         self._settings = settings
 
-        # whether the user is asked before the window is closed while a run works
+        # Whether the user is asked before the window is closed while a run works
         self._asks = True
         self.models = models = Models(settings, runner, self)
         self.session = models.session
@@ -333,7 +333,7 @@ class MainWindow(QMainWindow):
             models=self.given_models.open,
             **self.sections.openers(),
             method=self.method_files.open,
-            # a pair: a plan that names code of others, and the function to go on with
+            # A pair: a plan that names code of others, and the function to go on with
             code=lambda named: self.method_files.add_methods_of_plan(*named),
         )
         self.method_files.added.connect(self.session.methodsAdded)
@@ -378,7 +378,7 @@ class MainWindow(QMainWindow):
         self.runs.added.connect(self._show_runs)
         self.runs.changed.connect(self._show_runs)
 
-        # a paused run delivers nothing that would refresh
+        # A paused run delivers nothing that would refresh.
         self.runs.changed.connect(self.refresh_timer.ask)
         self.runs.ended.connect(self._end_run)
         self.runs.removed.connect(self._show_removal)
@@ -517,7 +517,7 @@ class MainWindow(QMainWindow):
         text = " ".join(filter(None, (record.left_text, self.waiting.text)))
 
         def go_on() -> None:
-            """Remove the notice, resume the run and start the waiting ones."""
+            """Remove the notice `text`, resume `record` and start the waiting runs."""
             self.notice.withdraw(text)
             self.restorer.go_on(record)
             self.waiting.run()

@@ -227,7 +227,7 @@ def _number_of_digits(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Print or write the comparison of the runs of studies, or a table for publication; return 0."""
-    check_numbers(args, seed=0)
+    check_numbers(args, seed=0)  # 0 is the least seed
     if _is_table_wanted(args):
         return _write_table(args)
     from rankstudio.cli.output.comparison_tables import (

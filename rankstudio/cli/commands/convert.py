@@ -163,7 +163,7 @@ def run(args: argparse.Namespace) -> int:
 
     check_numbers(args, seed=0)
 
-    # before a long file is read
+    # Before a long file is read.
     check_outputs([args.out, *filter(None, [args.unmatched])], args)
 
     # Read the data, or join the runs with their judgments.

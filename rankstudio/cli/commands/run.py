@@ -311,14 +311,14 @@ def _run_task(
             "--refit: expected --out with a folder for the model, got none."
         )
     if out is not None:
-        # before the work: a folder that cannot be made ends the command at once
+        # Before the work: a folder that cannot be made ends the command at once
         make_folder(out)
 
     # Open the data, and settle the choices that depend on them.
     with preparation():
         dataset = open_data(plan)
     if args.refit:
-        # before the work, too: raises an error where a refit is impossible
+        # Before the work, too: raises an error where a refit is impossible.
         parts_of_every_query(dataset)  # called for its errors only
     plan = usual_choices(plan, dataset, task.stated)
     if plan.select_by != task.plan.select_by:

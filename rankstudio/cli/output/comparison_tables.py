@@ -310,7 +310,7 @@ def _front_table(compared: RunComparison, front: ParetoFront) -> TextTable:
         )
         run_cells = [str(compared.numbers[model.run]), plan_text(plan), combination]
 
-        # x is what the front is by: the size, or the cost.
+        # `x` is what the front is by: the size, or the cost.
         cost = [] if front.by == "size" else [significant(model.x)]
         rows.append(
             [*cost, f"{model.size:g}", f"{model.mean:.4f}", error, *run_cells, mark]
@@ -478,9 +478,9 @@ def as_dict(compared: RunComparison, seed: int) -> dict[str, Any]:
 
 
 def _group_as_dict(compared: RunComparison) -> dict[str, Any]:
-    """Return on what a group was measured, and why its runs are not ranked.
+    """Return as plain values on what a group was measured, and why its runs are not ranked.
 
-    The measures are those of a part, folds, queries and rules.
+    It was measured on a part of the data, in folds, on queries and by rules.
     """
     group = compared.group
     key = compared.group.key

@@ -82,7 +82,11 @@ def load(
     """
 
     def work(cancelled: CancelFlag) -> Iterator[float | FoldedDataset]:
-        """Open the data: yield the shares that are read, then the dataset; raise an error for changed data."""
+        """Open the data: yield the shares that are read, then the dataset.
+
+        `path`, `plan`, `names` and `recorded` are parameters of the function.
+        Data that differ from `recorded` raise an error.
+        """
         for message in _with_progress(
             lambda report: _open_dataset(str(path), plan, names, report, cancelled)
         ):

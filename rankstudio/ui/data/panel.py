@@ -359,7 +359,7 @@ class DataPanel(Panel):
         """Make a widget, add it below all others, and return it."""
         view = make(self._theme)
 
-        # above the empty space at the bottom
+        # Above the empty space at the bottom.
         self.body.insertWidget(self.body.count() - 1, view)
         return view
 
@@ -548,7 +548,7 @@ class DataPanel(Panel):
         """Show the fold of an entry of the box, by its index."""
         folds = self._dataset.folds if self._dataset else ()
 
-        # the last entry is "all folds"
+        # The last entry is "all folds".
         self._on_fold(folds[index].number if index < len(folds) else None)
 
     @Slot(object)

@@ -84,7 +84,11 @@ class ResplitController(Controller):
 
         # By the time the data are read, the plan may be another one.
         def handle(dataset: FoldedDataset) -> None:
-            """Show the data in the session, unless the plan asks for other ones now."""
+            """Show the data in the session, unless the plan asks for other ones now.
+
+            They were read as `plan` said at the request, which is
+            `planned_reading`.
+            """
             if (
                 reading(session.plan) == planned_reading
                 and session.plan.data == plan.data

@@ -142,7 +142,10 @@ class FigureDialog(SavingDialog):
             return figure_image(figure, style, dpi), figure_bytes(figure, style, "svg")
 
         def put_on_clipboard(pictures: tuple[QImage, bytes]) -> None:
-            """Put the painted picture, a pair of image and SVG, on the clipboard, with the caption as text."""
+            """Put the painted picture, a pair of image and SVG, on the clipboard, with the caption as text.
+
+            `figure` is the one that was chosen at the request.
+            """
             image, svg = pictures
             data = QMimeData()
             data.setImageData(image)

@@ -136,7 +136,7 @@ def _reason_unavailable(session: Session, record: RunRecord | None) -> str:
     from rankstudio.engine.experiment.refit import check_refit  # noqa: PLC0415 - brings kernels
 
     try:
-        # Called for its error only.
+        # Called for its error: such a run may have no final model.
         check_refit(
             record.plan, finished=record.result is not None and record.result.complete
         )
@@ -292,7 +292,7 @@ def _begin_training(
     notes: list[str] = []
 
     def work(_: CancelFlag) -> Iterator[WorkProgress | str]:
-        """Yield the progress, then the sentence at the end."""
+        """Train the model and write it to `path`: yield the progress, then the sentence at the end."""
         model = yield from final.steps()
 
         # All of the work is done but the writing.

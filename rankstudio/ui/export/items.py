@@ -316,7 +316,10 @@ def _run_item(record: RunRecord | None, session: Session, name: str) -> ExportIt
     """
 
     def write(path: Path) -> None:
-        """Write the results of the run, or of its finished folds, into the folder ``path``."""
+        """Write the results of the run, or of its finished folds, into the folder ``path``.
+
+        `record` is the run.
+        """
         from rankstudio.engine.experiment.reports import write_results  # noqa: PLC0415 - brings kernels
         from rankstudio.engine.experiment.runner import collect  # noqa: PLC0415 - brings kernels
         from rankstudio.engine.support.files import make_folder  # noqa: PLC0415 - first needed here
@@ -390,9 +393,10 @@ def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
     def begin(
         path: Path, on_done: Callable[[str], object], failed: Callable[[str], object]
     ) -> Job:
-        """Submit a job that writes the figure of the plot, and a text file with its caption.
+        """Submit a job that writes the figure of `plot`, and a text file with its caption.
 
-        One of the two functions is called at the end.
+        ``on_done`` or ``failed`` is called at the end. `paths` returns the
+        paths of both files.
         """
         label = tr("Writing {name}").format(name=path.name)
 
@@ -649,13 +653,15 @@ def _model_writer(
         return [selected.fold.test or selected.fold.vali or selected.fold.train]
 
     def write(path: Path) -> None:
-        """Write the model to a path."""
+        """Write the model to a path, in the format `form`."""
         save_model_form(portable(), form, path, trial_parts(), feature_set)
 
     def check(path: Path, say: Callable[[str], object]) -> Job:
         """Submit a job that ranks with the written file, and return the job.
 
         ``say`` is called with a sentence on the outcome, or with the error.
+        `portable` returns the model, and `form` is its format; both rank the
+        documents of `trial_parts`.
         """
         return worker.task(
             tr("Verifying {name}").format(name=path.name),
@@ -673,7 +679,8 @@ def _model_writer(
         """Submit a job that writes the model and verifies the file, and return the job.
 
         ``on_done`` is called with a sentence on the outcome, ``failed`` with an
-        error.
+        error. `portable` returns the model, and `form` is its format; both rank
+        the documents of `trial_parts`.
         """
         return worker.task(
             tr("Writing {name}").format(name=path.name),
@@ -816,8 +823,9 @@ def _dataset_writers(
     ) -> Job:
         """Submit a job that writes the data in a format, and return the job.
 
-        At its end, ``on_done`` is called with a sentence on what the format
-        cannot store, or ``failed`` with an error.
+        `files` returns the files to write. At the end, ``on_done`` is called
+        with a sentence on what the format cannot store, or ``failed`` with an
+        error.
         """
         losses: dict[str, None] = {}  # a set that keeps the order
 
@@ -826,7 +834,7 @@ def _dataset_writers(
             return files(form, path).save()
 
         def end(outcome: Outcome) -> None:
-            """Report the end of writing, or its failure, to the caller."""
+            """Call `failed` with an error, or else `on_done` with a sentence on the losses."""
             if outcome.ending is Ending.FAILED:
                 failed(outcome.text)
             else:

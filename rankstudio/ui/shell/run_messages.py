@@ -43,10 +43,10 @@ class RunMessages(QObject):
         # Messages that the user has not closed, by the number of the run.
         self._messages: dict[int, tuple[str, Level]] = {}
 
-        # numbers of runs whose warning has hidden itself
+        # Numbers of runs whose warning has hidden itself.
         self._read_keys: set[int] = set()
 
-        # number of the run whose message was shown last
+        # Number of the run whose message was shown last.
         self._message_key: int | None = None
         self._note_text = ""  # text of the last `note`
 

@@ -171,7 +171,8 @@ class Sections(QObject):
             for key, head in controller.heads.items()
         }
 
-        # `_panels_of` yields the panels that other pages and plug-ins add.
+        # `_panels_of` yields the panels that other pages and plug-ins add. Heads
+        # are above the contents, and feet below.
         contents = {
             key: controller.lay_out(self._panels_of)
             for key, controller in self.controllers.items()

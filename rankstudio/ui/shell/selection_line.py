@@ -312,6 +312,7 @@ class SelectionController(QObject):
             )
 
             # A path of iterations ends in one model, and has no size to choose.
+            # The x of other models is their size or round.
             if (
                 model.path.step_kind is not StepKind.ITERATIONS
                 and len(model.path.steps) > 1

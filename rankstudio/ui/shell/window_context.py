@@ -78,7 +78,7 @@ class WindowContext(QObject):
         self._host = host  # the panel around the widget of the plug-in
         self._callbacks: list[Callable[[], object]] = []
 
-        # whether something changed while the widget was hidden
+        # Whether something changed while the widget was hidden.
         self._missed_changes = False
         self._background = Background(self)
 

@@ -183,8 +183,8 @@ class MethodFiles(Controller):
             """Call `then` if there was no error; else ask for permission, or report the error.
 
             The work returns its error instead of raising it. With the
-            permission, the enclosing method is called again; the names are its
-            parameters.
+            permission, the enclosing method is called again. `keys`, `folder`,
+            `then` and `allowed` are its parameters.
             """
             self._end()
             if error is None:

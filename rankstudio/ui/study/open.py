@@ -248,14 +248,19 @@ class OpenController(Controller):
         def show(preview: TablePreview) -> None:
             """Ask for the columns in a dialog that shows the first rows.
 
-            Uses the parameters of the method.
+            `path`, `reading_plan`, `problem` and `cell` are parameters of the
+            method; `table_columns` are the columns of the plan.
             """
             dialog = ColumnsDialog(
                 self._theme, preview, table_columns, problem, self._window, cell=cell
             )
 
             def accept() -> None:
-                """Open the table with the columns that are chosen in `dialog`."""
+                """Open the table with the columns that are chosen in `dialog`.
+
+                `table_columns` are the columns of `reading_plan`, before the
+                question.
+                """
                 # The dialog does not ask for these properties, which stay.
                 kept_properties = {
                     name: getattr(table_columns, name)

@@ -177,6 +177,7 @@ class StudyFiles(Controller):
 
             The old file is removed from the recent ones if it is the program's
             own. Runs that could not be stored in a read-only study can go on.
+            `old_path` is the file.
             """
             # A study without a name is in a file of the program's own, of no
             # further use.
@@ -246,7 +247,8 @@ class StudyFiles(Controller):
         def handle(message: object) -> None:
             """Handle a message of `work`: switch to the study, list a run, or show a sentence.
 
-            `is_open` of the method becomes True for the study.
+            For the study, `is_open` of the method becomes True; `file` is its
+            path.
             """
             nonlocal is_open
             match message:
@@ -270,7 +272,8 @@ class StudyFiles(Controller):
         def end(outcome: Outcome) -> None:
             """Report a failure. If the study was opened at all, find the runs on the open data.
 
-            `finish` of the method is called after these are found.
+            `is_open` says whether the study in `file` was opened. `finish` of
+            the method is called after the runs are found.
             """
             self._path_being_opened = None
             if outcome.ending is Ending.FAILED:

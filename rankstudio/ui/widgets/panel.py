@@ -374,6 +374,9 @@ class Panel(QFrame):
         self._caption.setSizePolicy(
             QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred
         )
+
+        # Numbers are margins and spaces in pixels, and the stretch factor 1 of the
+        # empty space.
         fill(
             QHBoxLayout(header),
             self._title,

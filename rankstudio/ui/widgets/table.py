@@ -182,7 +182,7 @@ def _least_width(column: Column) -> int:
 
 def title_width(title: str) -> int:
     """Return the width of a header with a title, without room for the arrow of a sorted column."""
-    # the font size is a key of the cache only
+    # The font size is a key of the cache only.
     return _title_width(title, scaled(SMALL))
 
 
@@ -321,29 +321,31 @@ class TableView(QTableView):
         self.feature_of = feature_of
         self.row_actions: Callable[[Row], Sequence[RowAction]] = lambda _: ()
         self.dragged: Callable[[Row], QMimeData] | None = None
+
+        # Columns that are exported first, and not shown.
         self.written_first: Sequence[Column] = ()
 
-        # a press that may begin a drag or a click
+        # A press that may begin a drag or a click.
         self._pending_press: QMouseEvent | None = None
 
-        # whether Qt has handled a press here, and no release yet
+        # Whether Qt has handled a press here, and no release yet.
         self._is_button_down = False
 
-        # whether to scroll to the chosen row when the table is shown
+        # Whether to scroll to the chosen row when the table is shown.
         self._scrolls_when_shown = False
 
-        # whether Qt handles an event by which the user moves to another row
+        # Whether Qt handles an event by which the user moves to another row.
         self._is_moving = False
-        self.hovered_row = -1
+        self.hovered_row = -1  # position of the row under the mouse, -1 for none
 
-        # the placeholder if the table has no room for it, which is then the tooltip
+        # The placeholder if the table has no room for it, which is then the tooltip
         self._placeholder_tooltip = ""
         self._set_widths: dict[str, int] = {}  # by the key of the column
 
-        # keys of columns to hide, the first group first
+        # Keys of columns to hide, the first group first.
         self._spare_groups: tuple[Sequence[str], ...] = ()
 
-        # pixels that a column of names needs; spare columns are hidden for it
+        # Pixels that a column of names needs; spare columns are hidden for it.
         self._names_width = 0
         self._theme = theme
         self._focus_shown = False  # whether the focus came by a key, and is drawn
@@ -909,7 +911,7 @@ class TableView(QTableView):
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         triggers = QAbstractItemView.EditTrigger
 
-        # in editable columns
+        # These open the editor of a cell, in editable columns.
         self.setEditTriggers(triggers.DoubleClicked | triggers.EditKeyPressed)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
@@ -1396,6 +1398,7 @@ class Cells(QStyledItemDelegate):
 
         ``rect`` is the cell without its margins.
         """
+        # The box has sides of 14 pixels.
         colors = self._theme.colors
         box = QRectF(rect.left() + 0.5, rect.center().y() - 6.5, 14, 14)
         painter.setPen(QPen(colors.q("accent" if tick.on else "line_hover"), 1.0))
