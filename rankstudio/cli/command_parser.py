@@ -36,6 +36,7 @@ def check_numbers(args: argparse.Namespace, **least: float) -> None:
     Raises
     ------
     ParameterError
+        If a number is too small; the text names its option.
     """
     for name, smallest in least.items():
         value = getattr(args, name)

@@ -189,6 +189,7 @@ def refuse_other_run(
     Raises
     ------
     OutputError
+        If a file of another run, or one that is read, would be replaced.
     """
     from rankstudio.engine.experiment.reports import (
         MODELS,
@@ -229,6 +230,7 @@ def refuse_other_comparison(
     Raises
     ------
     OutputError
+        The text names the first such file.
     """
     from rankstudio.engine.experiment.reports import plan_of_results
 

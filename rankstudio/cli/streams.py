@@ -249,6 +249,7 @@ def refuse_output_with_json(args: argparse.Namespace) -> None:
     Raises
     ------
     ParameterError
+        If both options are typed.
     """
     if is_standard(args.out) and args.json:
         raise ParameterError(

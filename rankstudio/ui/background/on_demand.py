@@ -116,14 +116,17 @@ class OnDemand(QObject):
     ) -> None:
         super().__init__(parent)
         self._worker = worker
-        self._key_of = key
+        self._key_of = key  # returns all that the computation depends on
         self._compute = compute
-        self._clear = clear
+        self._clear = clear  # called if nothing can be computed
         self._failed = failed
         self._slot = slot
+
+        # Nothing is computed while the panel is hidden; a computation may also
+        # be stopped when it is hidden.
         self._panel = panel
         self._stops_when_hidden = stops_when_hidden
-        self._gives_way = gives_way
+        self._gives_way = gives_way  # whether other jobs may come between
         self._key: Key | None = None  # of the last or the present computation
         self._job: Job | None = None
 

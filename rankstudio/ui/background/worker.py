@@ -102,10 +102,12 @@ class Job:
         gives_way: bool = False,
     ) -> None:
         self.what = description
+
+        # Whether other jobs are carried out between two messages of this one.
         self.gives_way = gives_way
         self.function = function
-        self.slot = slot
-        self.is_step = is_step
+        self.slot = slot  # of waiting jobs of a slot, only the last remains
+        self.is_step = is_step  # whether a message ends a step
         self._on_message = on_message
         self._followers: list[Callable[[Any], object]] = []
         self._on_end = on_end

@@ -64,8 +64,7 @@ class Sections(QObject):
 
         # Some panels get a button that chooses the model which the user inspects
         # there. `choosing` returns these panels, and for each a function that
-        # returns whether a model is inspected now.
-        # At first there is no panel: ().
+        # returns whether a model is inspected now. At first there is none: ().
         self.choose_buttons = ChooseButtons(models.current, models.session, (), self)
         for controller in self.controllers.values():
             for panel, inspects in controller.choosing():

@@ -318,7 +318,7 @@ class ColumnModel(QAbstractTableModel):
         super().__init__(parent)
         self.columns = tuple(columns)
         self.rows = rows
-        self._identity = identity
+        self._identity = identity  # returns what distinguishes a row
 
         # For columns with bars, by their positions: the least and the greatest
         # number, which are the ends of the scale of the bars.

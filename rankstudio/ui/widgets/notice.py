@@ -128,7 +128,7 @@ class Notice(ClosedByEscape):
         self._text.setSizePolicy(
             QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred
         )
-        self._stacked = stacked
+        self._stacked = stacked  # whether a single button is below the text
 
         # The functions of the present buttons by their labels, and all buttons
         # that were made, some of which may be hidden.

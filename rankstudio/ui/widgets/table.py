@@ -316,9 +316,11 @@ class TableView(QTableView):
     ) -> None:
         super().__init__()
         named(self, name, accessible_name or name.replace("-", " "))
-        self.placeholder = placeholder
-        self.shared = shared
-        self.feature_of = feature_of
+        self.placeholder = placeholder  # text of an empty table
+        self.shared = shared  # the entry in the list of exports
+        self.feature_of = feature_of  # returns the id of the feature of a row
+
+        # Actions of the context menu of a row, and the data of a drag of it.
         self.row_actions: Callable[[Row], Sequence[RowAction]] = lambda _: ()
         self.dragged: Callable[[Row], QMimeData] | None = None
 
