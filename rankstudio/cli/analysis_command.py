@@ -84,7 +84,8 @@ class AnalysisCommand:
         An analysis may name a module for its command; then this module adds all
         of them.
         """
-        # `terminal` is the import path of the module, "" for none.
+        # `terminal` is the import path of the module, "" for none. `_guarded`
+        # turns a failure of the code into an AnalysisError.
         entry = self._entry
         if entry.terminal:
             self._guarded(lambda: import_module(entry.terminal).add_options(parser))

@@ -79,6 +79,8 @@ def logged(store: LogStore | None, data_name: str) -> Iterator[RunListener | Non
     data_name : str
         Name of the dataset.
     """
+    # The class of the log is called with the location, the name of the data,
+    # and a function that shows a sentence.
     log = (
         None
         if store is None

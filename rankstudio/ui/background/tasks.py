@@ -208,7 +208,7 @@ class FoldCache:
     def path(
         self, request: PathWanted, cancelled: CancelFlag = lambda: False
     ) -> LivePath:
-        """Compute the whole requested path.
+        """Return the whole requested path, with its best step.
 
         Raises
         ------
