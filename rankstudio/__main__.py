@@ -36,6 +36,7 @@ def main() -> int:
         from rankstudio.cli import main as carry_out  # noqa: PLC0415 - as above
 
         status = carry_out()
+
         # All is done: a signal does not change the status any more.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)

@@ -99,6 +99,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         tell("Interrupted.", file=sys.stderr)
         return INTERRUPTED
     except RankStudioError as error:
+        # The text may name the temporary file that holds the standard input.
         tell(
             f"rankstudio: {streams.with_input_named(error.terminal_text)}",
             file=sys.stderr,
@@ -117,6 +118,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         streams.silence()
         return FAILED
     except OSError as error:
+        # The output itself may be what failed: its rest is dropped.
         streams.silence()
         target = str(error.filename or "The output could not be written")
         tell(f"rankstudio: {target}: {error.strerror or error}.", file=sys.stderr)
@@ -132,7 +134,12 @@ class _Notes:
     def show(
         self, message: Warning | str, category: type[Warning], *_: object, **__: object
     ) -> None:
-        """Print a warning without the line of code that gave it."""
+        """Print a warning as a note, without the line of code that gave it.
+
+        Of each class of warnings (``category``), only the first is printed.
+        Python calls this for a warning; the arguments that are not named are
+        the line of code.
+        """
         if category not in self._seen:
             self._seen.add(category)
             tell(f"Note: {message}", file=sys.stderr)
@@ -140,13 +147,15 @@ class _Notes:
 
 @cache
 def known_commands() -> Mapping[str, CommandSource]:
-    """Return all commands by name: the core's, those of plug-ins, then the analyses of plug-ins."""
+    """Return all commands by name: those of the program, then those of plug-ins, then analyses of plug-ins.
+
+    A command is the path of its module, or an object for an analysis.
+    """
     from rankstudio.cli.analysis_command import AnalysisCommand
     from rankstudio.engine.methods.catalog.analysis import analyses
 
-    # A command is the path of a module, which is imported when it is needed;
-    # for an analysis, an object is made here. Both functions refuse the names
-    # of the commands before them.
+    # A module is imported when its command is needed. Both functions get the
+    # names that are in use, and leave out an entry that has one of them.
     modules = {**_core_commands(), **terminal_commands(CORE_COMMANDS)}
     return {
         **modules,
@@ -174,7 +183,9 @@ def _dispatch(arguments: list[str]) -> int:
     # This removes --without, which leaves out plug-ins.
     arguments = leave_out(arguments)
     if arguments and _is_command(arguments[0]):
+        # Called for its error: the system may allow too little memory.
         memory.refuse_small_limit()
+
         # Methods of files become known before the options of methods are read.
         arguments = add_named_code(arguments)
         args = command_line(arguments[:1]).parse_args(arguments)
@@ -182,7 +193,7 @@ def _dispatch(arguments: list[str]) -> int:
 
         # Called for its error: such as a study where data are needed.
         refuse_other_kinds(args)
-        with within_memory(args):
+        with within_memory(args):  # the limit of --memory
             return int(args.run(args))
     return _open_window(arguments)
 
@@ -250,9 +261,10 @@ def command_line(names: Sequence[str]) -> CommandParser:
 
 
 def _loaded_command(name: str) -> Any:
-    """Return a command with HELP, DESCRIPTION, ``add_options`` and ``run``.
+    """Return the command with a name: an object with HELP, DESCRIPTION, ``add_options`` and ``run``.
 
-    No plug-in is loaded for a command of the core.
+    It is a module, or an object for an analysis. No plug-in is loaded for a
+    command of the core.
     """
     commands = _core_commands() if name in CORE_COMMANDS else known_commands()
     source = commands[name]
@@ -289,7 +301,7 @@ def _open_window(arguments: list[str]) -> int:
 
     from rankstudio.ui.process.display_check import why_no_window
 
-    memory.refuse_small_limit()
+    memory.refuse_small_limit()  # called for its error
     reason = why_no_window()
     if reason is None:
         from rankstudio.ui.language import install
@@ -297,6 +309,7 @@ def _open_window(arguments: list[str]) -> int:
 
         # Before the window's modules look their texts up.
         install(args.language or Settings().language)
+
         # The window collects garbage itself, later. Objects that imports make
         # stay anyway, and looking for garbage among them took a tenth of the
         # time.

@@ -84,7 +84,8 @@ class AnalysisCommand:
         An analysis may name a module for its command; then this module adds all
         of them.
         """
-        # `terminal` is the import path of the module, "" for none.
+        # `terminal` is the import path of the module, "" for none. `_guarded`
+        # turns a failure of the code into an AnalysisError.
         entry = self._entry
         if entry.terminal:
             self._guarded(lambda: import_module(entry.terminal).add_options(parser))
@@ -113,6 +114,7 @@ class AnalysisCommand:
             result, stopped = _run_analysis(
                 entry, opened_subject(args, entry.needs), parameters
             )
+
         # Print JSON or tables, and the warnings after them.
         if args.json:
             # An analysis may have values for JSON besides its tables.
@@ -189,11 +191,12 @@ def _run_analysis(
     stop: Stop | None = None
 
     def check() -> None:
-        """Raise Cancelled after Ctrl+C; long work of the engine calls this again and again."""
+        """Raise Cancelled if `stop` is requested by Ctrl+C; long work of the engine calls this again and again."""
         if stop is not None and stop.asked:
             raise Cancelled
 
     with ExitStack() as stack:
+        # Print which code is being compiled, and let the engine call `check`.
         stack.enter_context(preparation())
         stack.enter_context(heeding(check))
         try:
@@ -249,6 +252,7 @@ def opened_subject(args: argparse.Namespace, needs: Needs) -> tuple[Any, ...]:
             return sealed_run(run.result), sealed_data(run.dataset)
         return run.result, run.dataset
     refuse_both(args)
+
     # A plan with its data.
     if needs is Needs.PLAN:
         from rankstudio.engine.experiment.runner import open_data
@@ -257,7 +261,10 @@ def opened_subject(args: argparse.Namespace, needs: Needs) -> tuple[Any, ...]:
         args.data = None if args.sample else [args.data]
         plan = plan_from(args)
         return plan, open_data(plan)
-    # Data only: all folds, or the training part of one.
+
+    # Data only: all folds, or the training part of one. "--folds" is the
+    # option for errors; the third value, the names of typed options, is not
+    # needed here.
     plan, dataset, _ = fold_of_data(args, "--folds")
     return (dataset,) if needs is Needs.FOLDS else (training_fold(plan, dataset).train,)
 
@@ -282,6 +289,8 @@ def add_plan_options(parser: argparse.ArgumentParser) -> None:
     These are DATA, --plan, --folds, and those of reading and methods.
     """
     _add_data(parser)
+
+    # `plan_from` reads these options.
     parser.add_argument("--plan", metavar="FILE", type=Path, help="plan")
     parser.add_argument("--folds", help="folds to run, such as 1,3; all by default")
     add_reading_options(parser)
@@ -305,6 +314,7 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--missing", **MISSING)
     parser.add_argument("--normalize", **NORMALIZE)
     add_column_options(parser.add_argument_group("columns of tables"))
+
     # There is no option --plan here; functions that read the options expect one.
     parser.set_defaults(plan=None)
 
@@ -313,7 +323,7 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
     """Add the positional argument DATA, and --sample, which replaces it."""
     parser.add_argument(
         "data",
-        type=place_name,
+        type=place_name,  # the typed text, as it is
         metavar="DATA",
         nargs="?",
         help="data file or folder of folds",

@@ -39,12 +39,16 @@ def add_named_code(arguments: Sequence[str]) -> list[str]:
         If the code cannot be run, or is no method.
     """
     replaced: list[str] = []
+
     # The function for the next word, if that is the value of the option before
     # it; otherwise ``str``, which changes nothing.
     replace_value: Callable[[str], str] = str
     for word in arguments:
         option, equals, value = word.partition("=")
+
+        # The function for the value of this option; `str`, if it takes no code.
         replace_code = _code_replacer(option)
+
         # "--method=file.py:Name" is one word, "--method file.py:Name" are two.
         is_value = replace_value is not str
         if equals and not is_value:
@@ -56,7 +60,10 @@ def add_named_code(arguments: Sequence[str]) -> list[str]:
 
 
 def _code_replacer(option: str) -> Callable[[str], str]:
-    """Return the function that replaces code in the value of an option by the key of a method or measure."""
+    """Return the function that replaces code in the value of an option by the key of a method or measure.
+
+    For an option that takes no code, it is ``str``.
+    """
     if option in OPTIONS:
         return _method_key
     return _measure_names if option in MEASURE_OPTIONS else str
@@ -132,6 +139,7 @@ def leave_out(arguments: Sequence[str]) -> list[str]:
             names.append(word.partition("=")[2])
         else:
             other_arguments.append(word)
+
     # Names that are already in the environment stay.
     if names:
         earlier_names = os.environ.get(WITHOUT, "")

@@ -36,9 +36,11 @@ def check_numbers(args: argparse.Namespace, **least: float) -> None:
     Raises
     ------
     ParameterError
+        If a number is too small; the text names its option.
     """
     for name, smallest in least.items():
         value = getattr(args, name)
+
         # Not "value < smallest", so that NaN is refused, too.
         if value is not None and not value >= smallest:
             kind = "a whole number" if isinstance(value, int) else "a number"
@@ -66,9 +68,11 @@ class CommandParser(argparse.ArgumentParser):
         super().__init__(*args, **{"allow_abbrev": False, **options})
         self.by_method = False  # whether the help depends on the method
         self._typed: list[str] = []  # the words that are parsed
+
         # The path that --sample puts in the place of DATA; "" for a command that
         # reads --sample itself.
         self.sample_word = ""
+
         # Whether parse_known_intermixed_args runs, which calls parse_known_args.
         self._is_mixing = False
 
@@ -83,6 +87,7 @@ class CommandParser(argparse.ArgumentParser):
         """
         words = list(sys.argv[1:] if args is None else args)
         self._typed = words
+
         # `parse_known_intermixed_args`, called below, calls this method again,
         # with words that need no changes.
         if self._is_mixing:
@@ -177,6 +182,9 @@ class CommandParser(argparse.ArgumentParser):
                         if hidden
                         else _first_clause(action.help or "")
                     )
+
+                    # Without a metavar, argparse would print all choices, or the
+                    # long name of the option, and leave no room for the help.
                     if action.choices is not None or len(action.dest) > _MAX_METAVAR:
                         action.metavar = action.metavar or "NAME"
             if brief:
@@ -196,7 +204,7 @@ class CommandParser(argparse.ArgumentParser):
 
     def _typed_value(self, option: str) -> str:
         """Return the typed value of an option, "" without one; the rest of the line may be invalid."""
-        # each word with the next one; after the last comes ""
+        # Each word with the next one; after the last comes "".
         for word, following in pairwise((*self._typed, "")):
             if word == option or word.startswith(f"{option}="):
                 return following if word == option else word.partition("=")[2]
@@ -210,9 +218,12 @@ class CommandParser(argparse.ArgumentParser):
         super().error(one_line(message))
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        """Return the value of a typed text; refuse an empty name of a file.
+
+        ``action`` is the option or argument, and ``arg_string`` the text.
+        """
         # An empty name is an unset variable of the shell, and would be the
         # current folder.
-        """Return the value of a typed text; refuse an empty name of a file."""
         if not arg_string and action.type in (Path, place_name):
             raise argparse.ArgumentError(
                 action, "expected the name of a file or folder, got an empty name"
@@ -223,7 +234,8 @@ class CommandParser(argparse.ArgumentParser):
         """Raise an error for a value that is none of an option's choices.
 
         It suggests a similar choice, or lists a few. For the method of an
-        absent plug-in, it names the plug-in.
+        absent plug-in, it names the plug-in. ``action`` is the option, as
+        argparse describes it, and ``value`` what was typed.
         """
         if action.choices is not None and value not in action.choices:
             choices = [str(choice) for choice in action.choices]
@@ -286,7 +298,10 @@ _MAX_NAMES_IN_ERROR = 8  # names that an error can list
 
 
 def _is_shown(action: argparse.Action) -> bool:
-    """Return whether an option is in the help."""
+    """Return whether an option is in the help.
+
+    ``action`` describes an option or an argument, as argparse has it.
+    """
     return action.help is not argparse.SUPPRESS
 
 

@@ -51,6 +51,7 @@ def add_data(
     )
     word.also = also
     add_sample_option(parser, sample)
+
     # With --sample, the parser puts this word in the place of DATA.
     if isinstance(parser, CommandParser):
         parser.sample_word = str(_SAMPLE_FOLDER)
@@ -220,9 +221,11 @@ def columns_from(args: argparse.Namespace) -> dict[str, Any]:
         value: Any = getattr(args, option.removeprefix("--").replace("-", "_"), None)
         if value is None:
             continue
+
         # Options with several names.
         if name in ("features", "ignore", "labels", "missing_texts"):
             value = split_names(value)
+
         # Files are stored by absolute paths; only judgments may have several.
         if name in FILES:
             paths = value if isinstance(value, list) else [value]
@@ -233,6 +236,8 @@ def columns_from(args: argparse.Namespace) -> dict[str, Any]:
                 value = value[0]
         if value in ([], ""):
             raise PlanError(f"{option}: expected a column name, got an empty value.")
+
+        # The value of --ids-from is a number: the first id of a feature.
         columns[name] = int(value) if name == "ids_from" else value
     return columns
 

@@ -58,6 +58,7 @@ class Stop:
         """Handle the first Ctrl+C; the next one interrupts the current work."""
         self.asked = True
         signal.signal(signal.SIGINT, self._then)
+
         # Printing could fail: the handler may run while something is printed,
         # and streams are not reentrant.
         os.write(2, _STOP_MESSAGE)
@@ -86,7 +87,9 @@ class Stop:
                 self._n_folds_left -= 1
                 return self.asked and self._n_folds_left > 0
 
-        # Before a unit begins, nothing is lost either.
+        # A stop before the first step of a unit loses no work, either.
+        # BaselineFound: the best single feature of a fold is known, and none of
+        # its units has begun.
         return self.asked and isinstance(
             event, RunStarted | BaselineFound | UnitStarted
         )

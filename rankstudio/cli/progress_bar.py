@@ -71,13 +71,17 @@ def preparation(stream: TextIO | None = None) -> Iterator[None]:
     line, was_announced = LiveLine(stream), False
 
     def announce(sentence: str) -> None:
-        """Print a sentence; called by the engine before it compiles a kernel."""
+        """Print a sentence on `line`; called by the engine before it compiles a kernel.
+
+        `was_announced` says whether it is not the first sentence.
+        """
         nonlocal was_announced
         line.show(sentence)
         if not line.live and not was_announced:
             tell(sentence, file=line.stream, flush=True)
         was_announced = True
 
+    # In this block, the engine calls the function.
     try:
         with announced(announce):
             yield
@@ -106,9 +110,10 @@ class AllRuns:
         return f"Run {self._n_ended + 1} of {self.total}{remaining}"
 
     def add(self, seconds: float, worked: bool) -> None:
-        """Count a finished run.
+        """Count a finished run, which has taken some seconds.
 
-        Only runs that were computed count for the estimate of time.
+        ``worked`` says whether it was computed, not read from a study: only
+        such runs count for the estimate of time.
         """
         self._n_ended += 1
         if worked:
@@ -139,9 +144,11 @@ class ProgressBar:
     ) -> None:
         self._all_runs = AllRuns(1) if total_work is None else total_work
         self._began = self._last_event_time = time.monotonic()
+
         # The line counts as drawn now: so a run that ends at once shows no bar.
         self._line = LiveLine(stream, self._began)
         self._n_done = 0.0  # finished units, and the share of the current one
+
         # The finished units, and those of them that were in a study already.
         self._n_finished_units = self._n_stored_units = 0
         self._is_computing = False  # whether the current unit has made a step
@@ -191,6 +198,7 @@ class ProgressBar:
             case UnitFinished():
                 self._n_finished_units += 1
                 self._n_done = self._n_finished_units
+
                 # A unit that arrives fast and without steps was in the study already.
                 has_no_work = event.seconds is None and not self._is_computing
                 is_fast = (
@@ -224,6 +232,7 @@ class ProgressBar:
             return
         share = self._n_done / self._n_units
         filled = round(share * _BAR_WIDTH)
+
         # Stored units took no time, so they do not count for the remaining time.
         n_computed = self._n_done - self._n_stored_units
         remaining = ""
@@ -231,15 +240,19 @@ class ProgressBar:
             remaining = (
                 f"  {self._remaining_text(time.monotonic() - self._began, n_computed)}"
             )
+
         # Combination, bar and texts on one line.
         values = zip(self._axes, unit.values, strict=True)
         combination = ", ".join(
             f"{axis.label} {axis.format(value)}" for axis, value in values
         )
         bar = "█" * filled + "░" * (_BAR_WIDTH - filled)
+
+        # Folds are counted by the number of the last one.
         text = f"fold {unit.fold} of {self._folds[-1]}  {combination:<12} {bar} {percentage(share):>5}"
         text += remaining
         text += f"  {doing}" if doing else ""
+
         # The text is cut at the width of the terminal, as only one line can be cleared.
         self._line.show(text[: shutil.get_terminal_size().columns - 1])
 
@@ -254,7 +267,8 @@ class ProgressBar:
             Units that it has computed, with a part of the current one. Units
             that were in a study already are not among them.
         """
-        # The second argument is the share of this run that is done.
+        # `left` adds up the rest of this run and the runs after it. The second
+        # argument is the share of this run that is done.
         seconds_of_all = self._all_runs.left(
             seconds, n_computed / (self._n_units - self._n_stored_units)
         )
@@ -331,12 +345,15 @@ def last_state(
 def last_share(
     steps: Iterator[Told | None], describe: Callable[[Told], str] | None = None
 ) -> tuple[Told, bool]:
-    """Carry out a work to its end, or until Ctrl+C, show its progress, and return its last state.
+    """Carry out a work to its end, or until Ctrl+C, and show its progress.
 
-    Each state has the share of the work that is done. The second value tells
-    whether the work was stopped before its end.
+    ``steps`` yields states, each with all results so far and the share of the
+    work that is done, from 0 to 1; None only lets the work stop there.
+    ``describe`` returns the progress text of a state, by default the
+    percentage. Return the last state, and whether the work was stopped before
+    its end.
     """
-    # as a number of percents, of 100
+    # As a number of percents, of 100.
     return last_state(
         steps, lambda update: int(100 * update.share), 100, describe=describe
     )

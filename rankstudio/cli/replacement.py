@@ -152,6 +152,7 @@ def refuse_existing(
     for path in paths:
         if force or is_standard(path) or path.is_dir():
             continue
+
         # A link without a target does not "exist", but would be replaced.
         if path.is_symlink() or path.exists():
             raise OutputError(
@@ -188,6 +189,7 @@ def refuse_other_run(
     Raises
     ------
     OutputError
+        If a file of another run, or one that is read, would be replaced.
     """
     from rankstudio.engine.experiment.reports import (
         MODELS,
@@ -228,6 +230,7 @@ def refuse_other_comparison(
     Raises
     ------
     OutputError
+        The text names the first such file.
     """
     from rankstudio.engine.experiment.reports import plan_of_results
 
@@ -247,6 +250,7 @@ def refuse_other_comparison(
             force,
             "the file belongs to another comparison",
         )
+
     # Folders of runs are called by the data and the plan.
     ends = tuple(f"-{folder_name(plan)}" for plan in plans)
     run_files = (path for path in other_paths if path.parent.name.endswith(ends))
@@ -263,6 +267,7 @@ def _is_one_of(
     """
     if stored is None:
         return False
+
     # Fields that the comparison does not set were set by the data, so those of
     # the stored plan are used.
     data_fields = {

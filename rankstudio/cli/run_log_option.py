@@ -49,6 +49,7 @@ def log_store(target: str | None) -> LogStore | None:
     """
     if target is None:
         return None
+
     # "mlflow", or "mlflow:PLACE"
     key, _, location = target.partition(":")
     entries = run_logs()
@@ -59,6 +60,9 @@ def log_store(target: str | None) -> LogStore | None:
             target,
             words or "nothing, because no plug-in for logs is installed",
         )
+
+    # `store` names a function that checks the place, "" for none, and returns
+    # the location of the log.
     return LogStore(entries[key], imported(entries[key].store)(location))
 
 
@@ -75,6 +79,8 @@ def logged(store: LogStore | None, data_name: str) -> Iterator[RunListener | Non
     data_name : str
         Name of the dataset.
     """
+    # The class of the log is called with the location, the name of the data,
+    # and a function that shows a sentence.
     log = (
         None
         if store is None

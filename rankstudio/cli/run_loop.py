@@ -78,6 +78,7 @@ def carry_on(work: RunInProgress, stop: Stop) -> bool:
     working time.
     """
     began = time.perf_counter()
+
     # A log must not contain measures of a sealed test part.
     if work.log is not None and work.study is not None:
         work.log.sealed = is_sealed(work.study.seal_marks, work.dataset)
@@ -117,6 +118,8 @@ def _run_events(work: RunInProgress) -> Generator[Event, None, None]:
     and adds its own.
     """
     folds = work.dataset.folds
+
+    # A plan without folds stands for all of them.
     n_units = len(work.plan.folds or folds) * len(work.plan.combinations)
     size = max(fold.train.n_documents * fold.train.n_features for fold in folds)
     executor = work.workers.serve(n_units, size)
@@ -161,6 +164,7 @@ def compare(
     if out is not None:
         make_folder(out)
         refuse_other_comparison(comparison, data, out, args.force)
+
     # The study is by default beside the results.
     study = study_path(args.study, out)
     outcome = run_comparison(
@@ -238,6 +242,7 @@ def run_comparison(
 
         # `any` ends at the first dataset at which the user stopped.
         stopped = any(running.run_on(dataset) for dataset in data)
+
     # An error that left out a dataset is raised only if no other dataset has results.
     if running.left_out is not None and not running.results and not stopped:
         raise running.left_out
@@ -259,7 +264,7 @@ class _Running:
     left_out: RankStudioError | None = None  # error of the last run that was left out
 
     def run_on(self, source: str) -> bool:
-        """Run all plans on one dataset; return whether the user stopped it."""
+        """Run all plans on one dataset, a file or folder; return whether the user stopped it."""
         # Plans with the same judge (in their columns) and protocol share the
         # data, which are divided and prepared only once.
         plan_groups = groupby(
@@ -278,7 +283,9 @@ class _Running:
         # Data that cannot be opened leave out all of their plans.
         try:
             dataset = open_data(plans[0])
-            check_measured(plans[0], dataset)  # called for its errors only
+
+            # Called for its error: there may be no part to compare runs on.
+            check_measured(plans[0], dataset)
         except DataError as error:
             self._leave_out(error, len(plans))
             return False
@@ -296,6 +303,7 @@ class _Running:
 
             # Choices that the comparison does not set depend on the data.
             completed_plan = usual_choices(plan, dataset, self.comparison.protocol)
+
             # A plan that does not fit the data is left out alone.
             try:
                 with logged(self.store, dataset.name) as log:
@@ -317,6 +325,7 @@ class _Running:
             ) as error:
                 self._leave_out(error, 1)
                 continue
+
             # Only a complete run has a place in the tables.
             result = work.result()
             if log is not None:

@@ -100,6 +100,7 @@ def add_method_options(parser: argparse.ArgumentParser) -> None:
         "parameter_",
         about="see rankstudio methods; every value of a comma-separated list is tried",
     )
+
     # A final ranker trains on features that are selected already.
     rankers = [m for m in methods() if not m.selects]
     add_parameters(
@@ -117,6 +118,7 @@ def add_preferences(parser: argparse._ActionsContainer) -> None:
     A plug-in reads such files, and adds the option.
     """
     source = pair_source()
+
     # Without the plug-in, a hidden option: using it gives the error about the
     # missing plug-in.
     if source is None:
@@ -341,6 +343,7 @@ def add_parameters(
     for entry in entries:
         for p in entry.parameters:
             options.setdefault(p.option, []).append((entry.key, p))
+
     # The owners of an option are pairs of a method's key and its parameter.
     for option, owners in options.items():
         _, p = owners[0]  # the name and kind are the same for all owners
@@ -359,6 +362,7 @@ def add_parameters(
             # A plug-in's parameter has the name of another option of the
             # command; it can be set with --set.
             continue
+
         # CommandParser.format_help reads these: the option that names the
         # method, and the help by method.
         action.of = "--method" if dest == "parameter_" else "--ranker"
@@ -417,11 +421,13 @@ def plan_file(args: argparse.Namespace) -> Path | None:
     path: Path | None = args.plan
     if path is None:
         return None
+
     # Names that stand for a file: standard input, or a plan of RankStudio.
     if is_standard(path):
         return input_file(path, ".toml")
     if not path.exists() and str(path) in _bundled_plans():
         return resource("plans", f"{path}.toml")
+
     # A study is no plan; for data, the options make a plan.
     if kind_of(path) == "study":
         raise PlanError(
@@ -437,6 +443,7 @@ def plan_file(args: argparse.Namespace) -> Path | None:
             )
         args.data = [str(path)]
         return None
+
     # Names that are probably a mistake.
     if not path.exists() and str(path) in {entry.key for entry in methods()}:
         raise PlanError(
@@ -486,6 +493,7 @@ def _refuse_others(
     for action in args.parser._actions:
         if action.dest in allowed or action.help == argparse.SUPPRESS:
             continue
+
         # None or False is the value of an option that was not typed.
         if getattr(args, action.dest) not in (None, False):
             raise PlanError(
@@ -515,6 +523,7 @@ def plan_from(args: argparse.Namespace) -> Plan:
         if args.plan
         else Plan(data="")
     )
+
     # Names and costs of features are read with the data that the options name.
     changes = _data_field(args) | _plan_fields(args)
     data_changes = {
@@ -524,6 +533,7 @@ def plan_from(args: argparse.Namespace) -> Plan:
     costs = costs_from(args, plan.changed(**data_changes))
     method_parameters = _stated_parameters(args, "parameter_", names)
     ranker_parameters = _stated_parameters(args, "ranker_parameter_", names)
+
     # Stated parameters change those of the plan in the file, if these are of
     # the same method; parameters of another method would not fit.
     method_parameters |= settings_from(args)
@@ -573,6 +583,7 @@ def fold_of_data(
     if len(plan.folds) > 1:
         raise ParameterError(option, args.folds, "the number of one fold")
     dataset = open_data(plan)
+
     # argparse keeps the parameters of methods under names with a prefix.
     option_names = {
         name.removeprefix("parameter_")
@@ -590,6 +601,7 @@ def costs_from(args: argparse.Namespace, plan: Plan) -> FeatureCosts | None:
     text: str | None = getattr(args, "costs", None)
     if text is None:
         return None
+
     # "1: 0.5, 2: 3" is a text with the costs themselves.
     if ":" in text and not Path(text).is_file():
         return FeatureCosts.parsed(text)
@@ -832,7 +844,12 @@ def costs_by_id(text: str, option: str, names: Callable[[], Names]) -> str:
 
 
 def _comma_separated_ids(text: str, option: str, names: Names) -> str:
-    """Return a list of ids and names with ids only; a comma may also be part of a single name."""
+    """Return a list of features as ids, separated by commas.
+
+    ``text`` is a typed list of ids and names; it may also be a single name with
+    a comma. ``names`` has the names of features by id; ``option`` is for
+    errors.
+    """
     is_one_name = any(_folded(text) == _folded(name) for name in names.values())
     items = [text] if is_one_name else _split_items(text, ";" if ";" in text else ",")
     return ", ".join(str(_feature_id(item, option, names)) for item in items)

@@ -41,6 +41,7 @@ def set_up() -> None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - stays open
         elif isinstance(stream, io.TextIOWrapper):
             _reconfigure(stream)
+
     # Errors of the error stream have nowhere to go, so its file drops what it
     # cannot write.
     stream = sys.stderr
@@ -248,6 +249,7 @@ def refuse_output_with_json(args: argparse.Namespace) -> None:
     Raises
     ------
     ParameterError
+        If both options are typed.
     """
     if is_standard(args.out) and args.json:
         raise ParameterError(
@@ -267,12 +269,14 @@ def _write_to_stdout(content: str | bytes) -> None:
         raise OutputError(
             "Binary output is not written to a terminal. Redirect it with > FILE or | PROGRAM."
         )
-    # only a terminal needs escapes: a file or program gets the exact bytes
+
+    # Only a terminal needs escapes: a file or program gets the exact bytes.
     if sys.stdout.isatty():
         text = content if isinstance(content, str) else content.decode("utf-8")
         tell(Block(text.replace("\r\n", "\n")), end="")
         return
-    # a name of a file may have bytes that are no valid text
+
+    # A name of a file may have bytes that are no valid text.
     data = (
         content.encode("utf-8", "backslashreplace")
         if isinstance(content, str)

@@ -211,6 +211,7 @@ def opened_run(path: Path, number: int | None) -> OpenedRun:
         if not summary.finished or summary.damage:
             raise PlanError(f"--run: run {summary.key.id} of {path} is not finished.")
         recorded = recorded_files(study)
+
         # A user may have sealed the test part of the data, so that it is not shown.
         sealed = is_sealed(study.seal_marks, study.data(summary.key))
         result, plan, dataset = run_with_data(study, summary.key)
@@ -225,7 +226,10 @@ def opened_run(path: Path, number: int | None) -> OpenedRun:
 
 
 def whole(option: str, value: str) -> int:
-    """Return the whole number of an option."""
+    """Return the typed value of an option as a whole number.
+
+    Raise a ParameterError, which names the option, for any other text.
+    """
     try:
         return int(value)
     except ValueError:
@@ -270,9 +274,12 @@ def plans_to_go_on_with(study: Study) -> list[Plan]:
     _tell_damage(study, runs)
     if not runs:
         raise StoreError(f"{study.path}: the study has no run to resume.")
+
     # The last run, if all are finished and undamaged.
     chosen_runs = [run for run in runs if not run.finished or run.damage] or runs[-1:]
     for run in chosen_runs:
+        # The versions of RankStudio, the libraries, and the packages of the
+        # plan's methods, by name.
         if dict(run.versions) != versions(run.key.plan.sources):
             title = run.key.plan.title
             tell(

@@ -138,6 +138,8 @@ def refuse_other_kinds(args: argparse.Namespace) -> None:
         kind = kind_of(value) if needed is not None else ""
         if kind == "text" and needed != "study":
             continue  # data and models of other programs are text, too
+
+        # `also` has further kinds that the command has named for the argument.
         accepted_kinds = ("", needed, *getattr(action, "also", ()))
         if needed is not None and kind not in accepted_kinds:
             name = action.option_strings[0] if action.option_strings else action.metavar

@@ -59,6 +59,7 @@ def workers(args: argparse.Namespace) -> Iterator[Workers]:
         raise PlanError(
             "--workers: not allowed with --scheduler, which has its own workers. Omit one."
         )
+
     # One worker needs no executor: ALONE stands for units one after another.
     certificates = _certificates(args)
     is_default = args.workers is None and args.scheduler is None

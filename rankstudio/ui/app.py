@@ -61,12 +61,13 @@ def main(argv: Sequence[str] = ()) -> int:
     reports.install()
     logging.getLogger("rankstudio").setLevel(logging.INFO)
     log_to_file(data_folder())
-    leave_room_for_the_window()
+    leave_room_for_the_window()  # in the number of threads for computations
     app = application()
     garbage = GarbageCollection(app)
     settings = Settings()
     theme = Theme(settings.theme, settings.text_size or BASE)  # type: ignore[arg-type]
     theme.apply(app)
+
     # While the window is built, the style sheet is applied once, not to each widget.
     with theme.building():
         window = MainWindow(theme, settings)
@@ -100,6 +101,7 @@ def end_at_once(number: int, frame: FrameType | None) -> NoReturn:
     An exception would leave widgets half built, and the interpreter would then
     delete them in an order in which Qt reads objects that are already deleted.
     """
+    # 2 is the error stream; the status is the usual one after this signal.
     os.write(2, b"Interrupted.\n")
     os._exit(128 + signal.SIGINT)
 
@@ -133,7 +135,7 @@ def leave_in_time(close_study: Callable[[], None]) -> None:
     """
 
     def leave() -> None:
-        """Close the study, which may take some seconds, and end the process in any case."""
+        """Call `close_study`, which may take some seconds, and end the process in any case."""
         try:
             closing = threading.Thread(target=close_study, daemon=True)
             closing.start()
@@ -169,6 +171,7 @@ def begin(window: MainWindow, argv: Sequence[str], reports: CrashReports) -> Non
     """
     files = [argument for argument in argv if argument not in ("--sample", "--run")]
     runs = "--run" in argv
+
     # The finished run of the sample is shown before the window is painted. With
     # --run, a new run of the sample is started instead.
     if "--sample" in argv and runs:
@@ -229,6 +232,7 @@ class Interrupts(QObject):
     ) -> None:
         super().__init__(parent)
         self._call = call
+
         # The interpreter writes the number of a signal into one end of the
         # pair, and Qt waits at the other.
         self._read, self._write = socket.socketpair()

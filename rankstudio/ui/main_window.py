@@ -78,7 +78,8 @@ class MainWindow(QMainWindow):
         self.setObjectName("main-window")
         self._theme = theme
         self._settings = settings
-        # whether the user is asked before the window is closed while a run works
+
+        # Whether the user is asked before the window is closed while a run works
         self._asks = True
         self.models = models = Models(settings, runner, self)
         self.session = models.session
@@ -89,6 +90,7 @@ class MainWindow(QMainWindow):
         self.export_controller = ExportController(
             theme, models, sections, settings, self
         )
+
         # Each page is brought up to date in its own turn of the event loop.
         self.refresh_timer = RefreshTimer(
             *(page.refresh for page in sections.controllers.values()),
@@ -121,6 +123,7 @@ class MainWindow(QMainWindow):
             self.commands, self.toolbar, self.session, self._theme, self._settings, self
         )
         self.chips = add_chips(self)
+
         # These four need no attribute, as the window is their parent: they fill the
         # chips and two submenus.
         ChoiceChip(self.current, self.session, self.chips.choice, self)
@@ -232,6 +235,7 @@ class MainWindow(QMainWindow):
         self._connect_plugin_parts()
         self.commands["follow"].setCheckable(True)
         self.commands["analyses"].setVisible(bool(analyses()))
+
         # These two act on a feature that is selected on a page that may be absent.
         for key in ("pin", "ban"):
             self.commands[key].setVisible(key in self.sections.commands())
@@ -259,6 +263,7 @@ class MainWindow(QMainWindow):
                 for page in parts.entries
             }
         )
+
         # The panels of plug-ins are shown and hidden by commands, which are checked.
         for key, panel in parts.panels.items():
             action = self.commands[f"panel_{key}"]
@@ -305,6 +310,7 @@ class MainWindow(QMainWindow):
         page.said.connect(self.status.say)
         page.figureAsked.connect(self.export_controller.show_figures)
         page.paintAsked.connect(self.export_controller.paint)
+
         # Each problem is shown once, although several pages are connected.
         problems = self.sections.contributed.problems
         while problems:
@@ -327,7 +333,7 @@ class MainWindow(QMainWindow):
             models=self.given_models.open,
             **self.sections.openers(),
             method=self.method_files.open,
-            # a pair: a plan that names code of others, and the function to go on with
+            # A pair: a plan that names code of others, and the function to go on with
             code=lambda named: self.method_files.add_methods_of_plan(*named),
         )
         self.method_files.added.connect(self.session.methodsAdded)
@@ -371,7 +377,8 @@ class MainWindow(QMainWindow):
         self.method_files.busyChanged.connect(self._update)
         self.runs.added.connect(self._show_runs)
         self.runs.changed.connect(self._show_runs)
-        # a paused run delivers nothing that would refresh
+
+        # A paused run delivers nothing that would refresh.
         self.runs.changed.connect(self.refresh_timer.ask)
         self.runs.ended.connect(self._end_run)
         self.runs.removed.connect(self._show_removal)
@@ -432,6 +439,9 @@ class MainWindow(QMainWindow):
         entries = palette_entries(
             self.models, self.sections, self.commands, self.workspace
         )
+
+        # `asked_for` returns further entries for a typed text, such as queries,
+        # which are too many to be listed without it.
         self.palette_dialog = CommandPalette(entries, self, self.sections.asked_for)
         self.palette_dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.palette_dialog.open()
@@ -503,10 +513,11 @@ class MainWindow(QMainWindow):
     @Slot(object)
     def _offer(self, record: RunRecord) -> None:
         """Show a notice that a run was left unfinished, with a button that resumes it and starts the waiting runs."""
+        # Where the run was interrupted, and how many others wait.
         text = " ".join(filter(None, (record.left_text, self.waiting.text)))
 
         def go_on() -> None:
-            """Remove the notice, resume the run and start the waiting ones."""
+            """Remove the notice `text`, resume `record` and start the waiting runs."""
             self.notice.withdraw(text)
             self.restorer.go_on(record)
             self.waiting.run()
@@ -536,6 +547,7 @@ class MainWindow(QMainWindow):
         ):
             # Code of plug-ins or of added methods can be stopped, too.
             self.commands.enable(stop=True)
+
         # Commands of plug-ins' pages and panels need data.
         has_data = session.dataset is not None
         self.commands.enable(
@@ -546,6 +558,7 @@ class MainWindow(QMainWindow):
                 self.commands.rename(key, name)
             for key, checked in page.checked_commands().items():
                 self.commands[key].setChecked(checked)
+
         # Esc is the shortcut of Stop; it closes notices only while there is
         # nothing to stop.
         self._close_notice.setEnabled(not self.commands["stop"].isEnabled())
@@ -568,8 +581,11 @@ class MainWindow(QMainWindow):
             if dataset
             else []
         )
+
         # Parts that were made in memory have no file.
         sources = (part.source.path for part in parts if part.source is not None)
+
+        # A plan may name scores of others, and preferences, in files.
         ranking = plan.extension(GivenRanking)
         plan_paths = (
             ranking.path if ranking is not None else "",
@@ -593,6 +609,8 @@ class MainWindow(QMainWindow):
             and run.clock.seconds > _ASK_AFTER_SECONDS
             and run.stored is None
         )
+
+        # `_asks` is False if the process is asked to end.
         if self._asks and would_lose_run and not self._may_close():
             event.ignore()
             return

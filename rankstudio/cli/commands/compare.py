@@ -227,7 +227,7 @@ def _number_of_digits(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Print or write the comparison of the runs of studies, or a table for publication; return 0."""
-    check_numbers(args, seed=0)
+    check_numbers(args, seed=0)  # 0 is the least seed
     if _is_table_wanted(args):
         return _write_table(args)
     from rankstudio.cli.output.comparison_tables import (
@@ -236,11 +236,13 @@ def run(args: argparse.Namespace) -> int:
         tests_table,
     )
 
-    # Compare the runs of the studies.
+    # Compare the runs of the studies. The format is that of --format, or else
+    # that of the file's ending, or text.
     form = form_of_output(args.format, args.out, FORMATS, "--format", "text")
     if args.out is not None:
         check_outputs([args.out], args)
     compared = _compare_runs(_compared_runs(_report_sources(args), args), args)
+
     # The comparison in the wanted form. `compared` has a group of comparable
     # runs in each entry; a single one is a JSON object, several are a list.
     text: str
@@ -257,6 +259,7 @@ def run(args: argparse.Namespace) -> int:
                 for table in group_tables(comparison, args.seed)
             )
             text = document(tables, form)
+
     # A Block is made for the terminal; other texts are printed byte for byte.
     if args.out is None and isinstance(text, Block):
         tell(text)
@@ -280,6 +283,9 @@ def _report_sources(args: argparse.Namespace) -> list[ReportSource]:
             if args.out is not None:
                 check_outputs([args.out], args, recorded_files(study))
             is_table = _is_table_wanted(args)
+
+            # With `fits_all`, missing cross-fitted values of any run are
+            # computed, and only for these are the data opened.
             sources.append(
                 read_study(study, opener, includes_hidden=not is_table, fits_all=True)
             )
@@ -307,7 +313,8 @@ def _compared_runs(
     """Return the runs with their measures on the part that ``--part`` names.
 
     Without the option, the part is the test part, or the validation part where
-    the test part is sealed; a note says so.
+    the test part is sealed; a note says so. ``sources`` has the runs of each
+    study, with and without their sealed parts.
     """
     runs: list[RunResult] = []
     sealed: dict[str, None] = {}  # names of sealed data, a set that keeps the order
@@ -318,6 +325,7 @@ def _compared_runs(
             if args.part is None and source.is_sealed(run) and has_test:
                 sealed[run.result.data_name] = None
             runs.append(_run_on_part(run, visible, args.part).result)
+
     # Say once for each dataset why the validation part is used.
     for name in sealed:
         tell(
@@ -351,7 +359,8 @@ def _compare_runs(
     """Compare the runs of each group of comparable runs on each dataset.
 
     Runs are numbered from 1 on each dataset. The options name a dataset, a
-    measure and the reference run.
+    measure and the reference run. The runs are of several datasets. The result
+    has an entry for each group.
     """
     # The reference is named by a number, or by a method.
     against = (
@@ -378,7 +387,11 @@ def _compare_runs(
 
 
 def _check_dataset(args: argparse.Namespace, names: Sequence[str]) -> None:
-    """Raise a ParameterError where no completed run is on the dataset of ``--data``."""
+    """Raise a ParameterError if ``--data`` names a dataset on which there is no completed run.
+
+    ``names`` are the datasets of the completed runs, one for each run. Without
+    any run, no error is raised here.
+    """
     if names and args.data not in (None, *names):
         raise ParameterError(
             "--data", args.data, f"one of {', '.join(dict.fromkeys(names))}"
@@ -430,7 +443,7 @@ def _write_table(args: argparse.Namespace) -> int:
     )
     if args.out is not None:
         check_outputs([args.out], args)
-    elif form.text is None:
+    elif form.text is None:  # the function that writes the table as text
         raise PlanError(
             f"--to {form.key}: {form.label} is binary and cannot be printed; add --out FILE."
         )

@@ -35,6 +35,7 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.cli import command_line, known_commands
 
     parser = command_line(tuple(known_commands()))
+
     # Names of files are completed for arguments that are files; shtab reads the
     # attribute.
     for action in _all_actions(parser):

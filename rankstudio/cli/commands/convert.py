@@ -162,7 +162,8 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.engine.export.dataset_files import DatasetFiles
 
     check_numbers(args, seed=0)
-    # before a long file is read
+
+    # Before a long file is read.
     check_outputs([args.out, *filter(None, [args.unmatched])], args)
 
     # Read the data, or join the runs with their judgments.
@@ -232,6 +233,7 @@ def run(args: argparse.Namespace) -> int:
             "features": data.n_features,
         }
         written.append({"path": str(part.path), **sizes})
+
         # The table of features that
         # --renumber writes has their names.
         lost |= dict.fromkeys(
@@ -278,7 +280,10 @@ def _input_path(args: argparse.Namespace) -> Path:
 
 
 def _print_data(part: RankingDataset, form: DataFormat, *, comments: bool) -> None:
-    """Write data to the standard output."""
+    """Write the documents of a part to the standard output, in a format.
+
+    ``comments`` says whether to write the comments on documents, too.
+    """
     from rankstudio.engine.data.formats.dataset_writer import save_dataset
 
     path = temporary_folder() / f"data{form.ending}"
@@ -289,8 +294,9 @@ def _print_data(part: RankingDataset, form: DataFormat, *, comments: bool) -> No
 def _named_runs(args: argparse.Namespace) -> dict[str, Path] | None:
     """Return the files of TREC runs that ``--run`` names, by their names.
 
-    Return None without the option. Raise an error for judgments (qrels) alone:
-    they have no features, and need the scores of a run.
+    A TREC run is a file with the scores of one ranking method. Return None
+    without the option. Raise an error for judgments (qrels) alone: they have no
+    features, and need the scores of a run.
     """
     from rankstudio.engine.data.formats.trec import is_collection
 
@@ -302,9 +308,11 @@ def _named_runs(args: argparse.Namespace) -> dict[str, Path] | None:
 
 
 def _judged_documents(plan: Plan, qrels: Path, runs: dict[str, Path]) -> FoldedDataset:
-    """Return the judged documents of qrels, divided into folds as a plan says.
+    """Return the judged documents of a file of judgments (qrels), divided into folds as a plan says.
 
-    Their features are their scores in TREC runs.
+    Their features are their scores in TREC runs, which are files with the
+    scores of one ranking method each. ``runs`` has these files by the names
+    of the features.
     """
     from rankstudio.engine.data.formats.data_file import load_trec
     from rankstudio.engine.data.table import scaling
@@ -343,7 +351,11 @@ def _with_plain_ids(dataset: FoldedDataset) -> FoldedDataset:
 
 
 def _write_unmatched(args: argparse.Namespace, plan: Plan) -> None:
-    """Write the documents that are not both logged and judged."""
+    """Write a CSV file of the documents that are only logged or only judged, with the reason.
+
+    ``args.unmatched`` is the file. The plan names the feature logs, and the
+    judgments in its columns.
+    """
     from rankstudio.engine.data.formats.data_file import unmatched_documents
     from rankstudio.engine.export.tables import save_csv
 
@@ -368,6 +380,7 @@ def _kept_feature_ids(args: argparse.Namespace) -> tuple[int, ...] | None:
                 "--features and --selected: expected one of them, got both."
             )
         return selected_features(args.selected, args.number, args.fold)
+
     # Options that need a selected run.
     for option, value in (
         ("--selected-run", args.number),
@@ -377,6 +390,7 @@ def _kept_feature_ids(args: argparse.Namespace) -> tuple[int, ...] | None:
             raise PlanError(
                 f"{option}: only with --selected. Add --selected, or omit {option}."
             )
+
     # Listed ids.
     if args.features is None:
         return None
@@ -452,6 +466,8 @@ def selected_features(
         raise PlanError(
             f"--selected-fold: expected a study or a results.json as --selected, got {path}."
         )
+
+    # The features that the model may use.
     return tuple(sorted(load_model(path).needed))
 
 
@@ -502,6 +518,7 @@ def _folds_of_results(path: Path) -> dict[int, tuple[int, ...]] | None:
         ) from error
     if not isinstance(values, dict) or "folds" not in values:
         return None
+
     # Each fold has to be there once, with a list of feature ids. If "folds" is
     # no list at all, the entry None is refused below.
     entries = values["folds"] if isinstance(values["folds"], list) else [None]

@@ -147,7 +147,7 @@ def run(args: argparse.Namespace) -> int:
     if is_standard(args.data) and is_standard(source):
         raise ParameterError("SCORES", "-", "a file, because DATA is standard input")
 
-    # Measure the scores.
+    # Measure the scores. `input_file` stores the standard input in a file.
     data_path = input_file(args.data)
     source_path = input_file(source)
     result, data, notes = evaluate_file(

@@ -106,6 +106,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="file to write; - prints it",
     )
+
     # How the export is verified.
     parser.add_argument(
         "--data", type=Path, help="data file or folder of folds for the verification"
@@ -133,29 +134,35 @@ def run(args: argparse.Namespace) -> int:
     """
     from rankstudio.engine.export.proof import fitted_function, ranking_proof, unproved
 
-    # The function of the model, as the format can express it.
-    # Set `args.model`, and refuse both --data and --sample.
+    # Set `args.model`, and refuse --data with --sample; both may be absent.
     take_model(args)
     refuse_both(args, neither=True)
     model = load_model(args.model)
     if args.to == FEATURE_SET:
         return _write_feature_set(args, model)
     form = model_format(args.to)
+
+    # The function of the model with the definitions of its features, and a note
+    # if these are missing.
     function, unfit = _score_function(args, model, form)
+
     # Documents on which the written model is compared with the original, what
     # they are called, and why there are none.
     parts, source, reason = (
         ([], "", "") if args.no_proof else _trial_documents(args, model)
     )
+
     # A format may have several forms of the function, such as one with rounded
     # numbers; the documents show which one ranks alike.
     fitted = fitted_function(model, function, form, parts)
     files = form.files(fitted)
+
     # Write the files, unless standard output takes the only one.
     refuse_output_with_json(args)
     written: list[str] = []
     if is_standard(args.out):
-        # All files except the one that describes the model.
+        # Keys of `files` are endings of names; ABOUT is that of the file that
+        # describes the model, and is not needed to score.
         n_scored = len(set(files) - {ABOUT})
         if n_scored > 1:
             raise PlanError(
@@ -164,7 +171,10 @@ def run(args: argparse.Namespace) -> int:
     else:
         check_outputs([*form.paths(args.out).values()], args, _data_paths(model))
         written = [str(path) for path in form.save(args.out, files)]
+
+        # Read the files again, so that the proof is of what was written.
         files = form.scored_files(args.out)
+
     # Rank with the written files to prove that the ranking is the same.
     proof = None
     if not args.no_proof:
@@ -214,7 +224,11 @@ def _score_function(
 
 
 def _feature_set_of_data(args: argparse.Namespace, model: Model) -> FeatureSet | None:
-    """Return the feature set beside the data, if there is one."""
+    """Return the feature set of a search engine that lies beside the data; None without one.
+
+    The data are those of ``--data``, or else those on which the model was
+    trained.
+    """
     places = [args.data] if args.data is not None else _data_paths(model)
     return feature_set_beside(places[0]) if places else None
 
@@ -235,9 +249,12 @@ def _write_feature_set(args: argparse.Namespace, model: Model) -> int:
             "--feature-set: found no feature set beside the data. Give the file of the feature set with "
             "which the data were logged."
         )
-    # The part with the features of the model.
+
+    # The part with the features of the model, and those that they are derived
+    # from. `used` has their names in the set by their ids.
     used = feature_set.of([(feature.id, feature.name) for feature in model.features])
     text = feature_set.reduced(used.values()).text()
+
     # Print it, or write it with a summary.
     refuse_output_with_json(args)
     if is_standard(args.out):
@@ -306,6 +323,7 @@ def _print_outcome(
             )
         )
         return
+
     # Standard output may be the exported file, so notes go to standard error.
     if written:
         tell(f"Written: {', '.join(written)}", file=sys.stderr)
@@ -323,10 +341,12 @@ def _data_paths(model: Model) -> list[Path]:
 def _trial_documents(
     args: argparse.Namespace, model: Model
 ) -> tuple[list[RankingDataset], str, str]:
-    """Return documents for the verification, and what they are called.
+    """Return documents to verify a written model, what they are called, and why there are none.
 
-    The third value is the reason why there are none, "" if there are some.
-    Where the options name data, an error is raised instead.
+    The documents are one or more parts of a dataset: that of ``--data`` or
+    --sample, or else that of the model. The reason is "" if there are
+    documents. If the options name data that cannot be read, an error is raised
+    instead.
     """
     from rankstudio.engine.experiment.model_data import trial_parts
 

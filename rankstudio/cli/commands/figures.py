@@ -141,7 +141,8 @@ def run(args: argparse.Namespace) -> int:
     if args.out is None and not args.list:
         raise ParameterError("--out", "nothing", "an output folder, or --list")
 
-    # Read the runs; the documents are needed only for the bands.
+    # Read the runs. Their documents are needed only for the bands of intervals
+    # around the curves.
     name = measure(args.measure).name if args.measure else ""
     choice = run_choice(args)
     with reading(args.study) as (study, _):
@@ -165,7 +166,7 @@ def run(args: argparse.Namespace) -> int:
             else _figure_list(figures)
         )
         return 0
-    drawn = tuple(made(figures))
+    drawn = tuple(made(figures))  # without the figures that would be empty
     if not drawn:
         raise StoreError(f"{args.study}: the study has no results to draw.")
     files = figure_files(drawn, args.out, formats, style, args.dpi)

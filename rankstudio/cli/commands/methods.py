@@ -43,6 +43,7 @@ def run(args: argparse.Namespace) -> int:
 
 def as_dict(entry: Method) -> dict[str, Any]:
     """Return a method of the catalog, with its parameters, as plain values for JSON."""
+    # JSON has lists, but no tuples.
     parameters = [
         {
             name: _without_tuples(getattr(p, name))
@@ -94,6 +95,7 @@ def as_text(entry: Method) -> str:
         lines.append(f"  {entry.group_rule}")
     if entry.lacking:
         lines.append(f"  {entry.lacking}")
+
     # Parameters.
     for p in entry.parameters:
         lines.append(f"  {p.option:<12} {p.label}: {p.expected}; {default(p)}")
@@ -106,6 +108,6 @@ def as_text(entry: Method) -> str:
 
 
 def default(p: Parameter) -> str:
-    """Return the default in words."""
+    """Return the default of a parameter in words: "default 10", "default none"."""
     text = p.default if p.kind is Kind.CHOICE else p.format(p.default)
     return f"default {text or p.none_label or 'none'}"

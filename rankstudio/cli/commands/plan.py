@@ -50,6 +50,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     source: Any = parser.add_argument(
         "source", type=Path, metavar="STUDY", help="study file, or TOML plan"
     )
+
     # A plan is a text file. `refuse_other_kinds` reads this attribute, and accepts
     # such a file beside a study.
     source.also = ("text",)
@@ -80,6 +81,7 @@ def run(args: argparse.Namespace) -> int:
     form = _FORMATS_BY_KEY[
         form_of_output(args.to, args.out, endings, "--to", PLAN_FORMATS[0].key)
     ]
+
     # Programs and notebooks name the versions with which the run was computed.
     plan, computed_with = _plan_and_versions(args)
     if args.out is not None:
@@ -107,6 +109,6 @@ def _plan_and_versions(args: argparse.Namespace) -> tuple[Plan, Mapping[str, str
     with reading(args.source) as (study, runs):
         summary = one_run(args.source, runs, args.number, "--run")
 
-        # The path at which the data are to be opened.
+        # The path of the data, or their name in the plan if the study has none.
         data_path = study.data(summary.key).opened_by(summary.key.plan)
         return summary.key.plan.changed(data=data_path), summary.versions

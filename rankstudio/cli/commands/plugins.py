@@ -46,6 +46,7 @@ def run(args: argparse.Namespace) -> int:
     """
     if args.check is not None:
         return _print_checks(args.check, json=args.json)
+
     # Called so that warnings about invalid entries are printed before the list.
     for loaded in plugins().loaded:
         added_by(loaded)
@@ -121,6 +122,7 @@ def _print_checks(name: str, *, json: bool) -> int:
         tell(as_json([asdict(result) for result in results]))
     else:
         width = max(len(result.method) for result in results)
+
         # 47 characters are the longest name of a check.
         lines = [
             f"{result.method:<{width}}  {result.check:<47}  {result.problem or tr('passed')}"
@@ -148,10 +150,12 @@ def _entries_named(name: str) -> list[Method]:
     if name in loaded:
         item = loaded[name]
         return added_by(item)["methods"]
+
     # A method by its key, or by code that the user names.
     entries = [entry for entry in methods() if entry.key == name]
     if not entries and names_code(name):
         entries = [add_by_user(name)]
+
     # Suggest the nearest name.
     if not entries:
         close = nearest(name, [*loaded, *(entry.key for entry in methods())])

@@ -86,6 +86,7 @@ def _paths_beside(data: Sequence[str], path: Path) -> list[str]:
 def run(args: argparse.Namespace) -> int:
     """Run the plan that the options describe, or resume the runs of a study; return the exit status."""
     if args.resume is not None:
+        # The study has all settings, so no option may set one.
         refuse_beside_resume(args)
     with workers(args) as available_workers:
         return (
@@ -101,8 +102,8 @@ def _run_or_evaluate(args: argparse.Namespace, available_workers: Workers) -> in
     Return the exit status. ``available_workers`` are the processes or threads
     that the options choose.
     """
-    # A file with several runs is a comparison; its data are those of the
-    # options or its own.
+    # A file with several runs is a comparison. Its data are those of the
+    # options, or else those that the file names.
     path = plan_file(args)
     evaluates_given = bool(args.scores or args.models)  # those of others
     if path is not None:
@@ -120,6 +121,7 @@ def _run_or_evaluate(args: argparse.Namespace, available_workers: Workers) -> in
             )
         stopped = compare(comparison, data, args, available_workers)
         return _exit_status(args, stopped, study_path(args.study, args.out))
+
     # One plan. The sample without an output goes to a folder of its own, with figures.
     args.plan = path
     is_sample_study = args.sample and args.out is None and args.study is None
@@ -127,8 +129,9 @@ def _run_or_evaluate(args: argparse.Namespace, available_workers: Workers) -> in
     study = study_path(args.study, out)
     if evaluates_given:
         return _run_all(args, available_workers, study, _given_tasks(args, out))
-    # Choices that the user or the plan states. Those that are not stated depend
-    # on the data.
+
+    # Choices that the user or the plan states. The data decide on a choice that
+    # is not stated.
     stated = {
         name
         for name in ("select_by", "convention")
@@ -153,8 +156,10 @@ def _given_tasks(args: argparse.Namespace, out: Path | None) -> list[_Task]:
             f"--models: expected each name once, got {repeated[0]!r} again."
         )
     _refuse_beside_scores(args)
+
     # One plan for all tasks; several tasks write to a folder each.
     base = plan_from(args)
+
     # Nothing is trained or selected, so the data need not decide on "select_by".
     stated = {"select_by"}
     if args.convention is not None or args.plan is not None:
@@ -199,7 +204,8 @@ def _safe_name(name: str) -> str:
 def _resume(args: argparse.Namespace, available_workers: Workers) -> int:
     """Resume the unfinished runs of a study, and return the exit status.
 
-    If all runs are finished, the last one is repeated.
+    If all runs are finished, the last one is repeated. ``available_workers``
+    are the processes or threads that the options choose.
     """
     from rankstudio.engine.experiment.storage.study import Study
 
@@ -267,7 +273,11 @@ def _run_all(
 
 
 def _exit_status(args: argparse.Namespace, stopped: bool, study: Path | None) -> int:
-    """Return the exit status; after a stop, print how to resume."""
+    """Return the exit status of a command that was stopped by the user, or not.
+
+    After a stop, print how to resume. ``study`` is the file that keeps the
+    finished part; None for no study.
+    """
     if stopped:
         say_how_to_go_on(args, study)
     return INTERRUPTED if stopped else 0
@@ -281,10 +291,11 @@ def _run_task(
 ) -> tuple[RunResult, bool]:
     """Run a plan, write its results, and return them and whether the run was stopped.
 
-    Results of another run are replaced only with ``--force``. Finished units
-    are kept in the study, and units that are in the study already are not
-    computed again. With ``--refit``, a run that was not stopped also trains the
-    final model on all queries.
+    ``task`` has the plan and the folder of the results. Results of another run
+    are replaced only with ``--force``. Finished units are kept in ``study``, if
+    there is one, and units that are in it already are not computed again. With
+    ``--refit``, a run that was not stopped also trains the final model on all
+    queries.
     """
     from rankstudio.engine.data.splitting.splits import parts_of_every_query
     from rankstudio.engine.experiment.runner import estimate, open_data, usual_choices
@@ -300,14 +311,14 @@ def _run_task(
             "--refit: expected --out with a folder for the model, got none."
         )
     if out is not None:
-        # before the work: a folder that cannot be made ends the command at once
+        # Before the work: a folder that cannot be made ends the command at once
         make_folder(out)
 
     # Open the data, and settle the choices that depend on them.
     with preparation():
         dataset = open_data(plan)
     if args.refit:
-        # before the work, too: raises an error where a refit is impossible
+        # Before the work, too: raises an error where a refit is impossible.
         parts_of_every_query(dataset)  # called for its errors only
     plan = usual_choices(plan, dataset, task.stated)
     if plan.select_by != task.plan.select_by:
@@ -317,6 +328,7 @@ def _run_task(
         )
     if task.given_source is not None:
         plan = _given_plan(plan, *task.given_source, dataset)
+
     # Called for its errors only: it refuses a plan that does not fit the data,
     # before a study is made.
     estimate(plan, dataset)
@@ -338,6 +350,7 @@ def _run_task(
                 plan, dataset, study=opened_study, workers=available_workers, log=log
             )
             stopped = carry_on(work, stop)
+
         # Write what there is, also after a stop.
         result = work.result()
         refitted = args.refit and not stopped
@@ -357,8 +370,8 @@ def _run_task(
 def _print_data_notes(plan: Plan, dataset: FoldedDataset) -> None:
     """Print notes on the data of a run: on preferences, labels and short queries.
 
-    A convention may set a measure to 0 for queries shorter than its cut-off,
-    such as the 10 of NDCG@10.
+    They go to the error stream. A convention may set a measure to 0 for queries
+    shorter than its cut-off, such as the 10 of NDCG@10.
     """
     from rankstudio.engine.experiment.plan.plan import CRITERION
     from rankstudio.engine.experiment.units.preferred import preference_note
@@ -367,6 +380,7 @@ def _print_data_notes(plan: Plan, dataset: FoldedDataset) -> None:
     note = preference_note(plan)
     if note:
         tell(note, file=sys.stderr)
+
     # The reported measures, and the one that selects the model. CRITERION is no
     # measure: the method itself selects.
     names = (*plan.measures, *([] if plan.select_by == CRITERION else [plan.chosen_by]))
@@ -381,7 +395,8 @@ def _print_data_notes(plan: Plan, dataset: FoldedDataset) -> None:
 def _labels_note(dataset: FoldedDataset, key: str) -> str:
     """Return the note that a convention does not suit the labels of the data.
 
-    The result is "" if the convention suits the labels.
+    The result is "" if the convention suits the labels. ``key`` is that of the
+    convention: a set of rules of measures.
     """
     from rankstudio.engine.analysis.measurements.conventions import convention_note
 
@@ -396,7 +411,7 @@ def _given_plan(
 
     ``name`` is the user's name for them, and ``path`` their file or folder;
     ``models`` says which of the two they are. A note is printed on the folds
-    without any.
+    without any. ``dataset`` has the folds.
     """
     from rankstudio.engine.experiment.units.given_fold import plan_of_given
 
@@ -438,7 +453,9 @@ def _write_figures(result: RunResult, out: Path) -> list[str]:
     from rankstudio.engine.export.figures.style import style_of
 
     files = []
-    for name in ("", *result.plan.evaluated):  # "" is the criterion
+
+    # "" is the criterion; `evaluated` are all measures that the run computes.
+    for name in ("", *result.plan.evaluated):
         # None for a method without steps.
         figure = path_figure(result, name)
         if figure is not None and not figure.empty:

@@ -33,10 +33,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the runs of studies, with their state and duration; return 0."""
     # Runs of all studies as plain values, for both outputs.
-    listed: list[dict[str, Any]] = []
+    runs_as_values: list[dict[str, Any]] = []
     for path in args.studies:
         with reading(path) as (_, runs):
-            listed += [
+            runs_as_values += [
                 {
                     "study": str(path),
                     "run": number,
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
 
     # Print JSON or a table.
     if args.json:
-        tell(as_json(listed))
+        tell(as_json(runs_as_values))
         return 0
     header = [
         "study",
@@ -78,14 +78,17 @@ def run(args: argparse.Namespace) -> int:
             f"{row['seconds']:.1f}",
             row["version"],
         ]
-        for row in listed
+        for row in runs_as_values
     ]
     tell(as_text(header, rows, left_columns=(0, 2, 3, 4, 5)))
     return 0
 
 
 def _state_text(row: dict[str, Any]) -> str:
-    """Return the state of a run: "damaged", "done", or its completed units."""
+    """Return the state of a run as text: "damaged", "done", or "3 of 10 units" while it is not finished.
+
+    ``row`` has the run as plain values, as they are printed in JSON.
+    """
     if row["damage"]:
         return "damaged"
     return "done" if row["finished"] else f"{row['units_done']} of {row['units']} units"

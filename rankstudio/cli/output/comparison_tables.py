@@ -72,7 +72,8 @@ def group_tables(compared: RunComparison, seed: int) -> Iterator[TextTable]:
 
     They are the tests, the stability of selections, the Pareto fronts, and the
     effects of pins. Tables without content, such as that of pins for runs
-    without any, are left out. ``seed`` is that of the tests on pins.
+    without any, are left out. ``compared`` is the group with its tests;
+    ``seed`` is that of the tests on pins.
     """
     yield group_tests_table(compared)
     runs_with_stability = [
@@ -108,7 +109,11 @@ def _both_fronts(
 
 
 def _pin_effects(compared: RunComparison, seed: int) -> tuple[PinEffect, ...]:
-    """Return the effects of pinned and banned features; none for runs that are not ranked."""
+    """Return the effects of pinned and banned features on a measure; none for runs that are not ranked.
+
+    An effect is the test of a run with pins or bans against the same run
+    without any. ``seed`` is that of the tests.
+    """
     return (
         ()
         if compared.group.unranked
@@ -131,7 +136,9 @@ def group_tests_table(compared: RunComparison) -> TextTable:
     columns = [compared.measure]
     columns += ["cross-fitted"] if is_test else []
     columns += _TEST_COLUMNS if is_ranked else []
-    # Cells in the same order as the columns.
+
+    # Cells in the same order as the columns. The sizes of a run are the numbers
+    # of features in its folds, such as "3–7".
     rows = []
     for position, (number, result) in enumerate(group.runs.items()):
         cells = [_mean_cell(result, compared.measure, group.key.part)]
@@ -161,7 +168,10 @@ def _unfitted_note(compared: RunComparison) -> str:
     rank.
     """
     group = compared.group
-    if not group.key.part.is_estimate:  # the note on the group has the reason
+
+    # Measures of a validation part that chose the models are no estimates of
+    # those of new queries. The note on the group says so.
+    if not group.key.part.is_estimate:
         return ""
     reasons: dict[Unfitted, list[int]] = {}
     for number, run in group.runs.items():
@@ -175,15 +185,19 @@ def _unfitted_note(compared: RunComparison) -> str:
 
 
 def _mean_cell(result: RunResult, name: str, part: Part) -> str:
-    """Return the average of a measure on a part, as a cell; a dash without one."""
+    """Return the average of a measure on a part, as a cell; a dash without one.
+
+    ``name`` is that of the measure.
+    """
     mean = result.average_on(part).get(name, nan)
     return NOTHING if isnan(mean) else f"{mean:.4f}"
 
 
 def _test_cells(compared: RunComparison, position: int) -> list[str]:
-    """Return the cells of a run's test against the reference run, at a position in the group.
+    """Return the cells of a run's test against the reference run.
 
-    Without a test, the last cell says why, and the others are blank.
+    ``position`` is that of the run in the group, from 0. Without a test, the
+    last cell says why, and the others are blank.
     """
     test = compared.tests[position]
     if test is not None:
@@ -216,6 +230,7 @@ def _test_values(tested: CorrectedTest) -> list[str]:
     interval = f"{test.low:+.4f} … {test.high:+.4f}"
     uncorrected = test.p_t, test.p_wilcoxon, test.p_randomisation
     corrected = tested.p_t_holm, tested.p_wilcoxon_holm, tested.p_holm
+
     # Each test has two columns: its p, and then its p with Holm's correction.
     p_texts = [
         p_text(p_value)
@@ -237,6 +252,7 @@ def plan_text(plan: Plan) -> str:
     of the training queries, the share is added.
     """
     ranker = plan.ranker_entry
+
     # Scores or models of others have no parameters.
     if plan.entry.learns_nothing:
         return plan.title
@@ -253,8 +269,10 @@ def method_text(entry: Method, parameters: Mapping[str, Any]) -> str:
     """Return a method, with its parameters that differ from the defaults, as text.
 
     A grid of several values is left out: each fold chooses a value of it, so
-    that the values tell nothing about the run.
+    that the values tell nothing about the run. ``parameters`` has a value for
+    each parameter of the method, by name.
     """
+    # `entry.grids` are the parameters that can have a grid of values.
     changed_parameters = [
         f"{p.label} {p.format(value)}"
         for p in entry.parameters
@@ -291,10 +309,13 @@ def _front_table(compared: RunComparison, front: ParetoFront) -> TextTable:
             else ""
         )
         run_cells = [str(compared.numbers[model.run]), plan_text(plan), combination]
+
+        # `x` is what the front is by: the size, or the cost.
         cost = [] if front.by == "size" else [significant(model.x)]
         rows.append(
             [*cost, f"{model.size:g}", f"{model.mean:.4f}", error, *run_cells, mark]
         )
+
     # Costs are the first column, if the front is by cost.
     costs = {"cost": ["cost"], "milliseconds": ["ms per query"]}.get(front.by, [])
     header = [
@@ -313,6 +334,7 @@ def _front_table(compared: RunComparison, front: ParetoFront) -> TextTable:
     )
     folds = compared.group.folds_text
     title = f"{compared.data}: Pareto front of {front.by} and validation {compared.measure}, {folds}"
+
     # The last three columns are texts.
     n_costs = len(costs)
     return TextTable(
@@ -349,11 +371,13 @@ def _pins_table(compared: RunComparison, effects: Sequence[PinEffect]) -> TextTa
 def tests_table(
     compared: Sequence[RunComparison],
 ) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Return the header and the rows of the CSV file, with all digits.
+    """Return the header and the rows of the CSV file of a comparison, with all digits.
 
-    There is one row for each run of each group.
+    There is one row for each run of each group. ``compared`` are the groups of
+    comparable runs.
     """
-    # `_csv_row` returns the values in this order.
+    # `_csv_row` returns the values in this order. "apart" and "unranked" are
+    # the reasons why a run is not ranked with others, or not at all.
     header = [
         "data",
         "measure",
@@ -364,7 +388,9 @@ def tests_table(
         "features_max",
         "average",
     ]
-    # The first and the last column of a test have other names here.
+
+    # The first and the last column of a test are called "difference" and
+    # "queries" here: their names in JSON, mean_difference and n, say less.
     header += ["against", "difference", *_CSV_TEST_COLUMNS[1:-1], "queries"]
     header += [
         "jaccard",
@@ -405,6 +431,7 @@ def _csv_row(compared: RunComparison, run: dict[str, Any]) -> tuple[Any, ...]:
     nogueira = stability.get("nogueira", {})
     group = _group_as_dict(compared)
     folds = " ".join(map(str, group["folds"]))
+
     # In the order of the file's header.
     return (
         *(compared.data, compared.measure, run["run"], run["method"], run["ranker"]),
@@ -451,9 +478,9 @@ def as_dict(compared: RunComparison, seed: int) -> dict[str, Any]:
 
 
 def _group_as_dict(compared: RunComparison) -> dict[str, Any]:
-    """Return on what a group was measured, and why its runs are not ranked.
+    """Return as plain values on what a group was measured, and why its runs are not ranked.
 
-    The measures are those of a part, folds, queries and rules.
+    It was measured on a part of the data, in folds, on queries and by rules.
     """
     group = compared.group
     key = compared.group.key
@@ -496,7 +523,11 @@ def _runs_as_dicts(compared: RunComparison) -> Iterator[dict[str, Any]]:
 
 
 def _test_as_dict(tested: CorrectedTest) -> dict[str, Any]:
-    """Return a test with its corrected p-values as plain values."""
+    """Return a test of two runs as plain values, by name.
+
+    These are its difference, interval, p-values and counts of queries, and the
+    p-values with Holm's correction for several tests.
+    """
     corrected = {
         name: getattr(tested, name)
         for name in ("p_t_holm", "p_wilcoxon_holm", "p_holm")
@@ -521,6 +552,7 @@ def _front_as_dicts(
             "run": numbers[model.run],
             "suggested": index == front.suggested,
         }
+
         # The x of a model is its size, which it has already, or its cost.
         x = row.pop("x")
         rows.append(row if front.by == "size" else {**row, front.by: x})
@@ -531,6 +563,8 @@ def _stability_as_dict(stability: Stability | None) -> dict[str, Any] | None:
     """Return the stability indices of a run as plain values; None for a run without any."""
     if stability is None:
         return None
+
+    # `index` is the name of the index of consistency, Kuncheva or Lustgarten.
     return {
         "jaccard": stability.jaccard,
         stability.index.lower(): stability.consistency,
@@ -549,7 +583,8 @@ def write_tables(
 ) -> None:
     """Write the tables of a comparison into a folder, as Markdown and as CSV.
 
-    The tests are written only if `tested` has them.
+    The tests are written only if `tested` has them. ``results`` are the runs of
+    the comparison so far; ``out`` is the folder.
 
     Raises
     ------
@@ -595,7 +630,8 @@ def _all_tables(
 ) -> Iterator[TextTable]:
     """Yield the table of averages of each group of runs, and then its tests.
 
-    Groups have comparable runs on one dataset.
+    Groups have comparable runs on one dataset. ``results`` are the runs, and
+    ``tested`` has the tests of each group; both may be of several datasets.
     """
     for runs in grouped(results, lambda result: result.data_name).values():
         for group in comparable_groups(dict(enumerate(runs, start=1))):
@@ -618,6 +654,7 @@ def averages_table(group: ComparableGroup[int]) -> TextTable:
     names = list(
         dict.fromkeys(name for result in runs for name in result.plan.measures)
     )
+
     # For each run, the averages that publications print for its method and data.
     printed = [printed_of(result) for result in runs]
     printed_names = [
@@ -625,6 +662,7 @@ def averages_table(group: ComparableGroup[int]) -> TextTable:
         for name in names
         if any(printed_of_run.get(name) for printed_of_run in printed)
     ]
+
     # The best value of each measure is marked, unless the runs must not be ranked.
     ranked = [] if group.unranked else runs
     leaders = {name: best_run(ranked, name) for name in names}
@@ -637,14 +675,17 @@ def averages_table(group: ComparableGroup[int]) -> TextTable:
     for name in printed_names:
         header += [f"printed {name}", "difference"]
     header.append("source")
+
     # Rows of the runs, and of the best single feature.
     rows = [
         row
         for result, printed_of_run in zip(runs, printed, strict=True)
         for row in _printed_rows(result, printed_of_run, names, printed_names, best)
     ]
+
     # The runs share their folds, so the baseline of the first is that of all.
     baseline = runs[0].baseline
+
     # The space at the end is below the stars of the runs.
     single = [
         f"{baseline[name]:.4f} " if name in baseline else f"{NOTHING} "
@@ -682,7 +723,8 @@ def _printed_rows(
     best : mapping
         The best average of each measure, which gets a star.
     """
-    # Cells of the run itself; the best values have a star.
+    # Cells of the run itself; the best values have a star. `part` is the part
+    # of the data on which the averages of the run are measured.
     plan = result.plan
     average = result.average
     is_best = [name in best and average.get(name) == best[name] for name in names]
@@ -709,7 +751,7 @@ def _printed_rows(
         for published in published_averages
     }
     if not sources:
-        # value and difference of each measure, and source
+        # Value and difference of each measure, and the source.
         n_printed_columns = 2 * len(printed_names) + 1
         return [[*head, *[""] * n_printed_columns]]
     rows: list[list[str]] = []
@@ -727,7 +769,8 @@ def _printed_rows(
                 if values
                 else ["", ""]
             )
-        # only the first row repeats the run
+
+        # Only the first row has the cells of the run.
         first_cells = head if not rows else [""] * len(head)
         rows.append([*first_cells, *cells, f"{label}, {source}"])
     return rows

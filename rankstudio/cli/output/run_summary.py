@@ -75,11 +75,14 @@ def summary(result: RunResult) -> Block:
     folds = "" if plan.protocol == GIVEN else f", {plan.protocol}"
     folds += f" ({len(result.folds)} folds)" if has_many_folds else ""
     title = one_line(f"{plan.title} on {result.data_name}{folds}: {part}")
+
+    # A run that learns from preferences or clicks names their file.
     title += (
         f"\nLearned from {one_line(learned_from(preferences_of(plan)))}"
         if preferences_of(plan)
         else ""
     )
+
     # Lines of at most 110 characters.
     notes = "".join(
         f"\n{textwrap.fill(f'Note: {note.what}', 110)}" for note in result.notes
@@ -94,11 +97,15 @@ def _feature_names_text(result: RunResult, has_many_folds: bool) -> str:
     """Return the names of the features that the table lists by id, as lines below the table.
 
     A feature without a name of its own is left out; "" if none is left.
+    ``has_many_folds`` says that the table has no rows of single folds, and so
+    lists no features.
     """
     names = dict(zip(result.feature_ids.tolist(), result.feature_names, strict=True))
+
     # The table does not list the features of many folds.
     folds = () if has_many_folds else result.folds
     listed = dict.fromkeys(i for fold in folds for i in fold.selected[:_MAX_LISTED_IDS])
+
     # "feature 7" is the name of a feature without a name of its own.
     named = [f"{i} {names[i]}" for i in listed if names[i] != f"feature {i}"]
     return (
@@ -112,15 +119,18 @@ def _fold_row(fold: FoldResult, plan: Plan, measures: Sequence[str]) -> list[str
     """Return the row of a fold.
 
     It has the fold's number, the settings and the size of the chosen model, its
-    measures, and the ids of its features.
+    measures, and the ids of its features. ``plan`` is that of the run.
     """
     step = fold.chosen.step
     values = _fold_measures(fold)
+
+    # An axis is a parameter of which the run tries several values.
     chosen = [
         axis.format(v)
         for axis, v in zip(plan.axes, fold.chosen.unit.values, strict=True)
     ]
     chosen += [str(step.number)] if plan.step_kind is StepKind.ROUNDS else []
+
     # Scores of others have no features.
     size = str(len(fold.selected)) if step.learned else ""
     measured = (f"{values[m]:.4f}" for m in measures)
@@ -143,9 +153,10 @@ def _average_row(
 ) -> list[str]:
     """Return a row of averages over the folds.
 
-    ``name`` is its first cell. ``n_settings`` is the number of columns of
-    settings, whose cells are empty; ``means`` has the averages by measure, and
-    ``ids`` are the features that the row names.
+    ``name`` is its first cell, and ``size`` the text of its number of features.
+    ``n_settings`` is the number of columns of settings, whose cells are empty.
+    ``means`` has the averages by measure, and ``ids`` are the features that the
+    row names.
     """
     return [
         name,
@@ -170,6 +181,7 @@ def _described_measures(result: RunResult) -> tuple[str, tuple[str, ...]]:
     rules = f"{rules_text(result.plan.convention, result.plan.evaluated)} convention"
     if any(measure(name).family.name == "ERR" for name in result.plan.evaluated):
         rules += f", ERR with the greatest grade {result.greatest_grade:g}"
+
     # The first part that has measures: test, validation, or queries that were left out.
     evaluated = result.plan.evaluated
     if not result.folds:
@@ -179,6 +191,9 @@ def _described_measures(result: RunResult) -> tuple[str, tuple[str, ...]]:
         return f"test measures, {rules}", evaluated
     if first.validation:
         return f"validation measures, {rules}", evaluated
+
+    # Measures of left-out queries (or pairs) have names that say so; `plain`
+    # maps the usual names to the values.
     if first.left_out:
         units = (
             "pairs of training documents"
@@ -201,6 +216,7 @@ def _ids_text(
 
     The ids of a group are in brackets after the group's name: "5 BM25 (21 22) 7
     …". A group is not cut: at most ``max_listed`` ids come before the last one.
+    ``groups`` has the ids by the names of groups; None for no groups.
     """
     parts: list[str] = []
     n_shown = 0

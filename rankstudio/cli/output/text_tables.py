@@ -44,7 +44,10 @@ def as_text(
 
 
 def number(value: float, form: str = ".4f") -> str:
-    """Return a number as a text for a table; a dash for NaN."""
+    """Return a number as a text for a table; a dash for NaN.
+
+    ``form`` is a format specification, as for `format`.
+    """
     return NOTHING if math.isnan(value) else f"{value:{form}}"
 
 
@@ -107,6 +110,7 @@ def as_json(values: Any) -> Block:
     text = json.dumps(
         _with_nulls(values), indent=2, ensure_ascii=False, allow_nan=False
     )
+
     # A text may have characters that control a terminal; JSON can write any
     # character as an escape.
     lines = (

@@ -91,18 +91,22 @@ class Loader(QObject):
         """
         if self._job is not None:
             self._job.abandon()
+
         # The root of a disk has no name.
         name = tr("the sample") if path == SAMPLE else Path(path).name or path
 
         def deliver(message: float | FoldedDataset) -> None:
-            """Emit the share that is read, 0 to 1, or pass on the dataset, which comes last."""
+            """Emit the share that is read, 0 to 1, or pass the dataset, which comes last, to `handle`."""
             if isinstance(message, float):
                 self.progressed.emit(message)
             else:
                 handle(message)
 
         def finish(outcome: Outcome) -> None:
-            """Report how opening has ended: by `end` of the caller, else by `refused`."""
+            """Report how opening has ended: by `end` of the caller, else by `refused`.
+
+            `refused` is emitted with `path` and `reading_plan` of the request.
+            """
             self._job = None
             self.ended.emit()
             if end is not None:

@@ -49,7 +49,11 @@ def computation(
     function: Callable[[*Arguments], Found],
     *arguments: *Arguments,
 ) -> Computation:
-    """Return a computation that calls a function once, and shows the value that the function returns."""
+    """Return a computation that calls a function once, and shows the value that the function returns.
+
+    ``description`` names the work for the user; ``function`` is called with the
+    arguments on the worker, and ``show`` with its value on the GUI thread.
+    """
 
     def work(_: CancelFlag) -> Iterator[Found]:
         """Yield the value of the function, once."""
@@ -112,16 +116,20 @@ class OnDemand(QObject):
     ) -> None:
         super().__init__(parent)
         self._worker = worker
-        self._key_of = key
+        self._key_of = key  # returns all that the computation depends on
         self._compute = compute
-        self._clear = clear
+        self._clear = clear  # called if nothing can be computed
         self._failed = failed
         self._slot = slot
+
+        # Nothing is computed while the panel is hidden; a computation may also
+        # be stopped when it is hidden.
         self._panel = panel
         self._stops_when_hidden = stops_when_hidden
-        self._gives_way = gives_way
+        self._gives_way = gives_way  # whether other jobs may come between
         self._key: Key | None = None  # of the last or the present computation
         self._job: Job | None = None
+
         # The timer runs out when no signal has come for ``settled`` milliseconds.
         self._settle_timer = single_shot(settled, self.update, self)
         for signal in on:
@@ -152,6 +160,7 @@ class OnDemand(QObject):
             if self._stops_when_hidden:
                 self.stop()
             return
+
         # Without a key (None), nothing can be computed now. `forget` abandons the
         # present computation.
         key = self._key_of()
@@ -163,6 +172,7 @@ class OnDemand(QObject):
             self.forget()
             self._key = key
             request = self._compute()
+
             # `_compute` may have emitted signals that changed the key; then
             # another request is under way.
             if request is not None and self._key is key:

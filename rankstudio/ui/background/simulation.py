@@ -100,6 +100,7 @@ class BackgroundSimulation(QObject):
             self._change(SimulationState.PAUSED)
         elif self._state is SimulationState.PAUSED:
             self._change(SimulationState.RUNNING)
+
             # If a step that began before the pause is still at work, its end
             # asks for the next step.
             if self._job is None:
@@ -137,6 +138,7 @@ class BackgroundSimulation(QObject):
             return
         if update is not None:
             self.grew.emit(update)
+
         # What listens may have paused, stopped or restarted the simulation.
         if self._state is SimulationState.RUNNING and self._job is None:
             self._take_step()

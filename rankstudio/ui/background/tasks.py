@@ -82,7 +82,11 @@ def load(
     """
 
     def work(cancelled: CancelFlag) -> Iterator[float | FoldedDataset]:
-        """Open the data: yield the shares that are read, then the dataset; raise an error for changed data."""
+        """Open the data: yield the shares that are read, then the dataset.
+
+        `path`, `plan`, `names` and `recorded` are parameters of the function.
+        Data that differ from `recorded` raise an error.
+        """
         for message in _with_progress(
             lambda report: _open_dataset(str(path), plan, names, report, cancelled)
         ):
@@ -133,6 +137,7 @@ def _open_dataset(
             progress=progress,
             cancelled=cancelled,
         )
+
     # Notes are the names, groups and costs that the user gave features of these
     # data; costs count only if they are known for every feature.
     notes = load_notes(names, dataset) if names is not None else FeatureNotes()
@@ -155,7 +160,11 @@ def _open_dataset(
 def recognise(
     dataset: FoldedDataset, among: Sequence[RecordedData]
 ) -> set[RecordedData]:
-    """Return those of the recorded data whose checksum is that of a dataset, which is read completely."""
+    """Return those of the recorded data that are a dataset: the data with its checksum.
+
+    ``among`` are records of data in a study. The dataset is read completely for
+    its checksum.
+    """
     checksum = fingerprint(dataset).checksum
     return {recorded for recorded in among if recorded.checksum == checksum}
 
@@ -173,8 +182,8 @@ def _with_progress(
     latest: list[float] = []  # the last share that is not yet yielded, if any
 
     def report(n_done: int, total: int) -> None:
-        # This replaces the content, as only the last share counts.
         """Note the share that is done, for the generator to yield."""
+        # This replaces the content, as only the last share counts.
         latest[:] = [n_done / total if total else 0.0]
 
     with ThreadPoolExecutor(1, thread_name_prefix="load") as pool:
@@ -199,7 +208,7 @@ class FoldCache:
     def path(
         self, request: PathWanted, cancelled: CancelFlag = lambda: False
     ) -> LivePath:
-        """Compute the whole requested path.
+        """Return the whole requested path, with its best step.
 
         Raises
         ------
@@ -216,6 +225,7 @@ class FoldCache:
                 raise Cancelled("The path")
 
         path = self.prepared(request.plan, request.fold).path(unit, follow)
+
         # The best step is selected by the rule "best", as other rules fail if
         # no model meets them. A fold may have no validation part until the data
         # are divided as the plan says; then the method's own criterion selects.
@@ -240,7 +250,8 @@ class FoldCache:
         These are queries that are left out of training in turn. Each yielded
         list has the measures, by name, of the steps that were done within about
         50 ms. None is yielded if no step was done in that time, so that other
-        tasks can come between.
+        tasks can come between. ``request`` says which path it is; ``names`` are
+        the measures, and ``convention`` is the key of their rules.
         """
         # The fold yields the measures of each step, and progress within a step,
         # which is of no interest here.
@@ -258,7 +269,10 @@ class FoldCache:
             yield rows
 
     def test(self, plan: Plan, fold: Fold, step: Step) -> dict[str, float]:
-        """Measure a model on the test part."""
+        """Return the measures of a model on the test part of a fold, by name.
+
+        The model is a step of a path that was computed by ``plan``.
+        """
         return self.prepared(plan, fold).evaluate(step, "test")
 
     def prepared(self, plan: Plan, fold: Fold) -> FoldContext:
@@ -271,6 +285,7 @@ class FoldCache:
 
         # The plan without all that a prepared fold does not depend on.
         bare = path_plan(plan).changed(parameters={}, ranker_parameters={})
+
         # The entry holds the fold itself: as long as it exists, no other fold
         # gets its id, which is part of the key.
         key = id(fold), repr(bare), plan.leaves_out
@@ -286,7 +301,11 @@ class FoldCache:
 def quality_of_features(
     dataset: FoldedDataset, number: int | None, convention: str, summary: DatasetSummary
 ) -> QualityReport:
-    """Return the quality report on every feature of a fold, or of all folds (``number`` is None)."""
+    """Return the quality report on every feature of a fold, or of all folds (``number`` is None).
+
+    ``summary`` has the statistics of the features; ``convention`` is the key of
+    the rules of measures.
+    """
     from rankstudio.engine.analysis.features.feature_quality import fold_quality  # noqa: PLC0415 - on the worker only
 
     return fold_quality(dataset, number, summary, convention)
@@ -314,6 +333,9 @@ def _rehearse_run() -> None:
 
     parser.warm_up()
     versions()  # called only to load the modules that it needs
+
+    # Two steps, by the algorithm of data with many features.
     parameters = {"n_features_to_select": 2, "algorithm": "rows"}
+
     # A deque of length 0 takes all events of the run, and keeps none.
     deque(run(Plan(SAMPLE, parameters=parameters, folds=(1,)), load_sample()), maxlen=0)

@@ -102,13 +102,16 @@ class Job:
         gives_way: bool = False,
     ) -> None:
         self.what = description
+
+        # Whether other jobs are carried out between two messages of this one.
         self.gives_way = gives_way
         self.function = function
-        self.slot = slot
-        self.is_step = is_step
+        self.slot = slot  # of waiting jobs of a slot, only the last remains
+        self.is_step = is_step  # whether a message ends a step
         self._on_message = on_message
         self._followers: list[Callable[[Any], object]] = []
         self._on_end = on_end
+
         # Guards the attributes below; notified when the job may go on or has to
         # stop.
         self._condition = threading.Condition()
@@ -171,7 +174,7 @@ class Job:
 
         Return False if the job was cancelled.
         """
-        # _steps counts the requested steps that are not done yet
+        # `_n_steps_due` counts the requested steps that are not done yet.
         with self._condition:
             while self._paused and not self._n_steps_due and not self._cancelled:
                 self._is_held = True
@@ -180,7 +183,10 @@ class Job:
             return not self._cancelled
 
     def follow(self, receive: Callable[[Any], object]) -> None:
-        """Call another function with each further message, on the GUI thread."""
+        """Call another function with each further message, on the GUI thread.
+
+        ``receive`` gets the message, after the job's own function has got it.
+        """
         self._followers.append(receive)
 
     def count_step(self, message: Any) -> None:
@@ -225,11 +231,13 @@ class _Thread(QThread):
         self.setStackSize(_STACK_BYTES)
         self._outbox = outbox
         self._waiting_jobs: deque[Job] = deque()
+
         # Guards the queue above and all below; notified when a job arrives, or one
         # of the two flags changes.
         self._queue_condition = threading.Condition()
         self._stopping = False
         self._is_held = False  # no further job begins
+
         # The last of these jobs works; the ones before it have given way to it.
         self._begun_jobs: list[Job] = []
 
@@ -259,7 +267,7 @@ class _Thread(QThread):
             self._queue_condition.notify()
 
     def hold(self, is_held: bool) -> None:
-        """Start no further job, or resume with the jobs that arrived meanwhile."""
+        """Start no further job while ``is_held``; otherwise resume with the jobs that arrived meanwhile."""
         with self._queue_condition:
             self._is_held = is_held
             self._queue_condition.notify()
@@ -338,6 +346,7 @@ def _outcome_of(
             outbox.append((job, message))
             if give_way is not None:
                 give_way()
+
             # If the window lags behind, wait until it has read some of the messages.
             while len(outbox) > _MOST_WAITING and not job.cancelled():
                 time.sleep(0.005)
@@ -396,6 +405,7 @@ class Worker(QObject):
         self._jobs: list[Job] = []
         self._thread = _Thread(self._outbox, self)
         self._thread.setObjectName(name)
+
         # While there are jobs, the timer delivers their messages on this thread,
         # every ``interval`` milliseconds.
         self._timer = QTimer(self)

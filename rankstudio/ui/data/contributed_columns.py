@@ -50,12 +50,13 @@ class ContributedColumn(QObject):
         super().__init__(parent)
         self.entry = entry
         self._session = session
+
         # The last computed values by the id of the feature, and the key of what
         # they depend on (`_key`).
         self._values: dict[int, FeatureValue] = {}
         self._values_key: Key | None = None
 
-        # This has the values computed on the worker when their key has changed
+        # Has the worker compute the values when their key has changed
         # and the panel is visible.
         self._values_demand = OnDemand(
             self, worker, self._key, self._compute, fail, slot=entry.key, panel=panel
@@ -85,6 +86,7 @@ class ContributedColumn(QObject):
         fold = self._session.watched
         if fold is None or not self._session.has_documents:
             return None
+
         # The entry names the parts of the data that it reads beside the
         # training part, and the number of documents that it can handle.
         if any(name not in fold.parts for name in self.entry.parts):
@@ -134,7 +136,12 @@ def contributed_columns(
     panel: QWidget,
     parent: QObject,
 ) -> tuple[ContributedColumn, ...]:
-    """Return the columns of all plug-ins, made with the parameters of `ContributedColumn`."""
+    """Return the columns of the table of features that plug-ins add.
+
+    ``session`` has the shown fold, for which the worker computes the numbers;
+    ``fail`` is called with a sentence if that fails. ``panel`` shows the
+    columns: nothing is computed while it is hidden. ``parent`` owns them.
+    """
     return tuple(
         ContributedColumn(entry, session, worker, fail, panel, parent)
         for entry in feature_columns()
@@ -146,8 +153,9 @@ def _column_values(
 ) -> dict[int, FeatureValue]:
     """Return the values of a column by the ids of the features.
 
-    It is called on the worker, where the plug-in's module is imported.
-    ``function`` is the path of the plug-in's function, "module:name".
+    ``function`` is the path of the plug-in's function, "module:name", whose
+    module is imported here, on the worker. It is called with the shown fold and
+    the key of the convention of measures.
     """
     values: dict[int, FeatureValue] = finish(imported(function)(fold, convention))
     return values

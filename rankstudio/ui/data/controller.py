@@ -53,9 +53,11 @@ class DataController(PageController):
         worker = models.task_worker
         self._session = session
         self._absence = models.absence
+
         # Reports on the quality of features, by fold (None for all folds) and
         # convention.
         self._reports: dict[tuple[int | None, str], QualityReport] = {}
+
         # Reports that also hold for the next dataset, if that differs from the
         # present one in the names of features only.
         self._reports_to_keep: dict[tuple[int | None, str], QualityReport] = {}
@@ -94,6 +96,7 @@ class DataController(PageController):
     @Slot()
     def _explain(self) -> None:
         """Show the present reason why there are no documents and no statistics."""
+        # That documents are being opened, "" if they are not.
         self.panel.set_opening(self._absence.documents(""))
         if self.panel.summary() is None:
             self._show_statistics()
@@ -106,6 +109,7 @@ class DataController(PageController):
         dataset = self._session.dataset
         if dataset is not None:
             numbers = [fold.number for fold in dataset.folds]
+
             # While all folds are shown, the next one is the first.
             position = (
                 numbers.index(self._session.fold)
@@ -201,6 +205,8 @@ class DataController(PageController):
         """
         if self._session.dataset is None:
             return NOTHING
+
+        # `_absence` replaces the text while the documents are being opened.
         return (
             _COMPUTING_TEXT
             if self._session.has_documents
@@ -231,6 +237,9 @@ class DataController(PageController):
         self.statistics.show_summary(
             subject, summary, fold.train if fold else None, self._rows(summary)
         )
+
+        # Have the qualities and the columns of plug-ins computed if they have
+        # changed.
         self._quality_demand.update()
         for column in self._contributed:
             column.update()
@@ -254,6 +263,7 @@ class DataController(PageController):
         contributed_values = {
             column.entry.key: column.values() for column in self._contributed
         }
+
         # Milliseconds that features cost for each document, and once for each query.
         document_costs = {} if plan_costs is None else plan_costs.per_document
         query_costs = {} if plan_costs is None else plan_costs.per_query

@@ -45,6 +45,7 @@ class DataSources(QDialog):
         self._theme = theme
         page = named(QWidget(), role="page")
         column = fill(QVBoxLayout(page), margins=(16, 16, 16, 16), spacing=10)
+
         # The file has an entry for each dataset, a table of texts.
         for source in table("features", "sources.toml")["source"]:
             column.addWidget(_card(source))
@@ -101,7 +102,10 @@ def _card(source: dict[str, str]) -> QFrame:
 
 
 def _text(text: str, role: str = "") -> PlainLabel:
-    """Return a label with a text that wraps and can be selected."""
+    """Return a label with a text that wraps and can be selected.
+
+    ``role`` is a variant of the style sheet, such as "muted".
+    """
     return named(PlainLabel(text, wraps=True, selectable=True), role=role)
 
 

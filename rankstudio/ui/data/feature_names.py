@@ -93,6 +93,9 @@ class FeatureNames(Controller):
 
         # `written` has the text that the user wrote into a cell.
         data.statistics.table.rows_model.written.connect(self._change)
+
+        # `names` is the button that reads names from a file; `row_actions`
+        # makes the context menu of a row.
         data.statistics.names.clicked.connect(self.ask)
         data.statistics.table.row_actions = self._actions
 
@@ -105,7 +108,7 @@ class FeatureNames(Controller):
         """Ask the user for a file that goes with the open data, and read it with ``read``.
 
         The dialog begins in the folder of the data; ``kinds`` is its filter.
-        Without open data nothing happens.
+        Without open data nothing happens. ``title`` is that of the dialog.
         """
         dataset = self._session.dataset
         name = (
@@ -125,6 +128,7 @@ class FeatureNames(Controller):
         dataset = self._session.dataset
         if dataset is None:
             return
+
         # A file may have groups, names or both.
         has_groups = self.groups.read(path)
         try:
@@ -142,6 +146,7 @@ class FeatureNames(Controller):
                 )
             )
             return
+
         # Names in the file replace earlier ones; other features keep theirs.
         self._keep(replace(self._notes, names={**self._notes.names, **known_names}))
 
@@ -213,6 +218,7 @@ class FeatureNames(Controller):
 
         # Session and runs use the dataset with the costs from now on.
         self._exchange(dataset, dataset.extended(costs))
+
         # The value MILLISECONDS makes a method with a parameter of costs use
         # these costs.
         cost_parameters = {
@@ -244,7 +250,11 @@ class FeatureNames(Controller):
 
     @Slot(object, str, str)
     def _change(self, row: DescribedFeature, key: str, text: str) -> None:
-        """Take over a cost or name that the user wrote into a cell of the table."""
+        """Take over a cost or name that the user wrote into a cell of the table.
+
+        ``key`` is that of the column, ``row`` the feature. For other columns,
+        nothing is done.
+        """
         if key == "cost":
             self._set_cost(row.feature_id, text)
         elif key == "name":
@@ -309,7 +319,11 @@ class FeatureNames(Controller):
         self._save(dataset)
 
     def _exchange(self, dataset: FoldedDataset, new: FoldedDataset) -> None:
-        """Replace a dataset everywhere by one that differs in names or definitions of features only."""
+        """Replace a dataset by one that differs in names or definitions of features only.
+
+        The session and the runs have ``new`` from now on; what was computed of
+        the features stays.
+        """
         self._runs.adopt([r for r in self._runs.records if r.dataset is dataset], new)
         self._data.keep_reports()
         self._session.exchange(new)
@@ -340,6 +354,7 @@ class FeatureNames(Controller):
                 ).format(feature=feature, text=text)
             )
             return
+
         # The value MILLISECONDS stands for imported costs; a typed cost ends
         # their use. Costs of 1, the default, are not stored.
         parameters = dict(self._session.plan.parameters)
@@ -378,6 +393,7 @@ class FeatureGroups(Controller):
         self._table = data.statistics.table
         self._window = parent
         self._groups: Groups = feature_groups_of(session.plan)  # before the next change
+
         # The changes that the user made here, to tell them from other changes
         # of the plan: checksum of the data, groups before and groups after the
         # change.
@@ -400,6 +416,7 @@ class FeatureGroups(Controller):
                 tr("Select rows of the feature table on the Data page first")
             )
             return
+
         # The present group of the first feature is the first one offered; "" is none.
         groups = feature_groups_of(self._session.plan)
         present_group = group_names(groups).get(rows[0].feature_id, "")
@@ -442,7 +459,11 @@ class FeatureGroups(Controller):
 
     @Slot(object, str, str)
     def _write(self, row: DescribedFeature, key: str, text: str) -> None:
-        """Take over a group that the user wrote into a cell of the table."""
+        """Take over a group that the user wrote into a cell of the table.
+
+        ``key`` is that of the column, ``row`` the feature. For other columns,
+        nothing is done.
+        """
         if key == "group":
             self._put([row], text)
 

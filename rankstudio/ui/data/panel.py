@@ -61,6 +61,7 @@ def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
     if not (read_as.qid or is_one_ranking or form.package):
         return ()
     rows = [Fact(tr("read as"), tr(form.label), tooltip=read_as_sentence(dataset))]
+
     # A format without a column of labels has the sizes of its queries in a file.
     query_title = tr("query column") if read_as.label else tr("sizes of queries")
     if form.is_joined:
@@ -240,6 +241,7 @@ def label_rows(summary: DatasetSummary) -> tuple[tuple[str, int], ...]:
     labels = summary.labels
     if len(labels) <= _MAX_LABELS:
         return tuple((f"{value:g}", count) for value, count in labels)
+
     # The positions at which six ranges of about equally many different labels
     # begin, and the end. `labels` are pairs of label and count.
     edges = [round(i * len(labels) / _MAX_LABELS) for i in range(_MAX_LABELS + 1)]
@@ -293,6 +295,7 @@ def convention_facts(
         if summary is not None
         else 0.0
     )
+
     # `known` is the published dataset that the data are, if they were recognized.
     about = convention_note(dataset.origin.known, greatest, key)
     facts = []
@@ -331,14 +334,17 @@ class DataPanel(Panel):
         self.sources = self.add_tool("info", tr("Where to get data"))
         self._dataset: FoldedDataset | None = None
         self._fold: int | None = None  # number of the shown fold; None for all
+
         # Key of the convention, and a text while documents are being opened.
         self._convention = self._opening_text = ""
+
         # Summaries by the number of the fold; None for all folds.
         self._summaries: dict[int | None, DatasetSummary] = {}
         self._name = named(
             ElidedLabel("", Qt.TextElideMode.ElideMiddle), "data-name", role="heading"
         )
         self._folds = named(Segmented(name=tr("fold"), wide=True), "data-folds")
+
         # Replaces the buttons if there are too many folds for them.
         self._fold_box = named(QComboBox(), "data-many-folds", tr("fold"))
         self._facts = KeyValue()
@@ -352,7 +358,8 @@ class DataPanel(Panel):
     def add_below(self, make: Callable[[Theme], View]) -> View:
         """Make a widget, add it below all others, and return it."""
         view = make(self._theme)
-        # above the empty space at the bottom
+
+        # Above the empty space at the bottom.
         self.body.insertWidget(self.body.count() - 1, view)
         return view
 
@@ -378,6 +385,7 @@ class DataPanel(Panel):
         ]
         if len(numbers) > 1:
             options.append((None, tr("all")))
+
         # Up to six folds have a button each; more are in a combo box, and one
         # alone needs no choice.
         self._folds.set_options(options if len(numbers) <= _MAX_FOLD_BUTTONS else [])
@@ -415,6 +423,7 @@ class DataPanel(Panel):
         self.set_caption(
             convention(key).label + (f" · {tr('scaled')}" if scaled else "")
         )
+
         # Its name in the caption leads to the entry "convention" of the glossary.
         self.link_caption("convention", convention(key).label)
         self._convention = key
@@ -427,6 +436,7 @@ class DataPanel(Panel):
             numbers = (
                 [fold.number for fold in self._dataset.folds] if self._dataset else []
             )
+
             # The entry after the folds is "all folds".
             self._fold_box.setCurrentIndex(
                 numbers.index(number) if number in numbers else len(numbers)
@@ -436,7 +446,10 @@ class DataPanel(Panel):
         self._refresh()
 
     def show_summary(self, number: int | None, summary: DatasetSummary) -> None:
-        """Take over the summary of a fold, or of all folds (None), and show it if the fold is shown."""
+        """Take over the summary of a fold, or of all folds (None), and show it if the fold is shown.
+
+        ``number`` is that of the fold.
+        """
         self._summaries[number] = summary
         if number == self._fold:
             self._refresh()
@@ -480,6 +493,7 @@ class DataPanel(Panel):
             rows = fold_facts(fold, summary, one_ranking=is_one_ranking)
         else:
             rows = all_folds_facts(self._dataset, summary)
+
         # `ABSENT` is the fact that the documents are not open. While they are being
         # opened, a text on that replaces its note.
         if self._opening_text:
@@ -533,7 +547,8 @@ class DataPanel(Panel):
     def _on_fold_box(self, index: int) -> None:
         """Show the fold of an entry of the box, by its index."""
         folds = self._dataset.folds if self._dataset else ()
-        # the last entry is "all folds"
+
+        # The last entry is "all folds".
         self._on_fold(folds[index].number if index < len(folds) else None)
 
     @Slot(object)

@@ -42,8 +42,9 @@ class ResplitController(Controller):
         self._session = session
         self._runs = runs
         self._loader = loader
-        # How the data are to be read and divided, as `reading` returns it of a
-        # plan: so a job reads them now, or has failed to. None without such a job.
+
+        # What `reading` returns of a plan: how its data are read and divided. A
+        # job reads the data so now, or has failed to. None without such a job.
         self._requested_reading: tuple[object, ...] | None = None
         self._job: Job | None = None
         session.planChanged.connect(self._follow)
@@ -69,6 +70,7 @@ class ResplitController(Controller):
                     self._job.cancel()
                 self.divided.emit()
             return
+
         # A job reads the data so, or has failed to, which is not tried again.
         if planned_reading == self._requested_reading:
             return
@@ -82,7 +84,11 @@ class ResplitController(Controller):
 
         # By the time the data are read, the plan may be another one.
         def handle(dataset: FoldedDataset) -> None:
-            """Show the data in the session, unless the plan asks for other ones now."""
+            """Show the data in the session, unless the plan asks for other ones now.
+
+            They were read as `plan` said at the request, which is
+            `planned_reading`.
+            """
             if (
                 reading(session.plan) == planned_reading
                 and session.plan.data == plan.data
@@ -99,6 +105,7 @@ class ResplitController(Controller):
                 plan.data,
                 *reading(plan),
             )
+
             # A run that only has a record of its data has no documents.
             if record.recorded is None and is_same_reading:
                 return record.dataset

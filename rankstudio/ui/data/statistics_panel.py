@@ -99,6 +99,7 @@ class DescribedFeature:
         """
         if self.quality is None:
             return ""
+
         # Shares and counts have shape (2, number of bins): all documents,
         # relevant ones.
         histogram = self.quality.histogram
@@ -174,6 +175,8 @@ def _range_text(row: DescribedFeature) -> str:
     summary = row.summary
     if summary.minimum == summary.maximum:
         return _number(summary.minimum)
+
+    # Two numbers have room only if they are short.
     return " … ".join(
         _short_number(value) for value in (summary.minimum, summary.maximum)
     )
@@ -294,6 +297,7 @@ def _single_feature_column(measure: str) -> Column:
 
     The tooltip of a cell says whether greater or smaller values are better.
     """
+    # Its key and title are the measure; numbers have four decimals.
     return Column(
         measure,
         measure,
@@ -410,6 +414,8 @@ class StatisticsPanel(Panel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Statistics"), padding=0, name="statistics-panel")
+
+        # A row is recognized by the id of its feature.
         self.table = TableView(
             theme,
             feature_columns(()),
@@ -424,6 +430,8 @@ class StatisticsPanel(Panel):
         self._headline = named(PlainLabel(wraps=True, selectable=True), role="muted")
         self._headline.setContentsMargins(12, 8, 12, 4)
         self._headline.hide()
+
+        # A button in the head of the panel.
         self.names = self.add_tool(
             "open", tr("Read feature names from a file: CSV, RankLib, Solr")
         )
@@ -458,10 +466,13 @@ class StatisticsPanel(Panel):
         self.set_caption(description)
         self._headline.setText(_headline_text(summary))
         self._headline.show()
+
+        # By default, the quality of a feature is not known (None).
         self._show_features(
             rows or [DescribedFeature(f, None, f.name) for f in summary.features]
         )
         self.sizes.set_numbers(summary.query_sizes)
+
         # The current tab stays, unless it is that of the documents and they are gone.
         index = self._tabs.currentIndex()
         self._show_documents(part)
@@ -485,8 +496,11 @@ class StatisticsPanel(Panel):
         if [c.key for c in columns] != [c.key for c in self.table.rows_model.columns]:
             self.table.set_columns(columns)
         self.table.set_rows(rows)
+
         # A narrow table hides these columns one by one, so that names have room.
         self.table.set_spare(*((key,) for key in giving_way(rows)), names=NAME_WIDTH)
+
+        # PAD is the empty space at each side of a cell; 2 pixels are the grid.
         longest_id = str(max((row.feature_id for row in rows), default=0))
         id_width = self.table.fontMetrics().horizontalAdvance(longest_id) + 2 * PAD + 2
         self.table.setColumnWidth(0, max(scaled(_ID_COLUMN.width), id_width))
@@ -635,7 +649,9 @@ class DocumentTable(QTableView):
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setShowGrid(False)
         self.setWordWrap(False)
+
         # All rows have one height, as measuring many thousands would take long.
+        # The numbers are heights and widths in pixels.
         row_header = self.verticalHeader()
         row_header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         row_header.setDefaultSectionSize(29)
@@ -662,6 +678,7 @@ class DocumentTable(QTableView):
         They are not read before the table is visible.
         """
         part = self._part
+
         # Before the first documents, the table has no model, or a model of Qt.
         old_model = self.model()
         if part is None or (
@@ -669,6 +686,7 @@ class DocumentTable(QTableView):
         ):
             return
         self.setModel(_DocumentModel(part, self))
+
         # The last column has the comments; its width is in pixels.
         self.setColumnWidth(self.model().columnCount() - 1, 420)
         if old_model is not None:

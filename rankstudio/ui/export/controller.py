@@ -134,7 +134,10 @@ class ExportController(Controller):
     def paint(
         self, paint: Callable[[], object], show: Callable[[object], object]
     ) -> None:
-        """Have a picture painted on the worker, and then pass it to a function."""
+        """Have the worker call ``paint``, which returns a picture, and then call ``show`` with the picture.
+
+        A failure is reported to the user.
+        """
         self._models.task_worker.task(
             tr("Painting the figure"), paint, on_done=show, on_error=self.failed.emit
         )
@@ -188,8 +191,10 @@ class ExportController(Controller):
                 except RankStudioError as error:
                     dialog.say(str(error), "error")
                     return
+
                 # `_remember` stores the folder of a file; any name will do.
                 self._remember(folder / "figures")
+
                 # Beside each figure is a text file with its caption.
                 n = sum(path.suffix != ".txt" for path, _ in files)
                 dialog.say(
@@ -198,6 +203,7 @@ class ExportController(Controller):
                     ).format(n=n, folder=folder)
                 )
 
+        # `paint` has the worker call `figures_of`, and passes the files to `write`.
         dialog.say(tr("Drawing the figures …"), "muted")
         request = request_of(self._models, ReportSettings())
         dialog.paint(
@@ -206,7 +212,10 @@ class ExportController(Controller):
 
     @staticmethod
     def _may_replace(dialog: FigureDialog, names: list[str]) -> bool:
-        """Ask whether to replace existing files, by their names; return the answer."""
+        """Ask whether to replace existing files, by their names; return the answer.
+
+        The question is shown over ``dialog``; it names the first of the files.
+        """
         question = tr("{name} and other files already exist. Replace them?").format(
             name=names[0]
         )

@@ -67,6 +67,8 @@ class ExportDialog(SavingDialog):
         super().__init__("export-dialog", tr("Export"), folder or Path.home(), parent)
         self._theme = theme
         self._items = tuple(items)
+
+        # Shown while the user has chosen the model by hand.
         self.choice = Chip("export-choice-chip", tr("Model chosen by hand"))
         self._list = named(QListWidget(), "export-items", tr("Content to export"))
         self._help = named(PlainLabel(wraps=True, selectable=True), role="muted")
@@ -105,6 +107,7 @@ class ExportDialog(SavingDialog):
         key = self.current.key
         self._items = tuple(items)
         keys = [item.key for item in self._items]
+
         # The list is filled row by row: the item is shown once, at the end.
         with QSignalBlocker(self._list):
             self._list.clear()
@@ -130,6 +133,7 @@ class ExportDialog(SavingDialog):
         if not item.writes or self._unavailable or path in self._writing_jobs:
             return
         paths = writer.paths(path)
+
         # `write` refuses files that are open in this window. So it is called
         # first with a function that writes nothing, before the user is asked to
         # replace files.
@@ -137,6 +141,7 @@ class ExportDialog(SavingDialog):
             path, paths
         ):
             return
+
         # A writer with `begin` takes long, and writes on the worker; then either
         # of the two functions is called. Others write at once.
         if writer.begin is not None:
@@ -167,7 +172,10 @@ class ExportDialog(SavingDialog):
         return self.tell_written(path, besides)
 
     def _fail(self, path: Path, reason: str) -> None:
-        """Show the reason why the files are not written."""
+        """Show the reason why the files of a path are not written, and hide the progress.
+
+        The job that was to write them has ended.
+        """
         self._writing_jobs.pop(path, None)
         self._hide_progress()
         self.say(reason, "error")
@@ -284,6 +292,7 @@ class ExportDialog(SavingDialog):
         self._format.clear()
         for label, suffix in item.formats:
             self._format.addItem(f"{label} ({suffix})" if suffix else label, suffix)
+
         # Format and file, the two rows of the form, are of no use for an item
         # that can only be copied.
         for row in (0, 1):
@@ -330,6 +339,7 @@ class ExportDialog(SavingDialog):
         self._replaceable_path = None
         self._abandon_check()
         self.say("", "muted")
+
         # Formats of models share suffixes, so an item with a writer for each
         # format does not follow the suffix.
         suffixes = [suffix for _, suffix in self.current.formats]

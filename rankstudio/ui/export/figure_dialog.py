@@ -85,6 +85,8 @@ class FigureDialog(SavingDialog):
         self._figures = tuple(figures)
         self.figure_box = named(choice_box(()), "figure-choice", tr("Figure"))
         self.width_box = named(choice_box(()), "figure-width", tr("Width"))
+
+        # `spaced` gives the text of a box a margin.
         self.millimetres = named(
             spaced(QDoubleSpinBox()), "figure-millimetres", tr("Width in millimetres")
         )
@@ -96,8 +98,10 @@ class FigureDialog(SavingDialog):
         self.dpi = named(spaced(QSpinBox()), "figure-dpi", tr("Dots per inch"))
         self.caption = named(QPlainTextEdit(), "figure-caption", tr("Caption"))
         self.preview = named(PlainLabel(), "figure-preview", tr("Preview"))
+
         # The preview is painted once the options have not changed for a moment.
         self._draw_timer = single_shot(_SETTLE, self._draw, self)
+
         # Qt deletes the dialog with its window, without closing it first.
         self.destroyed.connect(partial(_abandon, self._jobs))
         self._fill()
@@ -138,7 +142,10 @@ class FigureDialog(SavingDialog):
             return figure_image(figure, style, dpi), figure_bytes(figure, style, "svg")
 
         def put_on_clipboard(pictures: tuple[QImage, bytes]) -> None:
-            """Put the painted picture, a pair of image and SVG, on the clipboard, with the caption as text."""
+            """Put the painted picture, a pair of image and SVG, on the clipboard, with the caption as text.
+
+            `figure` is the one that was chosen at the request.
+            """
             image, svg = pictures
             data = QMimeData()
             data.setImageData(image)
@@ -282,6 +289,7 @@ class FigureDialog(SavingDialog):
     def _show_figure(self) -> None:
         """Show the caption of the chosen figure, and paint its preview soon."""
         figure = self._figures[max(0, self.figure_box.currentIndex())]
+
         # The box may cut the title of a figure; the tooltip has all of it.
         self.figure_box.setToolTip(plain(self.figure_box.currentText()))
         self.caption.setPlainText(figure.caption)
@@ -295,6 +303,7 @@ class FigureDialog(SavingDialog):
         For the entry "other width", the width can be typed.
         """
         preset = PRESETS.get(self.width_box.currentData())
+
         # The entry "other width" has no preset.
         self.millimetres.setEnabled(preset is None)
         if preset is not None:
@@ -319,6 +328,7 @@ class FigureDialog(SavingDialog):
         style = self.style_chosen
         ratio = self.devicePixelRatioF()
         preview_size = self.preview.contentsRect().size() * ratio  # in device pixels
+
         # The width of the figure is in points, 72 to an inch. `_PREVIEW_DPI` are the
         # dots per inch of a usual screen.
         dpi = min(72 * preview_size.width() / style.width, 2 * _PREVIEW_DPI * ratio)

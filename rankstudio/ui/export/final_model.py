@@ -84,6 +84,7 @@ def final_model_item(
     label = tr("Final model (all queries)")
     stem = f"{stem}-final-model"
     about = tr("One model, trained on all queries of all parts.")
+
     # An item without a model lists all formats, with the reason why none can be
     # written; its writers do nothing.
     formats = _format_suffixes(is_linear=True)
@@ -93,10 +94,12 @@ def final_model_item(
         return ExportItem(
             key, label, about, formats, stem, unavailable=reason, writers=writers
         )
+
     # The plan of the record names the data by the path at which they are here.
     result = replace(
         record.result, plan=record.result.plan.changed(data=record.plan.data)
     )
+
     # Models of all folds are of one kind; that of the first fold tells whether
     # they are linear. The final model itself is trained once it is written.
     step = result.folds[0].chosen.step
@@ -133,7 +136,7 @@ def _reason_unavailable(session: Session, record: RunRecord | None) -> str:
     from rankstudio.engine.experiment.refit import check_refit  # noqa: PLC0415 - brings kernels
 
     try:
-        # Called for its error only.
+        # Called for its error: such a run may have no final model.
         check_refit(
             record.plan, finished=record.result is not None and record.result.complete
         )
@@ -175,6 +178,7 @@ def _quality_sentence(result: RunResult | None, name: str) -> str:
         return tr("Its quality is not measured yet.")
     means = measure_summary(result.plan, result.folds).means
     name = name if name in means else next(iter(means), "")
+
     # Runs are grouped by what makes their means comparable: so the group of this
     # run alone says on which part of the data its means were measured.
     group = comparable_groups({0: result})[0]
@@ -183,6 +187,8 @@ def _quality_sentence(result: RunResult | None, name: str) -> str:
         return tr("No measure of the run estimates its quality: {part}.").format(
             part=part.label
         )
+
+    # The extent is the folds and queries, as text.
     text = tr("Estimated quality: {name} {mean:.4f} ({part}, {extent}).")
     return text.format(
         name=name, mean=means[name], part=part.label, extent=group.extent
@@ -232,7 +238,8 @@ def _format_writers(
 
     Each writer trains the final model first, unless another one already has.
     CSV needs a weight for each feature, which only a linear model has.
-    ``result`` is that of the run, and ``dataset`` the run's data.
+    ``result`` is that of the run, and ``dataset`` the run's data. The worker
+    trains and writes; ``feature_set`` defines the features for a search engine.
     """
     from rankstudio.engine.export.formats.registry import model_formats  # noqa: PLC0415 - brings the formats
 
@@ -285,8 +292,10 @@ def _begin_training(
     notes: list[str] = []
 
     def work(_: CancelFlag) -> Iterator[WorkProgress | str]:
-        """Yield the progress, then the sentence at the end."""
+        """Train the model and write it to `path`: yield the progress, then the sentence at the end."""
         model = yield from final.steps()
+
+        # All of the work is done but the writing.
         yield WorkProgress(tr("writing {name}").format(name=path.name), 1.0)
         yield " ".join(
             filter(None, (_choice_of_model_sentence(plan, model), save(path, model)))
@@ -298,11 +307,13 @@ def _begin_training(
             notes.append(message)
 
     def end(outcome: Outcome) -> None:
-        """Call one of the two functions of the caller."""
+        """Call `failed` with the reason of a failure, else `on_done` with the sentence."""
         failed(outcome.text) if outcome.ending is Ending.FAILED else on_done(
             " ".join(notes)
         )
 
+    # With `gives_way`, the worker carries out other waiting jobs between the
+    # steps of this one, which takes long.
     job = Job(
         tr("Training the final model"),
         work,
@@ -342,7 +353,11 @@ def _save_in_format(
     path: Path,
     model: Model,
 ) -> str:
-    """Write a model in the format of another program, and return a sentence on how the written file ranks."""
+    """Write a model in the format of another program, and return a sentence on how the written file ranks.
+
+    It ranks documents of ``dataset``. ``feature_set`` defines the features for
+    a search engine; None for no definitions.
+    """
     from rankstudio.engine.experiment.model_data import parts_to_try  # noqa: PLC0415 - on the worker only
 
     return save_and_compare(

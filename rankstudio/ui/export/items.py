@@ -63,11 +63,15 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
     session = models.session
     current = models.current
     pages = sections.pages.values()
+
     # File names begin with the name of the data. `portable` makes the model in
     # the form in which it is written; it is called only once the user saves the
     # model.
     name = file_stem(session.dataset.name if session.dataset else "rankstudio")
     model = current.model
+
+    # The first reason is always a sentence, and is used if there is no model;
+    # the second is "" if the model can be written.
     reason_for_absence = no_model_reason(session, current)
     reason = _reason_without_model(model, reason_for_absence)
     portable = partial(_portable_model, session, current, model)
@@ -119,11 +123,16 @@ def plot_figures(models: Models, sections: Sections) -> list[tuple[Plot, Figure]
 
 
 def plot_figure(models: Models, plot: Plot) -> Figure:
-    """Return the content of a plot as a figure, with a caption that names the source of the numbers."""
+    """Return the content of a plot as a figure, with a caption that names the source of the numbers.
+
+    If the plot shows no run, it is the plot's own caption. ``models`` has the
+    data and the runs.
+    """
     plot.flush()  # draws changes of the last milliseconds, which wait for a redraw
     shared = plot.shared
     figure = plot.figure()
     dataset = models.session.dataset
+
     # Label and title, once if they are equal.
     title = ": ".join(
         dict.fromkeys(
@@ -280,7 +289,8 @@ def _portable_model(
 ) -> PortableModel:
     """Return the chosen model in the form in which models are written, with its measures.
 
-    These are the measures on validation and test data.
+    These are the measures on validation and test data. ``session`` has the open
+    data, and ``current`` the measures on test data.
     """
     from rankstudio.engine.experiment.reports import portable_model  # noqa: PLC0415 - brings kernels
 
@@ -302,10 +312,14 @@ def _run_item(record: RunRecord | None, session: Session, name: str) -> ExportIt
 
     Folds that are finished can be exported before the run is. Results on a
     sealed test part cannot be exported. The folder's name begins with ``name``.
+    ``record`` is the shown run, None without one.
     """
 
     def write(path: Path) -> None:
-        """Write the results of the run, or of its finished folds, into the folder ``path``."""
+        """Write the results of the run, or of its finished folds, into the folder ``path``.
+
+        `record` is the run.
+        """
         from rankstudio.engine.experiment.reports import write_results  # noqa: PLC0415 - brings kernels
         from rankstudio.engine.experiment.runner import collect  # noqa: PLC0415 - brings kernels
         from rankstudio.engine.support.files import make_folder  # noqa: PLC0415 - first needed here
@@ -379,11 +393,13 @@ def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
     def begin(
         path: Path, on_done: Callable[[str], object], failed: Callable[[str], object]
     ) -> Job:
-        """Submit a job that writes the figure of the plot, and a text file with its caption.
+        """Submit a job that writes the figure of `plot`, and a text file with its caption.
 
-        One of the two functions is called at the end.
+        ``on_done`` or ``failed`` is called at the end. `paths` returns the
+        paths of both files.
         """
         label = tr("Writing {name}").format(name=path.name)
+
         # A plot of its own source (not of the shown data) has a caption that
         # says so, and needs no heading.
         figure = plot_figure(models, plot)
@@ -523,7 +539,8 @@ def feature_set_item(
     """Return the item of the imported feature set, reduced to the features of the current model.
 
     File names begin with ``stem``. ``absent`` is the reason why there is no
-    current model, if there is none.
+    current model, if there is none. ``selected`` is the current model, None
+    without one.
     """
     # The text of the file, or the reason why there is none.
     feature_set = dataset.extension(FeatureSet) if dataset is not None else None
@@ -622,7 +639,8 @@ def _model_writer(
     It also verifies that the written file ranks as the model does. A format of
     RankStudio itself is written at once and verified on the worker. A format of
     another package (``form.package``) does both on the worker, as its code may
-    take long.
+    take long. ``portable`` returns the model in the form in which models are
+    written, and ``feature_set`` defines the features for a search engine.
     """
 
     def paths(path: Path) -> Sequence[Path]:
@@ -635,13 +653,15 @@ def _model_writer(
         return [selected.fold.test or selected.fold.vali or selected.fold.train]
 
     def write(path: Path) -> None:
-        """Write the model to a path."""
+        """Write the model to a path, in the format `form`."""
         save_model_form(portable(), form, path, trial_parts(), feature_set)
 
     def check(path: Path, say: Callable[[str], object]) -> Job:
         """Submit a job that ranks with the written file, and return the job.
 
         ``say`` is called with a sentence on the outcome, or with the error.
+        `portable` returns the model, and `form` is its format; both rank the
+        documents of `trial_parts`.
         """
         return worker.task(
             tr("Verifying {name}").format(name=path.name),
@@ -659,7 +679,8 @@ def _model_writer(
         """Submit a job that writes the model and verifies the file, and return the job.
 
         ``on_done`` is called with a sentence on the outcome, ``failed`` with an
-        error.
+        error. `portable` returns the model, and `form` is its format; both rank
+        the documents of `trial_parts`.
         """
         return worker.task(
             tr("Writing {name}").format(name=path.name),
@@ -707,7 +728,8 @@ def selected_data_item(
     absent : str
         Reason why there is no current model, if there is none.
     """
-    # An item that is not available lists the formats of a single file.
+    # An item that is not available has no description, and lists the formats of
+    # a single file.
     dataset = session.dataset
     label = tr("Data with the selected features")
     key = "selected-data"
@@ -801,18 +823,18 @@ def _dataset_writers(
     ) -> Job:
         """Submit a job that writes the data in a format, and return the job.
 
-        At its end, ``on_done`` is called with a sentence on what the format
-        cannot store, or ``failed`` with an error.
+        `files` returns the files to write. At the end, ``on_done`` is called
+        with a sentence on what the format cannot store, or ``failed`` with an
+        error.
         """
         losses: dict[str, None] = {}  # a set that keeps the order
 
         def work(_: CancelFlag) -> Iterator[WrittenPart]:
-            # One file after the other, so that writing can be stopped.
-            """Write the files, and yield each one that is written."""
+            """Write the files one after the other, so that writing can be stopped; yield each written one."""
             return files(form, path).save()
 
         def end(outcome: Outcome) -> None:
-            """Report the end of writing, or its failure, to the caller."""
+            """Call `failed` with an error, or else `on_done` with a sentence on the losses."""
             if outcome.ending is Ending.FAILED:
                 failed(outcome.text)
             else:
@@ -832,7 +854,11 @@ def _dataset_writers(
 
 
 def _losses_sentence(form: DataFormat, lost: Sequence[str]) -> str:
-    """Return a sentence on what a data format cannot store, apart from feature names."""
+    """Return a sentence on what a data format cannot store; "" for nothing.
+
+    ``lost`` names what a file has lost. Names of features are left out, as they
+    are in another file.
+    """
     losses = [tr(loss) for loss in lost if loss != "names of features"]
     text = tr("{form} does not store: {lost}.")
     return text.format(form=tr(form.label), lost=", ".join(losses)) if losses else ""

@@ -66,7 +66,11 @@ def save_and_compare(
     parts: Sequence[RankingDataset],
     feature_set: FeatureSet | None = None,
 ) -> str:
-    """Write a model in a format of another program, and return a sentence on how the written file ranks."""
+    """Write a model in a format of another program, and return a sentence on how the written file ranks.
+
+    ``parts`` are the documents that it ranks, and ``feature_set`` defines the
+    features for a search engine.
+    """
     save_model_form(model, form, path, parts, feature_set)
     return compare_rankings(model, form, path, parts, feature_set)
 

@@ -102,7 +102,7 @@ class CrashReports:
 
     def forget(self) -> None:
         """Remove the report, after the user has seen it."""
-        # a report that cannot be removed is shown again at the next start
+        # A report that cannot be removed is shown again at the next start.
         with suppress(OSError):
             self.path.unlink()
 

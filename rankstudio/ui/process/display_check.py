@@ -42,6 +42,7 @@ def why_no_window() -> str | None:
         )
     if not sys.platform.startswith("linux"):
         return None
+
     # Without a choice, Qt needs the display of X11 or of Wayland.
     chosen = os.environ.get("QT_QPA_PLATFORM", "")
     if (
@@ -90,10 +91,12 @@ def _load_failures(binary: Path) -> list[str]:
     error = _load_error(str(binary))
     if error is None or not binary.exists():
         return []
+
     # The error names the missing library; other errors are not about libraries.
     first = re.match(r"(\S+\.so[.\d]*): cannot open shared object file", error)
     if first is None:
         return []
+
     # The loader names one missing library at a time; to find the others, all
     # that the binary mentions are tried.
     mentioned = _mentioned_libraries(binary)
@@ -115,6 +118,7 @@ def _mentioned_libraries(binary: Path) -> set[str]:
             content = waiting.pop().read_bytes()
         except OSError:
             continue
+
         # Names are such as "libxcb.so.1", and end with a zero byte.
         for raw in set(re.findall(rb"lib[\w.+-]+?\.so(?:\.\d+)*(?=\0)", content)):
             name = raw.decode("ascii", "replace")
@@ -189,6 +193,7 @@ def _unreachable_display() -> str | None:
         xcb = ctypes.CDLL("libxcb.so.1")
     except OSError:
         return None
+
     # The types of the C functions: by default, a pointer would be cut to 32 bits.
     xcb.xcb_connect.restype = ctypes.c_void_p
     xcb.xcb_connect.argtypes = (ctypes.c_char_p, ctypes.c_void_p)

@@ -87,6 +87,7 @@ def save_as(
     name, chosen = QFileDialog.getSaveFileName(widget, title, suggested, filters)
     if not name:
         return
+
     # The dialog returns the chosen filter, such as "CSV (*.csv)": its suffix is
     # added to a name without one.
     chosen_suffix = chosen.partition("*")[2].rstrip(")")

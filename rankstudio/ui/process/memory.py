@@ -142,6 +142,7 @@ def collect_due(
     begin = clock()
     if _OLDEST in due and begin - last.ended < _REST * last.took:
         due.remove(_OLDEST)
+
     # Other code holds the lock `HOLD` while no collection may begin; then a
     # later call collects.
     if not due or not HOLD.acquire(blocking=False):

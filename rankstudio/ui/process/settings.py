@@ -98,6 +98,7 @@ class Settings:
             for key in self._store.allKeys()
             if (value := self._read(key)) is not None
         }
+
         # Set if changes are written on another thread.
         self._writer: _BackgroundWriter | None = None
 
@@ -180,6 +181,7 @@ class Settings:
     def recent(self) -> tuple[str, ...]:
         """The files and folders opened last, latest first."""
         value = self._value("recent")
+
         # QSettings reads a list of one text as a text.
         paths = [value] if isinstance(value, str) else value
         if not isinstance(paths, list):
@@ -301,22 +303,27 @@ class _BackgroundWriter(QObject):
     def __init__(self, store: _Store) -> None:
         super().__init__()
         self._store = store
+
         # Changes that wait until the thread has finished writing: values by keys.
         self._waiting_changes = dict[str, Any]()
         self._is_writing = False
         self._thread = QThread()
         self._thread.setObjectName("settings")
+
         # Two QSettings of one file share their values. So this one, which
         # belongs to the thread, writes the changes that are made in the store.
         self._disk = QSettings(store.fileName(), store.format())
+
         # A timer of the thread, which runs out once the thread has written.
         self._written_timer = QTimer(singleShot=True, interval=0)
         self._written_timer.timeout.connect(self._go_on)
         for member in (self._disk, self._written_timer):
             member.moveToThread(self._thread)
+
             # Only its own thread may stop the timer and delete both.
             self._thread.finished.connect(member.deleteLater)
         self._thread.start()
+
         # Writes all changes of a turn of the event loop together.
         self._write_timer = single_shot(0, self._write, self)
 

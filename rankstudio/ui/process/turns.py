@@ -72,10 +72,12 @@ class Turns(QObject):
         while self._waiting:
             function = self._waiting.popleft()
             owner = getattr(function, "__self__", None)
+
             # Qt may have deleted the widget whose method waits, although Python
             # still has a reference.
             if isinstance(owner, QObject) and not isValid(owner):
                 continue
+
             # The timer for the rest is started before the call, which may fail.
             if self._waiting:
                 self._timer.start()

@@ -507,8 +507,8 @@ class Actions:
     ) -> None:
         self._actions: dict[str, QAction] = {}
 
-        # Both by the keys of their commands; a submenu has no action of its
-        # own.
+        # Actions and submenus are by the keys of their commands. A submenu has no
+        # action.
         self.submenus: dict[str, QMenu] = {}
         self.plugin_commands = () if parts is None else tuple(_plugin_commands(parts))
         self.menus = menus_with(contributed)
@@ -546,7 +546,10 @@ class Actions:
             self._actions[key].setEnabled(is_enabled)
 
     def rename(self, key: str, text: str) -> None:
-        """Give a command another text, with ``&`` before the letter of its mnemonic."""
+        """Give a command another text, with ``&`` before the letter of its mnemonic.
+
+        ``key`` is that of the command.
+        """
         if self._actions[key].text() != text:
             self._actions[key].setText(text)
             self._actions[key].setIconText(text.replace("&", ""))
@@ -562,7 +565,10 @@ class Actions:
     def _add_action(
         self, command: Command, menu: QMenu, window: QMainWindow, theme: Theme
     ) -> None:
-        """Add the action of a command to a menu."""
+        """Make the action of a command, and add it to a menu.
+
+        The window owns the action, whose icon has the colors of the theme.
+        """
         action = QAction(command.text, window)
         action.setObjectName(command.key)
         if command.shortcuts:
@@ -643,6 +649,7 @@ def enabled_commands(models: Models) -> dict[str, bool]:
 
     # Pinned and banned features are parameters of selectors only.
     can_pin = has_model and "pinned" in models.session.plan.parameters
+
     # Documents may be missing if only the results of a study are open, and the
     # plan may want other folds or other values than those that were read.
     is_ready = models.session.has_documents and models.session.data_match_plan
@@ -652,8 +659,9 @@ def enabled_commands(models: Models) -> dict[str, bool]:
     undo = models.session.undo
     is_paused = current_run is not None and current_run.state is RunState.PAUSED
 
-    # A step begins a paused run, or continues one. Left-out measures cannot be
-    # switched off while the plan selects by them (`brought`).
+    # A step begins a run, or continues a paused one. The command "left_out"
+    # shows measures on queries that are left out of training. It cannot be
+    # switched off while the plan selects by such a measure (`brought`).
     return {
         **dict.fromkeys(_ON_DATA, has_data),
         "export_table": any(

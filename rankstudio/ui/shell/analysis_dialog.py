@@ -218,7 +218,7 @@ class AnalysisDialog(QDialog):
         if dataset is not None:
             self.section.set_features(dataset.feature_ids, dataset.feature_names)
 
-        # Fields that are hidden now may be shown after an edit.
+        # All fields are aligned, as hidden ones may be shown after an edit.
         fields = list(self.section.fields.values())
         if fields:
             align_labels(fields)
@@ -346,7 +346,10 @@ class AnalysisDialog(QDialog):
 
     @Slot(str)
     def _fail(self, sentence: str) -> None:
-        """Show why the computation failed, with a hint if it needs the sealed test part."""
+        """Show why the computation failed, with a hint if it needs the sealed test part.
+
+        ``sentence`` is the error.
+        """
         asks_for_test = (
             self._models.session.sealed and Part.TEST.value in self._values().values()
         )
@@ -470,19 +473,28 @@ def _data_subject(data: RankingDataset) -> tuple[Any, ...]:
 
 
 def _dataset_subject(dataset: FoldedDataset, sealed: bool) -> tuple[Any, ...]:
-    """Return the subject of an analysis of folds, without sealed test parts."""
+    """Return the subject of an analysis of folds, without sealed test parts.
+
+    ``sealed`` says whether the test parts are sealed; else nothing is left out.
+    """
     return (sealed_data(dataset) if sealed else dataset,)
 
 
 def _plan_subject(plan: Plan, dataset: FoldedDataset, sealed: bool) -> tuple[Any, ...]:
-    """Return the subject of an analysis of a plan: the plan and its data, without sealed test parts."""
+    """Return the subject of an analysis of a plan: the plan and its data, without sealed test parts.
+
+    ``sealed`` says whether the test parts are sealed; else nothing is left out.
+    """
     return plan, sealed_plan_data(plan, dataset) if sealed else dataset
 
 
 def _run_subject(
     result: RunResult, dataset: FoldedDataset, sealed: bool
 ) -> tuple[Any, ...]:
-    """Return the subject of an analysis of a run: its result and its data, without sealed test parts."""
+    """Return the subject of an analysis of a run: its result and its data, without sealed test parts.
+
+    ``sealed`` says whether the test parts are sealed; else nothing is left out.
+    """
     return (sealed_run(result), sealed_data(dataset)) if sealed else (result, dataset)
 
 
@@ -494,5 +506,5 @@ def _table_note(table: AnalysisTable, warnings: Sequence[str]) -> str:
 
 
 def _row_cell(number: int, row: Sequence[Any]) -> Any:
-    """Return a cell of a row."""
+    """Return the cell of a row at a position, from 0."""
     return row[number]

@@ -102,7 +102,7 @@ class CommandPalette(QDialog):
         super().__init__(parent, Qt.WindowType.Popup)
         named(self, "command-palette", tr("find anything"), role="palette")
         self._entries = entries
-        self._search = search
+        self._search = search  # returns further entries for a typed text
         self._matches: list[PaletteEntry] = []  # one for each row of the list
         self.field = named(
             QLineEdit(),

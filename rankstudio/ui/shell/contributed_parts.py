@@ -210,6 +210,9 @@ class ContributedParts:
 def _call(
     show_page: Callable[[str], object], page: str, slot: Callable[[], object]
 ) -> None:
-    """Show a page, and then call the function of a command."""
+    """Show a page, and then call the function of a command.
+
+    ``page`` is the key of the page, and ``slot`` the function.
+    """
     show_page(page)
     slot()

@@ -90,7 +90,7 @@ class _Pages(QTextBrowser):
         ratio = self.devicePixelRatioF()
 
         # The scroll bar appears only after the pictures of a long page are
-        # there, so its width is always left free.
+        # there, so its width is always left free, and 2 pixels more.
         bar_width = self.verticalScrollBar().sizeHint().width()
         page_width = self.contentsRect().width() - bar_width - 2 * _PAGE_MARGIN - 2
 

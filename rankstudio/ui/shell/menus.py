@@ -174,7 +174,7 @@ class Menus(QObject):
         menu = self._actions.submenus["recent"]
         menu.clear()
         for path in self._settings.recent:
-            # the root folder has no name
+            # The root folder has no name.
             action = menu.addAction(Path(path).name or path)
             action.setToolTip(plain(path))
 
@@ -218,14 +218,16 @@ class Menus(QObject):
     def toggle_theme(self) -> None:
         """Change from the light to the dark theme, or back."""
         self._theme.set_mode("light" if self._theme.dark else "dark")
-        # the theme does not emit `changed` if the system's theme is the same as
-        # the chosen one
+
+        # The theme does not emit `changed` if the system's theme is the same as
+        # the chosen one.
         self._fill()
 
     @Slot()
     def _fill(self) -> None:
         """Fill the menus of choices, and mark the current measure, theme, language and convention."""
-        # The measures of the plan come first, then those of the catalog, each once.
+        # The measures of the plan come first, then those of the catalog (`offered`),
+        # each once.
         plan = self._session.plan
         measure_name = self._session.measure
         names = dict.fromkeys((*plan.evaluated, *offered(), measure_name))

@@ -54,6 +54,8 @@ class PluginPanel(Panel):
         entry: WindowPage | WindowPanel,
         loaded: LoadedPlugin,
     ) -> None:
+        # The caption of the panel is the name of the package. Without padding (0),
+        # the widget fills the panel.
         super().__init__(
             theme, entry.label, loaded.package, 0, name=f"plugin-{entry.key}"
         )
@@ -238,6 +240,7 @@ class PluginParts(QObject):
 
         # A page without a controller, or whose controller failed, is one panel.
         panel = PluginPanel(self._theme, self._models, entry, loaded)
+
         # The panel has stretch factor 1 and a width of 900 pixels at first.
         return Page(f"plugin-{entry.key}", row(f"plugin-{entry.key}", (panel, 1, 900)))
 
@@ -283,7 +286,8 @@ def _with_existing_icon(entry: WindowPage) -> WindowPage:
     """Return a plug-in's page with translated texts, and with the default icon if its own does not exist."""
     entry = replace(entry, label=tr(entry.label), summary=tr(entry.summary))
 
-    # The drawing is read for its error only.
+    # The drawing is read for its error only: the second argument is a color,
+    # and any text will do.
     try:
         svg(entry.icon, entry.icon)
     except OSError:

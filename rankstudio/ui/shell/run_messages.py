@@ -43,10 +43,10 @@ class RunMessages(QObject):
         # Messages that the user has not closed, by the number of the run.
         self._messages: dict[int, tuple[str, Level]] = {}
 
-        # numbers of runs whose warning has hidden itself
+        # Numbers of runs whose warning has hidden itself.
         self._read_keys: set[int] = set()
 
-        # number of the run whose message was shown last
+        # Number of the run whose message was shown last.
         self._message_key: int | None = None
         self._note_text = ""  # text of the last `note`
 
@@ -70,7 +70,7 @@ class RunMessages(QObject):
         if record.state is RunState.FAILED:
             self._messages[record.key] = record.failure, "error"
         elif notes := (
-            # What the run noted, and choices that the results do not decide.
+            # What the run noted, and notes on folds whose models all rank alike.
             *record.notes,
             *undecided_notes(record.plan, tuple(record.folds.values())),
         ):

@@ -64,7 +64,7 @@ class Sections(QObject):
 
         # Some panels get a button that chooses the model which the user inspects
         # there. `choosing` returns these panels, and for each a function that
-        # returns whether a model is inspected now.
+        # returns whether a model is inspected now. At first there is none: ().
         self.choose_buttons = ChooseButtons(models.current, models.session, (), self)
         for controller in self.controllers.values():
             for panel, inspects in controller.choosing():
@@ -169,6 +169,9 @@ class Sections(QObject):
             for controller in self.controllers.values()
             for key, head in controller.heads.items()
         }
+
+        # `_panels_of` yields the panels that other pages and plug-ins add. Heads
+        # are above the contents, and feet below.
         contents = {
             key: controller.lay_out(self._panels_of)
             for key, controller in self.controllers.items()
@@ -196,7 +199,7 @@ class Sections(QObject):
         yield from self.contributed.panels_of(column)
 
     def _plugin_page(self, key: str) -> Page:
-        """Make the page of a plug-in."""
+        """Make the page of a plug-in, by the page's key."""
         return self.plugin_parts.page(key, self.contributed, self._own_controllers())
 
     def _own_controllers(self) -> list[Controller]:

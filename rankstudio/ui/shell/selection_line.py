@@ -109,11 +109,17 @@ class SelectionLine(QWidget):
         self._fit()
 
     def text(self, key: str) -> str:
-        """Return the full text of a part; "" if the part is not shown."""
+        """Return the full text of a part; "" if the part is not shown.
+
+        ``key`` is the part's key in `PARTS`.
+        """
         return self._parts[key].text if key in self._parts else ""
 
     def menu(self, key: str) -> PickMenu:
-        """Fill and return the menu of a part."""
+        """Fill and return the menu of a part.
+
+        ``key`` is the part's key in `PARTS`.
+        """
         menu = self._buttons[key].menu()
         assert isinstance(menu, PickMenu)
         self._fill(key)
@@ -140,6 +146,7 @@ class SelectionLine(QWidget):
         ``key`` is the part's key in `PARTS`; ``description`` says what the part
         is.
         """
+        # The description is the name for screen readers, and the tooltip.
         button = named(
             QPushButton(), f"selection-{key}", description, description, "quiet"
         )
@@ -305,6 +312,7 @@ class SelectionController(QObject):
             )
 
             # A path of iterations ends in one model, and has no size to choose.
+            # The x of other models is their size or round.
             if (
                 model.path.step_kind is not StepKind.ITERATIONS
                 and len(model.path.steps) > 1
@@ -402,7 +410,6 @@ class SelectionController(QObject):
         elif part == "fold":
             self._session.choose_fold(value if isinstance(value, int) else None)
         elif part == "run" and isinstance(value, int):
-            # This shows another run, with its data and its plan.
             # This shows another run, with its data and its plan.
             look_at(self._session, self._runs, self._runs.record(value))
         elif part == "parameters":

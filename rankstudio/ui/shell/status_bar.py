@@ -39,7 +39,7 @@ class StatusBar(QStatusBar):
 
     def __init__(self, stored: Callable[[], datetime | None] = lambda: None) -> None:
         super().__init__()
-        self._stored_at = stored
+        self._stored_at = stored  # returns when a result was last stored
         self._plan_saved_at = datetime.min  # not saved yet
         self.setObjectName("status-bar")
         self.setSizeGripEnabled(False)
@@ -102,15 +102,15 @@ class StatusBar(QStatusBar):
         self._preparation = sentence
 
     def show_run(self, record: RunRecord | None, waiting: int) -> None:
-        """Show the state of a run, and how many runs wait.
+        """Show the state of a run, and how many others wait (``waiting``).
 
-        None changes nothing.
+        Without a run (None), the shown sentence stays.
         """
         if record is not None:
             self.say(run_text(record, waiting))
 
     def show_workers(self, busy: int) -> None:
-        """Show how many threads work."""
+        """Show how many threads compute (``busy``); nothing for 0."""
         self._workers.setText(
             trn("{n} worker", "{n} workers", busy).format(n=busy) if busy else ""
         )
@@ -121,7 +121,10 @@ class StatusBar(QStatusBar):
 
     @Slot(int)
     def show_messages(self, count: int) -> None:
-        """Show how many messages are kept."""
+        """Show how many messages are kept (``count``), on the button that shows them again.
+
+        The button is hidden for 0.
+        """
         self.messages.setText(trn("{n} message", "{n} messages", count).format(n=count))
         self.messages.setVisible(bool(count))
 

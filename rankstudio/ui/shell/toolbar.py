@@ -41,9 +41,9 @@ class ActionButton(QPushButton):
     ) -> None:
         super().__init__()
         self._action = action
-        self._has_text = texted
+        self._has_text = texted  # whether the name is shown beside the icon
         self._is_compact = False  # whether the text is hidden for lack of width
-        self._has_own_icon = own_icon
+        self._has_own_icon = own_icon  # whether not to take over the action's icon
         self.setObjectName(f"tool-{action.objectName()}")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.clicked.connect(action.trigger)

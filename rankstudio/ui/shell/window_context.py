@@ -75,10 +75,10 @@ class WindowContext(QObject):
         super().__init__(parent)
         self._models = models
         self._theme = theme
-        self._host = host
+        self._host = host  # the panel around the widget of the plug-in
         self._callbacks: list[Callable[[], object]] = []
 
-        # whether something changed while the widget was hidden
+        # Whether something changed while the widget was hidden.
         self._missed_changes = False
         self._background = Background(self)
 
@@ -260,9 +260,8 @@ class Background(QObject):
     ) -> None:
         """Call a function on a thread; then pass its result to ``show``, or its error to ``fail``.
 
-        A later call of `compute` replaces this one, whose result is then dropped.
-
-        Both are called on the window's thread.
+        ``show`` and ``fail`` are called on the window's thread. A later call of
+        `compute` replaces this one, whose result is then dropped.
         """
         self._latest += 1
         self._show = show
@@ -292,7 +291,11 @@ class Background(QObject):
 
     @Slot(int, object, object)
     def _deliver(self, number: int, result: Any, problem: BaseException | None) -> None:
-        """Pass on the result or the error of the latest call; ignore those of earlier calls."""
+        """Pass on the result or the error of the latest call; ignore those of earlier calls.
+
+        ``number`` is that of the call; ``problem`` is the error, None for a
+        result.
+        """
         if number != self._latest:
             return
         if problem is not None:

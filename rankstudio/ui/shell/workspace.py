@@ -64,6 +64,8 @@ class PageRail(ButtonChoice):
         self._keys = [page.key for page in pages]
         self._hidden_keys = {page.key for page in pages if not page.on_rail}
         column = fill(QVBoxLayout(self), margins=(6, 8, 6, 8), spacing=3)
+
+        # The group of the base class lets only one button be checked.
         for position, page in enumerate(pages[:_MAX_BUTTONS]):
             button = self._button(page, position + 1)
             self._group.addButton(button, position)
@@ -102,7 +104,7 @@ class PageRail(ButtonChoice):
         """Show or hide the button of a page, by the page's key.
 
         Pages after the first eleven have no button. For them, it is only noted
-        whether the user wants one.
+        whether the user wants one. ``is_shown`` says whether to show it.
         """
         button = self._group.button(self._keys.index(key))
         if button is not None:
@@ -192,9 +194,9 @@ class Workspace(QWidget):
         named(self, "workspace", role="ground")
         self._pages = pages
         self._theme = theme
-        self._make = make
+        self._make = make  # makes the page of a key that is not in `pages`
         self._settings: Settings | None = None  # set by `restore`
-        self.parts = parts
+        self.parts = parts  # pages and panels of plug-ins
         self.entries = (*PAGES, *(parts.entries if parts is not None else ()))
         self.rail = PageRail(theme, self.entries)
         self._stack = QStackedWidget()
@@ -242,9 +244,9 @@ class Workspace(QWidget):
         return tuple(page for page in self.entries if not page.on_rail)
 
     def show_on_rail(self, key: str, *, is_shown: bool) -> None:
-        """Show or hide the button of a page on the rail.
+        """Show or hide the button of a page on the rail, by the page's key.
 
-        If a shown page loses its button, show the first.
+        If the page that is shown loses its button, show the first page.
         """
         if is_shown != self.rail.has_button(key):
             self.rail.show_button(key, is_shown=is_shown)

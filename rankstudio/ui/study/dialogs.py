@@ -430,7 +430,8 @@ class ColumnsDialog(QDialog):
     def columns(self) -> DataColumns:
         """Return the columns as the user has chosen them."""
         # A column is its position in `names`, -1 for none. A column without a name
-        # in the file has "" there, and cannot be left out by name.
+        # in the file has "" there, and cannot be left out by name. `_judges` are
+        # columns of labels, too.
         names = self._preview.names
         chosen = self._chosen_roles()
         role_columns = {*self._roles(), *self._judges}
@@ -442,7 +443,8 @@ class ColumnsDialog(QDialog):
 
         # Two columns of a file may have one name. If one of them is a feature
         # and the other is left out, the features have to be listed, as leaving
-        # out the name would leave out both.
+        # out the name would leave out both. Here, a repeated name has a number,
+        # which `original_names` removes.
         originals = original_names(names)
         left_out_names = set(left_out)
         name_is_ambiguous = any(originals[i] in left_out_names for i in features)
@@ -542,8 +544,8 @@ class ColumnsDialog(QDialog):
     def _preselect_roles(self, specified: DataColumns) -> None:
         """Select the role of each column as it is specified, or as the column's name suggests.
 
-        The roles are query, label, part, document, further judge and feature. A
-        column of text is not a feature.
+        The roles are query, label, part (such as training or test), document,
+        further judge and feature. A column of text is not a feature.
         """
         preview = self._preview
         self._no_queries.setChecked(specified.no_queries)
@@ -644,6 +646,8 @@ class ColumnsDialog(QDialog):
             margins=(16, 14, 16, 14),
             spacing=10,
         )
+
+        # `_is_missing` is a check box: read the text in question as missing.
         fill(column, self._is_missing, (frame, 1), feature_row, self._buttons)
 
     def _comment(self) -> int | None:

@@ -183,8 +183,8 @@ class MethodFiles(Controller):
             """Call `then` if there was no error; else ask for permission, or report the error.
 
             The work returns its error instead of raising it. With the
-            permission, the enclosing method is called again; the names are its
-            parameters.
+            permission, the enclosing method is called again. `keys`, `folder`,
+            `then` and `allowed` are its parameters.
             """
             self._end()
             if error is None:
@@ -224,6 +224,7 @@ class MethodFiles(Controller):
         """Show the additions of the file at ``path``, in a message and in the plan.
 
         The plan gets a method, or a measure if the file has no method.
+        ``entries`` are the additions.
         """
         self._end()
         names = ", ".join(entry.label for entry in entries)
@@ -295,7 +296,7 @@ class MethodFiles(Controller):
         That is the new version of the present method, or else the first method.
         A new version keeps the values of the parameters that it still has. The
         keys of the methods are remembered, by which the next version is
-        recognized.
+        recognized. ``entries`` are the methods of the file.
         """
         old_keys = self._method_keys.get(path, ())
         self._method_keys[path] = tuple(entry.key for entry in entries)

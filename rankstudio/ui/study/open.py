@@ -171,7 +171,10 @@ class OpenController(Controller):
         return str(Path(recent[0]).parent if recent else Path.home())
 
     def _choose(self, parent: QWidget, folder: str) -> list[str]:
-        """Return the paths that the user chooses; empty if the dialog is cancelled."""
+        """Return the paths that the user chooses; empty if the dialog is cancelled.
+
+        The dialog opens over ``parent``, and begins in ``folder``.
+        """
         dialog = OpenDialog(self._theme, parent, folder)
         paths = dialog.paths() if dialog.exec() else []
         dialog.deleteLater()
@@ -189,6 +192,7 @@ class OpenController(Controller):
     @Slot()
     def ask_columns(self) -> None:
         """Ask for the columns of the open table, and read the table again with these."""
+        # The user wants to be asked, so there is no problem: "".
         plan = self._session.plan
         self._ask_columns(plan.data, plan, "")
 
@@ -244,14 +248,19 @@ class OpenController(Controller):
         def show(preview: TablePreview) -> None:
             """Ask for the columns in a dialog that shows the first rows.
 
-            Uses the parameters of the method.
+            `path`, `reading_plan`, `problem` and `cell` are parameters of the
+            method; `table_columns` are the columns of the plan.
             """
             dialog = ColumnsDialog(
                 self._theme, preview, table_columns, problem, self._window, cell=cell
             )
 
             def accept() -> None:
-                """Open the table with the columns that are chosen in `dialog`."""
+                """Open the table with the columns that are chosen in `dialog`.
+
+                `table_columns` are the columns of `reading_plan`, before the
+                question.
+                """
                 # The dialog does not ask for these properties, which stay.
                 kept_properties = {
                     name: getattr(table_columns, name)
@@ -290,8 +299,9 @@ class OpenController(Controller):
         """Ask whether to read the documents of a file without queries as one ranking.
 
         With the user's consent the file is opened so. Otherwise a message says
-        that it was not opened; ``problem``, the error, is not needed, as the
-        question says it.
+        that it was not opened. ``path`` is that of the file; ``reading_plan``
+        says all else about the reading. ``problem``, the error, is not needed,
+        as the question says it.
         """
         text = tr(
             "{name} gives no queries. Its documents can be read as one ranking, which is divided into folds "
@@ -309,7 +319,8 @@ class OpenController(Controller):
         """Ask for files of judgments (relevance labels), and open the feature logs with these.
 
         Without an answer, report ``problem``: why the logs could not be opened
-        without judgments.
+        without judgments. ``path`` is that of the logs; ``reading_plan`` says
+        all else about their reading.
         """
         title = tr("Judgments for {name}").format(name=Path(path).name)
 
@@ -328,7 +339,8 @@ class OpenController(Controller):
     ) -> None:
         """Open feature logs with files of judgments; several files are those of several judges.
 
-        Report an error if these files cannot be used together.
+        Report an error if these files cannot be used together. ``path`` is that
+        of the logs; ``reading_plan`` says all else about their reading.
         """
         # The label column that was chosen before is not used: it has the labels
         # of one judge, who may not be the author of any of these files.
@@ -372,7 +384,7 @@ class OpenController(Controller):
         if has_data_or_runs or not self._session.plan.agrees(Plan(SAMPLE)):
             self.open_path(SAMPLE)
         else:
-            self._open_sample_run(None)
+            self._open_sample_run(None)  # with the plan of its run
 
     def show_sample_run(self) -> None:
         """Show the finished run of the sample at once, before the window is visible.
@@ -386,6 +398,7 @@ class OpenController(Controller):
     def _show_run(self, record: RunRecord) -> None:
         """Add a run to the list, show it, and have its data opened."""
         self._runs.bring(record)
+
         # `RunRestorer` then opens the data of the run
         look_at(self._session, self._runs, record)
         self.opened.emit(record.dataset)
@@ -582,7 +595,7 @@ class OpenController(Controller):
         ``path`` is that of the data; ``plan`` is the plan to show, None for a
         new one.
         """
-        self._runs.show(None)
+        self._runs.show(None)  # the shown run was on other data
         self._session.open(dataset, path, plan)
         if path != SAMPLE:
             self._settings.add_recent(path)

@@ -61,9 +61,11 @@ class RunRestorer(Controller):
         # `recorded` is what the study says about data that are not open; a run
         # whose data are open has None.
         if record.recorded is None:
-            self.look_at(record)
+            self.look_at(record)  # shows the run
             self._runs.go_on(record)
             return
+
+        # Other data are opened for the shown run, and `_open` resumes it then.
         self._run_to_resume = record
         previous_dataset = self._session.dataset
         self.look_at(record)
@@ -91,7 +93,11 @@ class RunRestorer(Controller):
             return
 
         def handle(records: list[RunRecord]) -> None:
-            """Give the open data to these runs, which were computed on them, then call `then` of the method."""
+            """Give the open data to these runs, which were computed on them, then call `then` of the method.
+
+            `dataset` are the data that were open when the checksums were
+            requested.
+            """
             # Other data may have been opened while checksums were compared.
             if session.dataset is dataset:
                 self._runs.adopt(records, dataset)
@@ -119,7 +125,8 @@ class RunRestorer(Controller):
         def is_on_same_data(other: RunRecord) -> bool:
             """Return whether another run has the same data as the method's run: the same files, read in the same way.
 
-            False for a run whose data are open.
+            `recorded` and `plan` are those of the method's run. False for a run
+            whose data are open.
             """
             if other.recorded is None or recorded is None:
                 return False

@@ -139,6 +139,7 @@ class StudyFiles(Controller):
         Ask for a file if the study is read-only or has no name.
         """
         # Results are stored as they are computed; only notes of the user wait.
+        # The name is "" until the user has chosen a file.
         study = self._study_store.study
         if study is None or study.read_only or not self.name:
             self.ask_save_as()
@@ -176,6 +177,7 @@ class StudyFiles(Controller):
 
             The old file is removed from the recent ones if it is the program's
             own. Runs that could not be stored in a read-only study can go on.
+            `old_path` is the file.
             """
             # A study without a name is in a file of the program's own, of no
             # further use.
@@ -245,7 +247,8 @@ class StudyFiles(Controller):
         def handle(message: object) -> None:
             """Handle a message of `work`: switch to the study, list a run, or show a sentence.
 
-            `is_open` of the method becomes True for the study.
+            For the study, `is_open` of the method becomes True; `file` is its
+            path.
             """
             nonlocal is_open
             match message:
@@ -257,7 +260,8 @@ class StudyFiles(Controller):
                     text = trn("{name} is open: {n} run", "{name} is open: {n} runs", n)
                     self.said.emit(text.format(name=file.name, n=n))
                     if message.study.read_only:
-                        # This warning is that of the loss, too.
+                        # It says that new runs are not stored, so the warning
+                        # about their loss is not needed any more.
                         self._warned_of_loss = True
                         self.warned.emit(f"{file}: {_READ_ONLY}")
                 case RunRecord():
@@ -268,7 +272,8 @@ class StudyFiles(Controller):
         def end(outcome: Outcome) -> None:
             """Report a failure. If the study was opened at all, find the runs on the open data.
 
-            `finish` of the method is called after these are found.
+            `is_open` says whether the study in `file` was opened. `finish` of
+            the method is called after the runs are found.
             """
             self._path_being_opened = None
             if outcome.ending is Ending.FAILED:
@@ -295,6 +300,7 @@ class StudyFiles(Controller):
         ``run_id`` is the id of the run in the study; None if no run was shown.
         If the last run of the study is not finished, the user can resume it.
         """
+        # With open data, the run has to be one on these data.
         records = self._runs.records
         if self._models.session.dataset is not None:
             self._show_again(run_id)
@@ -320,7 +326,7 @@ class StudyFiles(Controller):
             session = self._models.session
             if self._runs.records or not session.plan.agrees(record.plan):
                 return
-            self._runs.bring(record)
+            self._runs.bring(record)  # lists the run
 
             # The run gets the open data, and is shown then.
             self._restorer.recognise(lambda: self._show_again(None))

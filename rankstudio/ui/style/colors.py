@@ -59,7 +59,10 @@ class Colors:
         return name if name.startswith("#") else str(getattr(self, name))
 
     def q(self, name: str, alpha: float = 1.0) -> QColor:
-        """Return the color of a role for a painter, with an opacity in [0, 1]."""
+        """Return the color of a role for a painter, with an opacity in [0, 1].
+
+        ``name`` is that of the role: a field of this class, such as "muted".
+        """
         return QColor(_color(self.role(name), alpha))
 
 

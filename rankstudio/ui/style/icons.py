@@ -127,7 +127,7 @@ def set_icon(
 
     A second call replaces the first icon. ``name`` is that of the drawing in
     ``resources/icons``, ``role`` its color in the theme, and ``size`` its size
-    in logical pixels.
+    in logical pixels. ``target`` is the button or action.
     """
     old = target.findChild(
         QObject, "icon-binding", Qt.FindChildOption.FindDirectChildrenOnly

@@ -114,7 +114,7 @@ class TermLabel(QLabel):
             else ""
         )
 
-    def place(self) -> str:
+    def term_address(self) -> str:
         """Return the address in the guide that explains the term: "glossary.md#fold".
 
         Return "" for no term.
@@ -264,7 +264,7 @@ class TermLabel(QLabel):
         while widget is not None and not isinstance(widget, GuideOpener):
             widget = widget.parentWidget()
         if widget is not None:
-            widget.open_guide(self.place())
+            widget.open_guide(self.term_address())
 
 
 def term_address_of(widget: QWidget) -> str:
@@ -274,7 +274,7 @@ def term_address_of(widget: QWidget) -> str:
     ``widget``; "" without such a term.
     """
     if isinstance(widget, TermLabel):
-        return widget.place()
+        return widget.term_address()
     parent = widget.parentWidget()
     siblings = parent.children() if parent is not None else ()
     labels = (
@@ -282,4 +282,4 @@ def term_address_of(widget: QWidget) -> str:
         for label in siblings
         if isinstance(label, TermLabel) and label.buddy() is widget
     )
-    return next((label.place() for label in labels), "")
+    return next((label.term_address() for label in labels), "")

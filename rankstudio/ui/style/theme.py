@@ -188,6 +188,7 @@ class Theme(QObject):
                 ]
                 with _without_style_events(unstyled):
                     self._app.setStyleSheet(sheet)
+
                 # They have no rules of an old sheet: False.
                 self._unstyled |= dict.fromkeys(unstyled, False)
             self._pages_to_style.clear()

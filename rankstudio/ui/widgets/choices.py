@@ -400,7 +400,7 @@ class LambdaSlider(QWidget):
         widest = max(
             (metrics.horizontalAdvance(power(v)) for v in self._values), default=0
         )
-        self._label.setFixedWidth(widest + 4)  # pixels
+        self._label.setFixedWidth(widest + 4)  # some pixels to spare
         self._show()
 
     def _show(self) -> None:
@@ -703,6 +703,7 @@ class PickMenu(QMenu):
                 self._list.setCurrentItem(item)
 
         # The menu is as large as its list, which scrolls if there are many entries.
+        # 8 pixels are the margins above and below the entries.
         least_width, greatest_width = _LIST_WIDTH_LIMITS
         widest = max(self._list.sizeHintForColumn(0), least_width)
         n_visible = min(len(entries), _MAX_VISIBLE_ROWS)

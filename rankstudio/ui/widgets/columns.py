@@ -318,7 +318,7 @@ class ColumnModel(QAbstractTableModel):
         super().__init__(parent)
         self.columns = tuple(columns)
         self.rows = rows
-        self._identity = identity
+        self._identity = identity  # returns what distinguishes a row
 
         # For columns with bars, by their positions: the least and the greatest
         # number, which are the ends of the scale of the bars.
@@ -442,6 +442,7 @@ class ColumnModel(QAbstractTableModel):
         new_positions = {index: position for position, index in enumerate(new_indices)}
         persistent = self.persistentIndexList()
         self._shown_indices = new_indices
+
         # From the old position to the row, and from the row to the new position.
         moved = [
             self.index(new_positions[old_indices[old.row()]], old.column())
@@ -594,10 +595,7 @@ class ColumnModel(QAbstractTableModel):
 
 
 def _text_for_screen_reader(column: Column, row: Row) -> str | None:
-    """Return the words of a screen reader for a cell.
-
-    Return None if these are the cell's text.
-    """
+    """Return the words of a screen reader for a cell; None if these are the text of the cell."""
     if column.kind == "tick":
         return tr("ticked") if column.value_in(row).on else tr("not ticked")
     return column.spoken(row) if column.spoken is not None else None

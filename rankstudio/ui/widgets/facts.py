@@ -227,6 +227,8 @@ class BarRows(QWidget):
         label and count, of which the bar fills the ``share``, from 0 to 1. The
         color of the bar is that of the category with the row's ``index``.
         """
+        # Lengths are in pixels. The bar lies in the middle of the row, and has
+        # corners with a radius of 2.
         colors = self._theme.colors
         painter.setPen(colors.q("muted"))
         painter.drawText(row, LEFT, text)

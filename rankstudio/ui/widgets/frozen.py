@@ -53,6 +53,8 @@ class FrozenHeader(QHeaderView):
             for section in range(self.n_frozen)
             if not self.isSectionHidden(section)
         )
+
+        # In Qt, right() is the last pixel of a rectangle.
         return next(
             (
                 section

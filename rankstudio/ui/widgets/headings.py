@@ -82,7 +82,7 @@ class HeadingText(QWidget):
 
     @staticmethod
     def _width(text: str, bold: bool, size: int) -> int:
-        """Return the width of a piece of text in pixels."""
+        """Return the width of a text in pixels, in bold or ordinary letters of a size in pixels."""
         return QFontMetrics(font(size, bold)).horizontalAdvance(text)
 
     def paintEvent(self, event: QPaintEvent) -> None:

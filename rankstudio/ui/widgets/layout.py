@@ -120,6 +120,7 @@ def set_role(widget: QWidget, role: str) -> None:
     """Give a widget another role: the variant of the widget in the style sheet."""
     if widget.property("role") != role:
         widget.setProperty("role", role)
+
         # Qt reads the properties that a style sheet selects by only when it
         # polishes a widget.
         widget.style().unpolish(widget)

@@ -128,7 +128,7 @@ class Notice(ClosedByEscape):
         self._text.setSizePolicy(
             QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred
         )
-        self._stacked = stacked
+        self._stacked = stacked  # whether a single button is below the text
 
         # The functions of the present buttons by their labels, and all buttons
         # that were made, some of which may be hidden.
@@ -265,7 +265,8 @@ class Notice(ClosedByEscape):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
         # `mix` mixes two colors; the number is the share of the level's color:
-        # 45 % for the frame, less inside.
+        # 45 % for the frame, less inside. The line of the frame is 1 pixel wide,
+        # half of which is outside of the rectangle; corners have a radius of 7.
         painter.setPen(QPen(colors.q(mix(colors.panel, color, 0.45)), 1.0))
         painter.setBrush(
             colors.q(mix(colors.panel, color, 0.12 if colors.dark else 0.07))
@@ -495,7 +496,7 @@ class Overlay(QWidget):
         super().__init__(below)
         self.setObjectName("overlay")
         self._covered_widget = below
-        self._free_height = foot
+        self._free_height = foot  # pixels below the overlay that stay free
         fill(QVBoxLayout(self), *widgets, margins=(0, 0, 0, 0), spacing=0)
         below.installEventFilter(self)
 

@@ -302,7 +302,7 @@ class Panel(QFrame):
         edges = (1, 1, 1, 0 if padding else 5)
         self.header = self._make_header()
         fill(QVBoxLayout(self), self.header, (self.body, 1), margins=edges, spacing=0)
-        self._keeps_title = keeps_title
+        self._keeps_title = keeps_title  # whether the title is never cut
         self._keep_title()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -374,6 +374,9 @@ class Panel(QFrame):
         self._caption.setSizePolicy(
             QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred
         )
+
+        # Numbers are margins and spaces in pixels, and the stretch factor 1 of the
+        # empty space.
         fill(
             QHBoxLayout(header),
             self._title,

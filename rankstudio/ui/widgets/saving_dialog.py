@@ -53,7 +53,11 @@ class SavingDialog(QDialog):
         self.message = PlainLabel(wraps=True, selectable=True)
 
     def say(self, sentence: str, role: str = "ok") -> None:
-        """Show the outcome of an action."""
+        """Show a sentence on the outcome of an action.
+
+        ``role`` is the variant of the style sheet that colors it: "ok",
+        "muted", "warning" or "error".
+        """
         self.message.setText(sentence)
         set_role(self.message, role)
 

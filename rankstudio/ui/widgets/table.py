@@ -158,8 +158,11 @@ class ColumnWidths(QObject):
 
     @Slot(int, int, int)
     def _remember_width(self, section: int, old_width: int, width: int) -> None:
+        """Store the new width of a column if the user has set it with the mouse.
+
+        ``section`` is the position of the column in the header.
+        """
         # A width of 0 means that the column is being hidden or shown.
-        """Store the new width of a column if the user has set it with the mouse."""
         if self._is_header_pressed and old_width and width:
             self._widths[self._key_of(section)] = max(_MIN_WIDTH, width)
 
@@ -179,7 +182,7 @@ def _least_width(column: Column) -> int:
 
 def title_width(title: str) -> int:
     """Return the width of a header with a title, without room for the arrow of a sorted column."""
-    # the font size is a key of the cache only
+    # The font size is a key of the cache only.
     return _title_width(title, scaled(SMALL))
 
 
@@ -313,34 +316,38 @@ class TableView(QTableView):
     ) -> None:
         super().__init__()
         named(self, name, accessible_name or name.replace("-", " "))
-        self.placeholder = placeholder
-        self.shared = shared
-        self.feature_of = feature_of
+        self.placeholder = placeholder  # text of an empty table
+        self.shared = shared  # the entry in the list of exports
+        self.feature_of = feature_of  # returns the id of the feature of a row
+
+        # Actions of the context menu of a row, and the data of a drag of it.
         self.row_actions: Callable[[Row], Sequence[RowAction]] = lambda _: ()
         self.dragged: Callable[[Row], QMimeData] | None = None
+
+        # Columns that are exported first, and not shown.
         self.written_first: Sequence[Column] = ()
 
-        # a press that may begin a drag or a click
+        # A press that may begin a drag or a click.
         self._pending_press: QMouseEvent | None = None
 
-        # whether Qt has handled a press here, and no release yet
+        # Whether Qt has handled a press here, and no release yet.
         self._is_button_down = False
 
-        # whether to scroll to the chosen row when the table is shown
+        # Whether to scroll to the chosen row when the table is shown.
         self._scrolls_when_shown = False
 
-        # whether Qt handles an event by which the user moves to another row
+        # Whether Qt handles an event by which the user moves to another row.
         self._is_moving = False
-        self.hovered_row = -1
+        self.hovered_row = -1  # position of the row under the mouse, -1 for none
 
-        # the placeholder if the table has no room for it, which is then the tooltip
+        # The placeholder if the table has no room for it, which is then the tooltip
         self._placeholder_tooltip = ""
         self._set_widths: dict[str, int] = {}  # by the key of the column
 
-        # keys of columns to hide, the first group first
+        # Keys of columns to hide, the first group first.
         self._spare_groups: tuple[Sequence[str], ...] = ()
 
-        # pixels that a column of names needs; spare columns are hidden for it
+        # Pixels that a column of names needs; spare columns are hidden for it.
         self._names_width = 0
         self._theme = theme
         self._focus_shown = False  # whether the focus came by a key, and is drawn
@@ -424,7 +431,11 @@ class TableView(QTableView):
         self._fit_columns()
 
     def freeze(self, last: str) -> None:
-        """Keep the columns up to the one of a key visible when others are scrolled sideways."""
+        """Keep columns visible when the others are scrolled sideways.
+
+        These are the first columns, up to the one with the key ``last``. No
+        column is kept if the table has no such column.
+        """
         keys = [column.key for column in self.rows_model.columns]
         self._header.n_frozen = keys.index(last) + 1 if last in keys else 0
         self.viewport().update()
@@ -779,6 +790,8 @@ class TableView(QTableView):
             painter = QPainter(self.viewport())
             painter.setFont(font(SMALL))
             painter.setPen(self._theme.colors.q("muted"))
+
+            # The text has margins, in pixels.
             box = self.viewport().rect().adjusted(16, 12, -16, -12)
             flags = BELOW | Qt.TextFlag.TextWordWrap
 
@@ -900,7 +913,7 @@ class TableView(QTableView):
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         triggers = QAbstractItemView.EditTrigger
 
-        # in editable columns
+        # These open the editor of a cell, in editable columns.
         self.setEditTriggers(triggers.DoubleClicked | triggers.EditKeyPressed)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
@@ -1027,7 +1040,11 @@ class TableView(QTableView):
         super().setColumnWidth(column, width)
 
     def _fitting_width(self, number: int, title: str) -> int:
-        """Return a width for the title and the texts of the first rows, as measuring all takes long."""
+        """Return a width in pixels that fits the title of a column and its texts in the first rows.
+
+        ``number`` is the position of the column. Measuring all rows would take
+        long.
+        """
         return min(_WIDEST, max(self.sizeHintForColumn(number), title_width(title)))
 
     @contextmanager
@@ -1197,6 +1214,7 @@ def _histogram_shapes(
         bars.addRect(
             number * bar_width, height - bar_height, bar_width - 0.6, bar_height
         )
+
     # The line goes along the top of each bin, from its left to its right edge.
     steps = QPolygonF()
     for number, share in enumerate(histogram.part):
@@ -1233,6 +1251,8 @@ class Cells(QStyledItemDelegate):
 
         The width of a heading is 0, as no column is fitted to it.
         """
+        # 29 is the height of a row. PAD is at each side of the text, 2 are the
+        # grid, 8 the gap beside a bar, and 16 the room for a mark.
         column = self._table.column_at(index.column())
         row = index.data(ROW_ROLE)
         if isinstance(row, Heading):
@@ -1265,6 +1285,8 @@ class Cells(QStyledItemDelegate):
         self._paint_contents(
             painter, rect.adjusted(PAD, 0, -PAD, 0), column, row, number
         )
+
+        # The focus ring is inside the cell, with round corners.
         if state & _FOCUSED and self._table.shows_focus():
             painter.setPen(colors.q("accent"))
             painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -1338,6 +1360,8 @@ class Cells(QStyledItemDelegate):
             rect = self._paint_weight(painter, rect, float(value), number)
         painter.setPen(self._theme.colors.q(column.color(row)))
         has_mark = column.mark is not None and column.mark(row)
+
+        # A mark is drawn after the text, and needs 16 pixels.
         text_rect = rect.adjusted(0, 0, -16 if has_mark else 0, 0)
 
         # Names of features often differ only at their ends: "Covered query term
@@ -1349,6 +1373,8 @@ class Cells(QStyledItemDelegate):
         )
         text = _elided_text(text, elide_mode, text_rect.width(), cell_font)
         painter.drawText(text_rect, FLAGS[column.align], text)
+
+        # The middle of the mark is 10 pixels to the right of the text.
         if has_mark:
             x = text_rect.left() + painter.fontMetrics().horizontalAdvance(text) + 10
             self._paint_diamond(painter, QPointF(x, rect.center().y() + 1))
@@ -1356,7 +1382,8 @@ class Cells(QStyledItemDelegate):
     def _paint_dot(self, painter: QPainter, rect: QRect, dot: Dot) -> None:
         """Draw the dot of a category, in the category's color.
 
-        It is a ring where an earlier category has the same color.
+        It is a ring where an earlier category has the same color. ``rect`` is
+        the cell without its margins.
         """
         style = palettes.category(self._theme.colors, dot.category)
         painter.setPen(QPen(style.color, 2.0) if style.repeats else Qt.PenStyle.NoPen)
@@ -1369,7 +1396,11 @@ class Cells(QStyledItemDelegate):
         )
 
     def _paint_tick(self, painter: QPainter, rect: QRect, tick: Tick) -> None:
-        """Draw a box like that of a check box."""
+        """Draw a box like that of a check box, ticked or not.
+
+        ``rect`` is the cell without its margins.
+        """
+        # The box has sides of 14 pixels.
         colors = self._theme.colors
         box = QRectF(rect.left() + 0.5, rect.center().y() - 6.5, 14, 14)
         painter.setPen(QPen(colors.q("accent" if tick.on else "line_hover"), 1.0))
@@ -1389,13 +1420,14 @@ class Cells(QStyledItemDelegate):
         """Draw the shares of all values as gray bars, and the shares of a part as a stepped line over them.
 
         Heights are square roots of shares, so that small bins stay visible
-        beside a spike at zero.
+        beside a spike at zero. ``rect`` is the cell without its margins.
         """
         if not histogram.all:
             return
         colors = self._theme.colors
 
-        # 5 pixels above the bars and 4 below them stay free.
+        # 5 pixels above the bars and 4 below them stay free. The line of the part
+        # has the third color of the categories.
         bars, steps = _histogram_shapes(histogram, rect.width(), rect.height() - 9)
         painter.translate(rect.left(), rect.top() + 5)
         painter.fillPath(bars, colors.q("line_hover"))
@@ -1403,7 +1435,10 @@ class Cells(QStyledItemDelegate):
         painter.drawPolyline(steps)
 
     def _paint_diamond(self, painter: QPainter, point: QPointF) -> None:
-        """Draw the diamond that marks a cell, after its text."""
+        """Draw the diamond that marks a cell, after its text.
+
+        ``point`` is its middle.
+        """
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.colors.q("accent"))
         moves = ((0.0, -5.0), (5.0, 0.0), (0.0, 5.0), (-5.0, 0.0))
@@ -1411,7 +1446,10 @@ class Cells(QStyledItemDelegate):
 
     @staticmethod
     def _has_room_for_bar(painter: QPainter, rect: QRect, text: str) -> bool:
-        """Return whether the cell has a weight, and room for a bar beside the weight's number."""
+        """Return whether the cell has a weight, and room for a bar beside the weight's number.
+
+        ``text`` is the number, and ``rect`` the cell.
+        """
         room = rect.width() - painter.fontMetrics().horizontalAdvance(text)
         return text != MISSING and room >= WEIGHT_BAR + PAD
 
@@ -1447,8 +1485,13 @@ class Cells(QStyledItemDelegate):
     def _paint_progress(
         self, painter: QPainter, rect: QRect, progress: ProgressCell
     ) -> QRect:
-        """Draw a thin progress bar, and return the rest of the cell, which is for the text beside the bar."""
+        """Draw a thin progress bar, and return the rest of the cell, for the text beside the bar.
+
+        ``rect`` is the cell without its margins; ``progress`` has the share
+        that is done, and the text.
+        """
         colors = self._theme.colors
+
         # With the pixels between the bar and the text.
         text_width = (
             painter.fontMetrics().horizontalAdvance(progress.text) + 12

@@ -92,7 +92,7 @@ def test_a_term_is_described_as_long_as_its_word_is_shown(label: TermLabel) -> N
         == f"leave-query-out: {glossary()['leave-query-out']}"
     )
     label.setText("drop in error")
-    assert label.accessibleDescription() == "" == label.place()
+    assert label.accessibleDescription() == "" == label.term_address()
     assert label.focusPolicy() == Qt.FocusPolicy.NoFocus
     assert label.word_rect().isEmpty()
 
@@ -108,7 +108,7 @@ def test_the_tooltip_adds_the_meaning_to_what_was_there(label: TermLabel) -> Non
 def test_a_term_that_the_glossary_does_not_have_is_not_linked() -> None:
     made = PlainLabel("folds")
     made.set_term("no such term")
-    assert made.place() == "" == made.accessibleDescription()
+    assert made.term_address() == "" == made.accessibleDescription()
 
 
 def test_dots_are_drawn_below_the_word_only(label: TermLabel, stage: Stage) -> None:
@@ -196,10 +196,10 @@ def test_titles_of_panels_and_plots_lead_into_the_glossary(
     with opened(folds) as window:
         sections = window.sections
         places = [
-            sections.select.curves.criterion_plot._term.place(),
-            sections.select.curves.validation_plot._term.place(),
-            sections.features.features._title.place(),
-            sections.features.substitutes.panel._title.place(),
+            sections.select.curves.criterion_plot._term.term_address(),
+            sections.select.curves.validation_plot._term.term_address(),
+            sections.features.features._title.term_address(),
+            sections.features.substitutes.panel._title.term_address(),
         ]
         names = ("leave-query-out", "validation-part", "path", "substitute")
         assert places == [f"glossary.md#{name}" for name in names]
