@@ -142,7 +142,7 @@ class FeatureNames(Controller):
         if not known_names and not has_groups:
             self.failed.emit(
                 tr("{path}: names {n_ids} features that the data do not have.").format(
-                    path=path, n_ids=len(ids)
+                    path=path, n_ids=len(names)
                 )
             )
             return
