@@ -107,6 +107,9 @@ class QueryPlot(Plot):
         # position at which a selection with Shift began
         self._anchor: int | None = None
         super().__init__(theme, Axes())
+
+        # Layers with their depths: a greater one is drawn above. The id beside
+        # the chosen query may reach beyond the axes.
         self.add_layer(partial(draw_points, self), 0.0)
         self.add_layer(partial(draw_differences, self), 0.0)
         self.add_layer(partial(draw_mark, self), 2.0, clipped=False)
@@ -129,7 +132,7 @@ class QueryPlot(Plot):
             if comparison
             else self._valued_positions[:0]
         )
-        self.box.silence()
+        self.box.silence()  # hides the box on the query under the mouse
         self._name_axes()
 
     @Slot(object)
@@ -183,7 +186,8 @@ class QueryPlot(Plot):
             low = min(xs.min(), ys.min(), 0.0)
             high = max(xs.max(), ys.max())
 
-            # Measures up to 1 are shown in their whole range unless they are small.
+            # Measures up to 1 are shown in their whole range unless they are
+            # small. The range is widened by 3 % at both ends.
             span = padded(float(low), 1.0 if 0.5 < high <= 1.0 else float(high), 0.03)
             return span, span
         largest = float(np.abs(ys).max()) or 1.0
@@ -443,6 +447,8 @@ class QueryPlot(Plot):
         if comparison is None:
             self.set_axes(Axes())
         elif self.mode == SCATTER:
+            # `wins` and `losses` are those of B: points above the diagonal are
+            # wins, so that their number is in the title of the y axis.
             counts = comparison.counts
             self.set_axes(
                 Axes(
@@ -471,7 +477,7 @@ class QueryPlot(Plot):
         if comparison is None:
             return ""
         counts = comparison.counts
-        first = comparison.queries[0]
+        first = comparison.queries[0]  # that with the largest loss of B
         return describe(
             [
                 tr(
@@ -631,7 +637,8 @@ def draw_differences(
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, width > 2)
 
     for mask, color in _points_by_color(plot, colors):
-        # unlike points, bars do not lie on each other
+        # Bars may be less transparent: unlike points, they do not lie on each
+        # other.
         color.setAlphaF(min(1.0, color.alphaF() * 1.6))
         bar = QPen(color, width)
         bar.setCapStyle(Qt.PenCapStyle.FlatCap)
@@ -753,6 +760,7 @@ class ComparisonPanel(Panel):
         super().__init__(theme, tr("A against B"), name="query-comparison-panel")
         self.plot = named(QueryPlot(theme), "query-plot", tr("A against B"))
         self.plot.shared = Shared("queries", tr("A against B, query by query"))
+        # The sentence is cut off if the panel is low; its tooltip has it whole.
         self.sentence = named(
             WrappedLabel(keeps=False), "query-comparison-sentence", role="caption"
         )

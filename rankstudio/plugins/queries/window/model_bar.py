@@ -67,6 +67,7 @@ def chosen_models(
     dict of int to Chosen
         Models by fold, without the folds whose model the study did not store.
     """
+    # The results of `measured` replace those of the run.
     folds = {**record.folds, **measured.folds}
     models = {number: result.chosen for number, result in sorted(folds.items())}
     if choice is not None and choice != Choice():
@@ -96,8 +97,12 @@ def _model_of_choice(
     path = None if position is None else record.paths.get((fold, position))
     if path is None:
         return chosen
-    step = path.steps[path_position(path, choice.x_value, None, record.plan.select_by)]
-    return replace(chosen, unit=path.unit, step=step)
+
+    # The step of the chosen size; without one, that with the best validation
+    # measure (None: no position of the best step is known).
+    select_by = record.plan.select_by
+    step_position = path_position(path, choice.x_value, None, select_by)
+    return replace(chosen, unit=path.unit, step=path.steps[step_position])
 
 
 def run_label(record: RunRecord) -> str:
@@ -105,12 +110,13 @@ def run_label(record: RunRecord) -> str:
     return tr("run {key} · {title}").format(key=record.key, title=record.title)
 
 
-def single_label(models: RunRecord) -> str:
+def single_label(record: RunRecord) -> str:
     """Return a name for the best single feature of each fold of a run, as model B.
 
     It has the feature's name if that is the same in all folds.
     """
-    names = {result.baseline.name for result in models.folds.values()}
+    # the baseline of a fold is its best single feature
+    names = {result.baseline.name for result in record.folds.values()}
     return (
         tr("best single feature · {names}").format(names=names.pop())
         if len(names) == 1
@@ -146,7 +152,7 @@ class ModelBar(QWidget):
             "query-scope",
             tip=tr("Queries of all folds, or of the current fold"),
         )
-        self._forgets_part = False
+        self._forgets_part = False  # whether the next parts begin with the first one
 
         for choice in (self.part, self.scope):
             choice.chosen.connect(self.changed)

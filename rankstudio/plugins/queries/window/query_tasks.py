@@ -84,6 +84,8 @@ class QueryTasks:
         from rankstudio.plugins.queries.query_comparison import compare_queries  # noqa: PLC0415 - numba
 
         folds = [request.fold(number) for number in request.folds]
+
+        # Scores of both models by fold; `_scored` keeps those of before.
         a, b = (
             {f.number: self._scored(steps[f.number], f, request.part) for f in folds}
             for steps in (request.a, request.b)
@@ -193,8 +195,9 @@ class QueryTasks:
                 follow,
             )
             self._models[key] = relearned_step
-            while len(self._models) > _MAX_MODELS:
-                self._models.popitem(last=False)
+            # The oldest models are dropped.
+        while len(self._models) > _MAX_MODELS:
+            self._models.popitem(last=False)
         steps = chosen.step, self._models[key]
         return ablated_queries(
             fold_data, request.part, column, steps, request.measure, request.convention
