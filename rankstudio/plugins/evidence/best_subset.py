@@ -385,7 +385,8 @@ def find_best_subset(
     # latest state of the search of each size, by size
     states: dict[int, SizeSearch] = {}
 
-    # A set has all required items, at most k, and no more than there are.
+    # An item is a feature, or a group of features. A set has all required items,
+    # at most k (`rules.k`), and no more than there are (`problem.most`).
     least = max(1, problem.n_forced)
     largest = min(rules.k, problem.most)
     total = sum(problem.n_sets(size) for size in range(least, largest + 1))

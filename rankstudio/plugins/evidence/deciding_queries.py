@@ -164,7 +164,9 @@ class _QuerySearch:
         for rival in self._rivals(step, errors):
             lead = errors[:, rival] - errors[:, winner]
             order = np.argsort(-lead, kind="stable")
-            candidate = self._fewest_queries(step, order, _n_leads_to_lose(lead[order]))
+            candidate = self._fewest_queries(
+                step, order, _n_queries_to_remove(lead[order])
+            )
             if candidate.queries and (
                 not best.queries or len(candidate.queries) < len(best.queries)
             ):
@@ -188,7 +190,7 @@ class _QuerySearch:
         # Leads of the winner over each candidate in the queries, the greatest first.
         leads = -np.sort(errors[:, [winner]] - errors[:, candidates], axis=0)
         needed = np.array(
-            [_n_leads_to_lose(leads[:, index]) for index in range(candidates.size)]
+            [_n_queries_to_remove(leads[:, index]) for index in range(candidates.size)]
         )
 
         # By the number of queries first, then by score: the
@@ -238,7 +240,7 @@ class _QuerySearch:
         return steps[-1].selected[step] if len(steps[-1].selected) > step else None
 
 
-def _n_leads_to_lose(lead: Floats) -> int:
+def _n_queries_to_remove(lead: Floats) -> int:
     """Return how many of the leads, greatest first, must be removed for a sum below 0.
 
     It is the number of all leads if no number suffices.

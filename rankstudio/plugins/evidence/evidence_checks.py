@@ -204,7 +204,7 @@ def _check_selection(evidence: SelectionEvidence, n: int | None) -> None:
     _check_columns(evidence.required, n, "required")
     _check_range(evidence.n_queries, 0, _MAX_COUNT, "n_queries")
     _check_range(evidence.n_documents or 0, 0, _MAX_COUNT, "n_documents")
-    _require(all(map(len, evidence.groups)), "groups")
+    _require(all(map(len, evidence.groups)), "groups")  # no group is empty
     _require(len(set(evidence.done)) == len(evidence.done), "done")
 
     for part, name in (
@@ -329,7 +329,10 @@ def _check_permutation(importance: PermutationImportance, n: int | None) -> None
     _check_columns(
         [column for group in importance.groups for column in group], n, "groups"
     )
-    _require(all(map(len, importance.groups)), "groups")
+    _require(all(map(len, importance.groups)), "groups")  # no group is empty
+
+    # The baseline is the measure of each of Q queries, and `level` that of the
+    # confidence intervals.
     _check_shape(importance.baseline, (None,), "baseline")
     _check_shape(
         importance.loss, (len(importance.groups), importance.baseline.size), "loss"

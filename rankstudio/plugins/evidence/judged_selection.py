@@ -217,6 +217,9 @@ class JudgedSelection:
         seconds = refitting_seconds(
             self.plan, self.train, self.options.n_halves, workers
         )
+
+        # Deciding queries need trainings on all queries, each of which takes as
+        # long as two halves (one division).
         return seconds + self.n_refits * refitting_seconds(self.plan, self.train, 1)
 
     @property

@@ -599,7 +599,8 @@ class _Evidence:
             yield WorkProgress("comparing alternatives", position / len(selected))
             rest = selected[:position] + selected[position + 1 :]
 
-            # features that may be as good as this one; without a judge, no comparisons
+            # Features that may be as good as this one. Without a judge, each has
+            # None instead of its comparisons.
             rivals, correlations = yield from self._rivals(column)
             results: list[tuple[SetDifference | None, ...]] = [(None,)] * rivals.size
             if self._is_judged(_MOST_JUDGED):

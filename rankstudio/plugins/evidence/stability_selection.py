@@ -90,7 +90,8 @@ class StabilitySelection:
     @property
     def positions(self) -> Floats:
         """5, 50 and 95 % quantiles of each feature's position, shape (3, n); inf for not selected."""
-        # A quantile q is the ceil(q N)-th smallest position of the N halves.
+        # A quantile q is the ceil(q N)-th smallest position of the N halves. A
+        # product q N that is whole may be slightly greater by rounding.
         places = np.sort(np.where(self.places == 0, np.inf, self.places), axis=0)
         indices = (
             np.ceil(np.array([0.05, 0.5, 0.95]) * self.n_paths - _ROUNDING).astype(
@@ -318,6 +319,7 @@ def stability_steps(
         "Stability selection",
         one_ranking=rows.one_ranking,
     )
+    # Without an earlier result, begin with one that has no halves.
     if known is None:
         known = without_paths(estimator, (yield from informative_columns(rows)), start)
     stability = known

@@ -151,7 +151,7 @@ class Exchange:
     result: SetDifference | None
     direct: SetDifference | None = None
 
-    def twins(self, rules: VerdictRules, n_tests: int) -> bool:
+    def are_twins(self, rules: VerdictRules, n_tests: int) -> bool:
         """Return whether the two features are near copies, and neither is shown to be better.
 
         The comparison is one of ``n_tests`` tests, which share their 5 %.
@@ -225,12 +225,12 @@ class FeatureEvidence:
     tied: int | None = None
     verdict: Verdict | None = None
 
-    def reason(self, named: Named) -> str:
+    def reason(self, name_of: Named) -> str:
         """Return the reason for the verdict as a sentence with its numbers; "" without a verdict.
 
         Parameters
         ----------
-        named : callable
+        name_of : callable
             Returns the name of a column.
         """
         if self.verdict is None or self.probability is None:
@@ -257,7 +257,7 @@ class FeatureEvidence:
             r = fixed(self.twin.correlation, 2) if self.twin is not None else ""
             pair = f"{100 * self.pair_probability:.0f}"
             return template.format(
-                share=share, other=named(self.partner), pair=pair, r=r
+                share=share, other=name_of(self.partner), pair=pair, r=r
             )
         if self.verdict is Verdict.DISPENSABLE:
             assert self.loss is not None
@@ -273,7 +273,7 @@ class FeatureEvidence:
             return tr(
                 "Selected in {share} % of the half-samples, but {other} has the same score at its "
                 "step, and the order of the columns decides between them."
-            ).format(share=share, other=named(self.tied))
+            ).format(share=share, other=name_of(self.tied))
         if self.by_chance:
             return tr(
                 "Selected in {share} % of the half-samples. For a selection of this size, that may be chance."
@@ -327,7 +327,7 @@ def verdict_of(row: FeatureEvidence, rules: VerdictRules) -> Verdict | None:
 
 def partner_of(
     column: int,
-    inside: Bools,
+    is_selected: Bools,
     exchanges: Sequence[Exchange],
     rules: VerdictRules,
     n_tests: int = 1,
@@ -349,8 +349,8 @@ def partner_of(
     ----------
     column : int
         The selected feature.
-    inside : ndarray of shape (N, n)
-        Features selected by each half.
+    is_selected : ndarray of shape (N, n), bool
+        Whether each of N halves selects each of n features among the first k.
     exchanges : sequence of Exchange
         Sets with other features in its place.
     rules : VerdictRules
@@ -367,12 +367,12 @@ def partner_of(
     """
     # Shares are multiples of 1 / N for N halves; a computed bound such as 1 -
     # 0.9 may miss one by rounding.
-    selected = inside[:, column]
+    selected = is_selected[:, column]
     rounding = 1e-9
     partners: list[tuple[float, int, Exchange]] = []
 
     for exchange in exchanges:
-        partner_selected = inside[:, exchange.column]
+        partner_selected = is_selected[:, exchange.column]
         share = float((selected | partner_selected).mean())
 
         # The partner is on more than half of the halves without the feature:
@@ -387,7 +387,9 @@ def partner_of(
         replaces = (
             is_below_threshold and is_used_instead and is_rarely_together and is_as_good
         )
-        if share >= rules.threshold and (exchange.twins(rules, n_tests) or replaces):
+        if share >= rules.threshold and (
+            exchange.are_twins(rules, n_tests) or replaces
+        ):
             # The smallest tuple has the largest share, and then the lowest column.
             partners.append((-share, exchange.column, exchange))
 

@@ -326,6 +326,8 @@ class Inspector:
 
     def _new_evaluator(self, part: RankingDataset) -> Evaluator:
         """Return an evaluator of a part by two measures: the shown one and another usual one."""
+        # The shown measure comes first; usual ones (ALONE) follow up to their
+        # number.
         names = (self.measure, *(name for name in ALONE if name != self.measure))[
             : len(ALONE)
         ]

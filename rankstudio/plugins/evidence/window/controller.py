@@ -93,7 +93,7 @@ _LOSS = "regularization", "cost", "ties", "weighting"
 """Parameters of greedy RankRLS that RankRLS has, too."""
 _SOON_MILLISECONDS = 60  # interval at which growing results are drawn
 # state of a feature after a click
-_NEXT = {FREE: REQUIRED, REQUIRED: EXCLUDED, EXCLUDED: FREE}
+_STATE_AFTER_CLICK = {FREE: REQUIRED, REQUIRED: EXCLUDED, EXCLUDED: FREE}
 
 
 class EvidenceController(PageController):
@@ -155,7 +155,7 @@ class EvidenceController(PageController):
         self.panels = self.panel, self.best, self.sets, self.probability, self.stop
         self.evidence.is_view_visible = self.panel.isVisible
         self.importance.is_view_visible = lambda: (
-            self.panel.isVisible() and self._permutes
+            self.panel.isVisible() and self._offers_permuting
         )
         self.validity.is_view_visible = lambda: (
             self.panel.isVisible() and self.probability.shows_validity
@@ -198,11 +198,11 @@ class EvidenceController(PageController):
         validity_work = self.probability.validity.work
         validity_work.button.clicked.connect(lambda _=False: self.validity.start())
         validity_work.stop.clicked.connect(lambda _=False: self.validity.stop())
-        self.probability.viewed.connect(self.validity.look)
+        self.probability.viewed.connect(self.validity.follow_selection)
         for measurement in (self.importance, self.validity):
             measurement.changed.connect(self._ask)
             measurement.failed.connect(self.failed)
-            self.evidence.changed.connect(measurement.look)
+            self.evidence.changed.connect(measurement.follow_selection)
         self._best_with = OnDemand(
             parent=self,
             worker=models.task_worker,
@@ -237,7 +237,7 @@ class EvidenceController(PageController):
     @Slot()
     def update(self) -> None:
         """Show the evidence of the shown selection, and have it computed while visible."""
-        self.evidence.look()
+        self.evidence.follow_selection()
         self._ask()
 
     @Slot(object, str)
@@ -374,7 +374,7 @@ class EvidenceController(PageController):
 
         # Losses by permutation stand in for losses that cannot be computed.
         permuted = self.importance
-        progress = permuted.progress if self._permutes else Progress.ABSENT
+        progress = permuted.progress if self._offers_permuting else Progress.ABSENT
         doing = tr("Permuting features …")
         self.panel.permuting.show_state(
             progress, permuted.seconds, permuted.share, doing
@@ -423,7 +423,7 @@ class EvidenceController(PageController):
         return _DOING[package]
 
     @property
-    def _permutes(self) -> bool:
+    def _offers_permuting(self) -> bool:
         """Whether to offer losses with features permuted.
 
         They are offered where losses without them cannot be computed. That is
@@ -450,7 +450,7 @@ class EvidenceController(PageController):
     @property
     def _ranks(self) -> bool:
         """Whether the model's method selects no features, so that they can only be permuted."""
-        return self._permutes and self.evidence.model is None
+        return self._offers_permuting and self.evidence.model is None
 
     @property
     def _shows_placeholders(self) -> bool:
@@ -463,7 +463,7 @@ class EvidenceController(PageController):
 
     def _show_importance(self) -> bool:
         """Show the losses of a model that selects no features; return whether they are known."""
-        importance = self.importance.found if self._permutes else None
+        importance = self.importance.found if self._offers_permuting else None
         if importance is None:
             return False
         self.panel.show_importance(
@@ -516,7 +516,7 @@ class EvidenceController(PageController):
     @Slot()
     def _show_features(self) -> None:
         """Show the table of features and the curves of their probabilities, if anything is new."""
-        permuted = self.importance.found if self._permutes else None
+        permuted = self.importance.found if self._offers_permuting else None
         costs = self._session.plan.extension(FeatureCosts)
 
         # The parts and values on which the table depends; other losses
@@ -572,7 +572,8 @@ class EvidenceController(PageController):
         )
         model = self.evidence.model
         if evidence is not None and model is not None and self.evidence.all_parts_apply:
-            # why no best set is shown, although the search has ended
+            # Why no best set is shown, although the search has ended: the data are
+            # too large, unless they have too few queries for any best set.
             missing = (
                 TOO_LARGE if is_done and evidence.n_queries >= _LEAST_QUERIES else ""
             )
@@ -638,7 +639,8 @@ class EvidenceController(PageController):
         if not model.plan.entry.selects:
             return (
                 _RANKS
-                if self._permutes and self.importance.progress is not Progress.ABSENT
+                if self._offers_permuting
+                and self.importance.progress is not Progress.ABSENT
                 else _ALL
             )
         train = model.fold.train
@@ -663,12 +665,12 @@ class EvidenceController(PageController):
         if self._shown.get("sets", (None,))[0] != self.evidence.key:
             return
         self._forget_conditions()
-        state = _NEXT[self._conditions.pop(feature, FREE)]
+        state = _STATE_AFTER_CLICK[self._conditions.pop(feature, FREE)]
         if state != FREE:
             self._conditions[feature] = state
         self._constrained_best = None
-        self._best_with.update()
-        self._ask()
+        self._best_with.update()  # searches the best set under the conditions
+        self._ask()  # draws the panels soon
 
     def _forget_conditions(self) -> None:
         """Forget the required and excluded features once another selection is shown."""

@@ -204,6 +204,7 @@ class Evidence(QObject):
         self._work = BackgroundSimulation(
             worker, tr("Gathering evidence"), "evidence", self
         )
+        # `grew` comes with each partial result, `changed` with a new state.
         self._work.grew.connect(self._grow)
         self._work.changed.connect(self._follow)
         self._work.failed.connect(self.failed)
@@ -216,7 +217,7 @@ class Evidence(QObject):
             runs.ended,
             runs.changed,
         ):
-            signal.connect(self.look)
+            signal.connect(self.follow_selection)
 
     # The shown selection
 
@@ -531,7 +532,7 @@ class Evidence(QObject):
         return self._key
 
     @Slot()
-    def look(self) -> None:
+    def follow_selection(self) -> None:
         """Follow the shown selection; stop a computation for another one.
 
         Its evidence is read from the study when it is shown for the first time.
@@ -630,6 +631,8 @@ class Evidence(QObject):
         # A quick search joins the first package, whose alternatives need the best set.
         if package is Package.FEATURES and self._at_once(Package.BEST):
             parts = (*parts, "best")
+        # Near-best sets may take about a minute, as the user asks for them. Other
+        # packages search only among few sets.
         max_sets = _MOST_SETS if package is Package.NEAR else _FEW_SETS
         state = (
             self._state_by_key[self._key] if self._key is not None else Known.nothing()
@@ -875,7 +878,7 @@ class Evidence(QObject):
                     evidence.losses.measure if evidence.losses is not None else "",
                     convention,
                 )
-            self.look()
+            self.follow_selection()
 
         self.fetch(location, _unpacked, take)
 

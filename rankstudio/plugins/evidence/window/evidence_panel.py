@@ -70,7 +70,7 @@ class EvidenceRow:
         Id of the feature.
     name : str
         Name of the feature.
-    found : FeatureEvidence
+    numbers : FeatureEvidence
         Evidence for the feature.
     verdict : str
         Verdict, such as "secure"; "not selected" or "pinned" for features without one.
@@ -87,7 +87,7 @@ class EvidenceRow:
 
     feature: int
     name: str
-    found: FeatureEvidence
+    numbers: FeatureEvidence
     verdict: str
     reason: str
     tone: str
@@ -97,12 +97,12 @@ class EvidenceRow:
     @property
     def selected(self) -> bool:
         """Whether the feature is in the selection."""
-        return self.found.selected
+        return self.numbers.selected
 
     @property
     def middle(self) -> float:
         """Median position of the feature; infinity beyond the last step, NaN if unknown."""
-        return self.found.position[1] if self.found.position is not None else nan
+        return self.numbers.position[1] if self.numbers.position is not None else nan
 
 
 def evidence_rows(
@@ -164,7 +164,7 @@ def evidence_rows(
         evidence_row = EvidenceRow(
             feature=int(ids[row.column]),
             name=names[row.column],
-            found=shown_row,
+            numbers=shown_row,
             verdict=verdict,
             reason=reason,
             tone=tone,
@@ -204,7 +204,7 @@ def importance_rows(
         EvidenceRow(
             feature=int(ids[column]),
             name=names[column],
-            found=FeatureEvidence(column, True, loss=losses[column]),
+            numbers=FeatureEvidence(column, True, loss=losses[column]),
             verdict="",
             reason="",
             tone="muted",
@@ -234,13 +234,13 @@ class EvidenceTable(TableView):
     thresholdMoved = Signal(float)
 
     def __init__(self, theme: Theme) -> None:
-        # Whether a click lists the deciding queries; a page of them may be
-        # missing. Then the threshold of the line, the size of the selection and
-        # the number of steps on the halves' paths, until rows are shown.
+        # Whether a click lists the deciding queries: only with a page that can.
         self.lists_queries = False
-        self.threshold = 0.9
-        self.k = 1
-        self.n_steps = 12
+
+        # These values are replaced once rows are shown.
+        self.threshold = 0.9  # of the selection probability, drawn as a line
+        self.k = 1  # size of the selection
+        self.n_steps = 12  # of the paths on halves
         self._largest_loss = 1.0  # right end of the scale of losses
         self._is_dragging_line = False
         about = tr("Evidence for each selected feature, with its verdict.")
@@ -292,7 +292,7 @@ class EvidenceTable(TableView):
         """
         self.k = k
         self.n_steps = n_steps
-        losses = [row.found.loss for row in rows if row.found.loss is not None]
+        losses = [row.numbers.loss for row in rows if row.numbers.loss is not None]
         interval_ends = [abs(end) for loss in losses for end in (loss.low, loss.high)]
         self._largest_loss = max(interval_ends, default=1.0) or 1.0
         columns = self._columns(
@@ -446,7 +446,7 @@ class EvidenceTable(TableView):
                 tr("selected in"),
                 "right",
                 _percent,
-                value=lambda row: row.found.probability,
+                value=lambda row: row.numbers.probability,
                 tooltip=documents_halved_tip if one_ranking else queries_halved_tip,
                 width=108,
                 tone=_tone,
@@ -470,7 +470,7 @@ class EvidenceTable(TableView):
                 tr("share"),
                 "right",
                 _percent,
-                value=lambda row: row.found.share,
+                value=lambda row: row.numbers.share,
                 tooltip=tr(
                     "Shapley share of the left-out gain: independent of the order of selection"
                 ),
@@ -485,7 +485,7 @@ class EvidenceTable(TableView):
                 "right",
                 lambda value: fixed(value, 3),
                 value=lambda row: (
-                    row.found.loss.value if row.found.loss is not None else None
+                    row.numbers.loss.value if row.numbers.loss is not None else None
                 ),
                 tooltip=permuted_tip if permuted else without_tip,
                 width=loss_width,
@@ -509,12 +509,12 @@ class EvidenceTable(TableView):
                 DECIDING,
                 tr("≈ queries") if by_margins else tr("queries"),
                 "right",
-                value=lambda row: row.found.n_deciding,
+                value=lambda row: row.numbers.n_deciding,
                 tooltip=approximate_queries_tip if by_margins else exact_queries_tip,
                 width=72 if by_margins else 56,
                 hint=lambda row: (
                     _SHOWN_BY_CLICK
-                    if self.lists_queries and row.found.n_deciding
+                    if self.lists_queries and row.numbers.n_deciding
                     else ""
                 ),
                 tone=_faint,
@@ -551,7 +551,7 @@ class EvidenceTable(TableView):
         # A track 9 pixels high, filled up to the probability; the line
         # at the threshold is 16 pixels high.
         bar = QRectF(_bar_room(room))
-        share = row.found.probability
+        share = row.numbers.probability
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.q("line_soft"))
         track = QRectF(bar.left(), bar.center().y() - 4.5, bar.width(), 9)
@@ -581,7 +581,7 @@ class EvidenceTable(TableView):
         ``room`` is the rectangle of the cell. None is returned, as there is no
         text, or the whole room if nothing is drawn.
         """
-        position = row.found.position
+        position = row.numbers.position
         if position is None or isinf(position[0]):
             return room
         low, median, high = position
@@ -612,7 +612,7 @@ class EvidenceTable(TableView):
         ``room`` is the rectangle of the cell; the part beside the drawing, for
         the number, is returned.
         """
-        loss = row.found.loss
+        loss = row.numbers.loss
         bar = QRectF(room.adjusted(0, 0, -scaled(_LOSS), 0))
         if loss is None:
             return room
@@ -669,7 +669,7 @@ def _empty_columns(rows: Sequence[EvidenceRow]) -> set[str]:
 
     The result is empty if there are no rows: an empty table has all columns.
     """
-    selected = [row.found for row in rows if row.selected]
+    selected = [row.numbers for row in rows if row.selected]
     has_values = {
         _PROBABILITY: any(feature.probability is not None for feature in selected),
         _POSITION: any(feature.position is not None for feature in selected),
@@ -685,16 +685,16 @@ def _empty_columns(rows: Sequence[EvidenceRow]) -> set[str]:
 
 def _probability_hint(row: EvidenceRow) -> str:
     """Return the tooltip with the share of the near-best sets that have the feature."""
-    if row.found.near_best_share is None:
+    if row.numbers.near_best_share is None:
         return ""
     return tr("In {share:.0f} % of the sets that are as good as the best").format(
-        share=100 * row.found.near_best_share
+        share=100 * row.numbers.near_best_share
     )
 
 
 def _position_hint(row: EvidenceRow) -> str:
     """Return the tooltip on a feature's position on the paths of the halves; "" without one."""
-    position = row.found.position
+    position = row.numbers.position
     if position is None:
         return ""
     low, middle, high = (
@@ -707,7 +707,7 @@ def _position_hint(row: EvidenceRow) -> str:
 
 def _loss_hint(row: EvidenceRow) -> str:
     """Return the tooltip with the interval of a feature's loss; "" without a loss."""
-    loss = row.found.loss
+    loss = row.numbers.loss
     if loss is None:
         return ""
     return tr("95 % interval {low} to {high}").format(

@@ -114,7 +114,7 @@ class ModelMeasurement(QObject):
             current.changed,
             runs.ended,
         ):
-            signal.connect(self.look)
+            signal.connect(self.follow_selection)
 
     # What is measured
 
@@ -233,7 +233,7 @@ class ModelMeasurement(QObject):
         return self._working is not None or is_waiting
 
     @Slot()
-    def look(self) -> None:
+    def follow_selection(self) -> None:
         """Follow the shown model; stop a computation for another one."""
         if self._working is not None and self._working is not self._shown_state:
             self.stop()
@@ -338,6 +338,6 @@ class ModelMeasurement(QObject):
                 self._reading = None
             if state.found is None:
                 state.found = measurement
-            self.look()
+            self.follow_selection()
 
         self._evidence.fetch(location, self._unpack, take)

@@ -202,7 +202,7 @@ def _matrix_row(
     is_selection = features == selection
     label = ""
     if is_first:
-        label = tr("best", "set")
+        label = tr("best", "set")  # "best" in the context of a set, for translators
     elif is_selection:
         label = tr("selection")
     return MatrixRow(above, features, label, is_selection)

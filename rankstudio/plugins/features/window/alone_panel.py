@@ -535,7 +535,8 @@ class AlonePlot(Plot):
         entries = self._entries()
 
         # Each entry has the name of a part and a width, in which the space
-        # after it is contained.
+        # after it is contained. All sizes are in pixels: a line of 18, with a
+        # swatch of 8 for the marker.
         x = frame.area.right() - sum(width for _, width in entries) + _BETWEEN
         painter.setFont(font(SMALL))
         for i, (name, width) in enumerate(entries):

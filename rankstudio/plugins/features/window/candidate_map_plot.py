@@ -154,7 +154,7 @@ class CandidateMapPlot(HeatMapPlot):
         return (
             tr("selected") if growing else tr("maximum"),
             tr("half"),
-            tr("none", "share"),
+            tr("none", "share"),  # "none" in the context of a share, for translators
         )
 
     # HeatMapPlot
@@ -176,7 +176,8 @@ class CandidateMapPlot(HeatMapPlot):
         )
         widest = max(map(metrics.horizontalAdvance, names), default=0.0)
 
-        # Between two parts there are AIR pixels.
+        # Between two parts there are AIR pixels. The numbers of steps above need
+        # HEADER pixels, and 4 are free below.
         left = ceil(min(widest, size.width() * _MAX_NAMES_SHARE)) + AIR + 1
         right = color_bar_width(self.key()) + 3 * AIR
         width = max(1.0, size.width() - left - right)
@@ -266,7 +267,8 @@ class CandidateMapPlot(HeatMapPlot):
             else tr("share of the best score of the step")
         )
 
-        # The scale goes from the first rank, or the share 0, to the greatest value.
+        # The scale goes from the first rank, 1, or the share 0, to the greatest
+        # value. Ranks are written into the cells, the first in the darkest color.
         greatest = float(np.nanmax(values)) if np.isfinite(values).any() else 1.0
         figure_title = self.accessibleName()
         if score:
@@ -320,7 +322,8 @@ class CandidateMapPlot(HeatMapPlot):
 
         A click on a feature's name picks the cell in the marked column.
         """
-        # A name is left of the cells: the point is moved to the first cell of its row.
+        # A name is left of the cells: the point is moved to the first cell of its
+        # row. `places` has the positions of the shown steps on the path.
         frame = self.frame()
         cell = self.hit_test(QPointF(max(point.x(), frame.area.left()), point.y()))
         if cell is not None and self.shown is not None:
@@ -377,7 +380,7 @@ class CandidateMapPlot(HeatMapPlot):
         if self.is_empty() or self.shown is None:
             return
         draw_cells(self, painter, frame)
-        if self.written:
+        if self.written:  # whether cells contain their numbers
             draw_values(self, painter, frame)
         self._draw_names(painter, frame, colors)
         self._draw_steps(painter, frame, colors)

@@ -415,13 +415,12 @@ class SubstitutesPanel(Panel):
         self._ids: Ints = np.empty(0, dtype=np.int64)
         self._names: tuple[str, ...] = ()
 
-        # For the map of runs, which has a column for each of the F folds of all
-        # runs: the rank at which each fold selected each of n features, shape
-        # (n, F),
+        # The map of runs has a column for each of the F folds of all runs: the
+        # rank at which each fold selected each of n features, shape (n, F), the
+        # runs with the numbers of their folds, and the number of each column's
+        # fold.
         self._ranks: Floats = np.empty((0, 0))
-        # the runs, each with its number of successive folds,
         self._groups: tuple[ColumnGroup, ...] = ()
-        # and the numbers of the F folds.
         self._folds: tuple[int, ...] = ()
         self.plot = named(
             FeatureMapPlot(theme), "substitutes-map", tr("Correlation of features")
@@ -669,6 +668,8 @@ class SubstitutesController(Controller):
         # The substitutes of the chosen model, and the selections of all runs.
         # Each is computed again if its key has changed after one of the signals
         # `on`, and the panel is visible; `clear` is called if the key is None.
+        # Substitutes wait until no signal has come for some time (`settled`), as
+        # while the user moves along the path.
         self._substitutes = OnDemand(
             parent=self,
             worker=worker,

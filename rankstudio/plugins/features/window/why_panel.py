@@ -614,7 +614,8 @@ class WhyController(Controller):
         if score is None or dataset is None:
             return None
 
-        # The path of a model that no run has, has a text as its key.
+        # The key of a run's model is the position of its parameters among those
+        # of the run. A model without a run has a text as its key.
         if record is None or not isinstance(model.key, int):
             return ChoiceContext(
                 path=model.path,

@@ -67,8 +67,8 @@ class Legend(QWidget):
         raise NotImplementedError
 
     def max_entry_width(self, line_width: float) -> float:
-        """Return the maximum width of an entry on a line of the width ``room``."""
-        return room
+        """Return the maximum width of an entry on a line of the width ``line_width``."""
+        return line_width
 
     def hasHeightForWidth(self) -> bool:
         """Return True: a narrow legend has more lines."""
