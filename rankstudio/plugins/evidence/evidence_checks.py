@@ -147,13 +147,15 @@ def _require(is_valid: bool, description: str) -> None:
         raise ValueError(f"unexpected value of {description}")
 
 
-# In all checks, `n` is the number of columns of the data, or None if it is unknown.
+# In all checks, `n` is the number of columns of the data, or None if it is
+# unknown.
 
 
 def _check_columns(columns: Iterable[int], n: int | None, description: str) -> None:
     """Require distinct columns below ``n``, the number of columns of the data.
 
-    If ``n`` is None, the number is unknown, and only absurd columns are refused.
+    If ``n`` is None, the number is unknown, and only absurd columns are
+    refused.
     """
     all_columns = list(columns)
     _require(len(set(all_columns)) == len(all_columns), description)
@@ -229,7 +231,8 @@ def _check_selection(evidence: SelectionEvidence, n: int | None) -> None:
     for columns in (evidence.smaller, evidence.tied):
         _check_columns(columns or (), n, "columns")
 
-    # Several features may be tied with the same column, so the values may repeat.
+    # Several features may be tied with the same column, so the values may
+    # repeat.
     _check_columns(set((evidence.tied or {}).values()), n, "tied")
 
     for step in evidence.deciding or ():

@@ -60,7 +60,8 @@ _CLASSES_BY_NAME: Mapping[str, type[Any]] = {
         *(MeasuredValidity, RankingValidity),
     )
 }
-# bytes of evidence, of which most is a number for each query and selected feature
+# bytes of evidence, of which most is a number for each query and selected
+# feature
 _MAX_BYTES = 1 << 29
 # bytes beyond: 1000 halves, and the exchanges of as many selected features
 _MAX_BYTES_PER_FEATURE = 1 << 14

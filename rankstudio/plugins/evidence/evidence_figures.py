@@ -302,8 +302,8 @@ def _step_figure(
 ) -> CurvesFigure | None:
     """Return the figure of each step's p value with the suggested stop.
 
-    It is None without significance tests. ``name_of`` is not used: all functions
-    of figures are called alike.
+    It is None without significance tests. ``name_of`` is not used: all
+    functions of figures are called alike.
     """
     if evidence.stop is None or evidence.significance is None:
         return None
@@ -315,7 +315,8 @@ def _step_figure(
         "p of each step given those before it, by {n} permutations of the residuals within queries."
     )
 
-    # a vertical line at the suggested size; none if no step is better than chance
+    # a vertical line at the suggested size; none if no step is better than
+    # chance
     stop = Level(tr("stop"), float(evidence.stop.n_features), vertical=True)
     return CurvesFigure(
         "evidence-steps",
@@ -333,8 +334,8 @@ def _left_out_figure(
 ) -> CurvesFigure | None:
     """Return the figure of the left-out error with the selection kept and repeated.
 
-    It is None if not computed. ``name_of`` is not used: all functions of figures
-    are called alike.
+    It is None if not computed. ``name_of`` is not used: all functions of
+    figures are called alike.
     """
     if evidence.repeated is None or not evidence.repeated.usual.size:
         return None

@@ -56,7 +56,8 @@ class StopAdvice:
     def sentence(self) -> str:
         """The advice as a sentence, with the p value of the next step.
 
-        ForwardStop is the rule that finds the stop from the p values of the steps.
+        ForwardStop is the rule that finds the stop from the p values of the
+        steps.
         """
         if self.p_next is None:
             return tr(
@@ -92,7 +93,8 @@ class SelectionEvidence:
     changes : SetChanges or None
         Exact left-out error of the set, and of each change by one feature.
     candidates : tuple of int
-        Columns that may join the set: neither banned nor constant in every query.
+        Columns that may join the set: neither banned nor constant in every
+        query.
     shares : ShapleyShares or None
     stability : StabilitySelection or None
     deciding : tuple of DecidedStep or None
@@ -112,7 +114,8 @@ class SelectionEvidence:
         that has one at its step: only the order of the columns decides between
         them.
     near_best : tuple of SizedNearBestSets or None
-        Near-best sets of k - 1 features, and of k, if their number is small enough.
+        Near-best sets of k - 1 features, and of k, if their number is small
+        enough.
     significance : StepSignificance or None
         Significance of the whole path.
     repeated : RepeatedLeftOut or None
@@ -464,7 +467,8 @@ class SelectionEvidence:
 def _near_best_sentence(near: SizedNearBestSets) -> str:
     """Return the sentence on how many sets are as good as the best one of their size.
 
-    "As good" means that a paired test over queries shows no significant difference.
+    "As good" means that a paired test over queries shows no significant
+    difference.
     """
     n_others = len(near.sets) - 1
     if near.best.n_sets == 1:

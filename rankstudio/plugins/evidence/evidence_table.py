@@ -380,7 +380,8 @@ def evidence_sentences(evidence: SelectionEvidence, name_of: Named) -> list[str]
         optimism = 100 * float(evidence.repeated.optimism[evidence.k - 1])
         optimism_sentence = text.format(k=evidence.k, share=significant(optimism, 2))
 
-        # Without any gain there is no share of it, and another sentence says so.
+        # Without any gain there is no share of it, and another sentence says
+        # so.
         sentences.append(evidence.repeated.no_gain(evidence.k) or optimism_sentence)
     if evidence.false_bound is not None:
         text = tr(

@@ -155,8 +155,9 @@ def left_out_steps(
         paths = summed_paths(estimator, rows)
         order = paths.path()[-1].selected
 
-        # left-out error (Q,) of each query with the first 0, 1, 2, ... features;
-        # `present` is the error with these, before another one is added
+        # left-out error (Q,) of each query with the first 0, 1, 2, ...
+        # features; `present` is the error with these, before another one is
+        # added
         errors = [paths.errors(order[:size]).present for size in range(len(order) + 1)]
 
     empty = errors[0]

@@ -94,9 +94,11 @@ class EvidenceOptions:
     Attributes
     ----------
     n_features : int or None
-        Size of the set, k; by default the number of features the estimator selects.
+        Size of the set, k; by default the number of features the estimator
+        selects.
     selected : tuple of int or None
-        Set in the order of selection; by default the first k features of the estimator.
+        Set in the order of selection; by default the first k features of the
+        estimator.
     n_steps : int or None
         Length of the paths for probabilities, p values and left-out curves; by
         default 12, or more for large sets, see
@@ -114,7 +116,8 @@ class EvidenceOptions:
         As in
         :func:`rankstudio.plugins.evidence.stability_selection.stability_selection`.
     n_permutations : int
-        As in :func:`rankstudio.plugins.evidence.step_significance.step_significance`.
+        As in
+        :func:`rankstudio.plugins.evidence.step_significance.step_significance`.
     max_seconds : float
         Time limit of the search for the best sets in seconds; sets not proved
         by then have a gap.
@@ -430,7 +433,8 @@ class _Evidence:
             )
             return selects_by_exact_errors and k > 0 and self._sums_fit
         if part == "significance":
-            # The test permutes residuals, which supports losses that count ties only.
+            # The test permutes residuals, which supports losses that count ties
+            # only.
             counts_ties = self._exchange is None or self._exchange.cost.ties
             return counts_ties and path_estimator.step_test(data) is not None
         has_sums = path_estimator.paths_from_sums(data) is not None
@@ -599,8 +603,8 @@ class _Evidence:
             yield WorkProgress("comparing alternatives", position / len(selected))
             rest = selected[:position] + selected[position + 1 :]
 
-            # Features that may be as good as this one. Without a judge, each has
-            # None instead of its comparisons.
+            # Features that may be as good as this one. Without a judge, each
+            # has None instead of its comparisons.
             rivals, correlations = yield from self._rivals(column)
             results: list[tuple[SetDifference | None, ...]] = [(None,)] * rivals.size
             if self._is_judged(_MOST_JUDGED):

@@ -42,11 +42,13 @@ class ShapleyShares:
     features : tuple of int
         0-based columns of the model, k of them.
     values : ndarray of shape (k,)
-        Shapley value of each feature: its mean gain over all orders of the features.
+        Shapley value of each feature: its mean gain over all orders of the
+        features.
     in_order : ndarray of shape (k,)
         Gain of each feature in the given order.
     gain : float
-        Left-out gain of the model over the empty one; both kinds of gains sum to it.
+        Left-out gain of the model over the empty one; both kinds of gains sum
+        to it.
     """
 
     features: tuple[int, ...]

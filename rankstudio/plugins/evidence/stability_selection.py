@@ -227,7 +227,8 @@ def stability_selection(
 ) -> StabilitySelection:
     """Select features on complementary halves of the queries, and count how often each is selected.
 
-    Documents of a single query are one ranking: then halves of the documents are taken.
+    Documents of a single query are one ranking: then halves of the documents
+    are taken.
 
     Parameters
     ----------
@@ -298,7 +299,8 @@ def stability_steps(
     Yields
     ------
     PartialResult
-        :class:`StabilitySelection` of the finished halves. Progress of the method is passed on.
+        :class:`StabilitySelection` of the finished halves. Progress of the
+        method is passed on.
 
     Returns
     -------
@@ -323,7 +325,8 @@ def stability_steps(
     if known is None:
         known = without_paths(estimator, (yield from informative_columns(rows)), start)
     stability = known
-    # `places` (N, n) has the position at which each of N halves selects each feature.
+    # `places` (N, n) has the position at which each of N halves selects each
+    # feature.
     if stability.seed != start or stability.places.shape[1] != rows.X.shape[1]:
         raise ParameterError(
             "known", stability.seed, f"a result for the same data with the seed {start}"

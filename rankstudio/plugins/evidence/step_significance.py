@@ -22,7 +22,8 @@ from rankstudio.plugins.evidence.partial_result import PartialResult
 _PROGRESS_TEXT = "permuting residuals"
 # the smallest p is 1 / (1 + permutations); below 1e-7 it is of no use
 _MAX_PERMUTATIONS = 10_000_000
-# tolerance as a share of the empty model's error, as in the test of a whole path
+# tolerance as a share of the empty model's error, as in the test of a whole
+# path
 _ROUNDING = 1e-12
 
 

@@ -63,7 +63,8 @@ def validity_result(
         Without a test part, the validation part has the documents, and without
         that the training part.
     features : tuple of int
-        1-based ids of the features to keep; empty for the first features of each model.
+        1-based ids of the features to keep; empty for the first features of
+        each model.
     keep : int or None
         Number of first features to keep; None for each number.
     fold : int or None

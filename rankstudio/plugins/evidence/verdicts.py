@@ -185,9 +185,11 @@ class FeatureEvidence:
         Number of queries whose removal makes its step select another feature;
         None if none were found.
     substitute : int or None
-        Column whose exact swap increases the left-out error least, or reduces it most.
+        Column whose exact swap increases the left-out error least, or reduces
+        it most.
     price : float or None
-        Relative change of the left-out error by that swap; negative for an improvement.
+        Relative change of the left-out error by that swap; negative for an
+        improvement.
     near_best_share : float or None
         Share of the near-best sets of k features that contain it.
     partner : int or None
@@ -197,12 +199,14 @@ class FeatureEvidence:
     twin : Exchange or None
         The exchange of the two if they are twins.
     smaller : SetDifference or None
-        Set of k - 1 features without it that was compared with the best set of k.
+        Set of k - 1 features without it that was compared with the best set of
+        k.
     by_chance : bool
         Whether the selection is so large that all features above the threshold
         may be there by chance.
     tied : int or None
-        Column outside the set that has the same score at the step of the feature.
+        Column outside the set that has the same score at the step of the
+        feature.
     verdict : Verdict or None
         None for features that are not selected, or required.
     """
@@ -390,7 +394,8 @@ def partner_of(
         if share >= rules.threshold and (
             exchange.are_twins(rules, n_tests) or replaces
         ):
-            # The smallest tuple has the largest share, and then the lowest column.
+            # The smallest tuple has the largest share, and then the lowest
+            # column.
             partners.append((-share, exchange.column, exchange))
 
     if not partners:

@@ -417,7 +417,8 @@ def _selection_of_data(
 ) -> tuple[JudgedSelection, FoldedDataset]:
     """Return the selection of a method on ``--data`` or the sample, and the data.
 
-    Without a number of features among the options, up to 5 features are selected.
+    Without a number of features among the options, up to 5 features are
+    selected.
     """
     from rankstudio.engine.methods.catalog.method import StepKind
     from rankstudio.plugins.evidence.judged_selection import JudgedSelection

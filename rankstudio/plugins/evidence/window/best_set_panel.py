@@ -120,7 +120,8 @@ class BestSetPanel(Panel):
         is_other_set = set(sized.features) != set(evidence.selected)
         is_better = is_other_set and criterion > (1 + _MIN_DIFFERENCE) * sized.criterion
 
-        # The sentence on sets as good as the best is the last one, if there is one.
+        # The sentence on sets as good as the best is the last one, if there is
+        # one.
         near_sentence = (
             sentences[-1] if sentences and evidence.near_best_of_k is not None else ""
         )

@@ -256,7 +256,8 @@ class EvidenceController(PageController):
     def _deciding(self, feature: int) -> tuple[int, ...]:
         """Return the positions of the queries that decide the step of a feature, by its id.
 
-        Without them, the step would select another feature. () if none are known.
+        Without them, the step would select another feature. () if none are
+        known.
         """
         evidence = self.evidence.found
         ids, _ = self._columns
@@ -481,7 +482,8 @@ class EvidenceController(PageController):
         panel_name : str
             Key under which the state that the panel shows is remembered.
         *parts : object
-            What the panel depends on: names of attributes of the evidence, or values.
+            What the panel depends on: names of attributes of the evidence, or
+            values.
         """
         evidence = self.evidence.found
         model = self.evidence.model
@@ -572,8 +574,8 @@ class EvidenceController(PageController):
         )
         model = self.evidence.model
         if evidence is not None and model is not None and self.evidence.all_parts_apply:
-            # Why no best set is shown, although the search has ended: the data are
-            # too large, unless they have too few queries for any best set.
+            # Why no best set is shown, although the search has ended: the data
+            # are too large, unless they have too few queries for any best set.
             missing = (
                 TOO_LARGE if is_done and evidence.n_queries >= _LEAST_QUERIES else ""
             )

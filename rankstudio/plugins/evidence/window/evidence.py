@@ -118,7 +118,8 @@ class Known:
     stopped : set of Package
         Packages that were interrupted or failed.
     asked : set of Package
-        Packages that the user has started: they are computed however long they take.
+        Packages that the user has started: they are computed however long they
+        take.
     measured : tuple of str
         Measure and convention of the losses.
     """
@@ -197,7 +198,8 @@ class Evidence(QObject):
         self._share = 0.0
         self.rules: VerdictRules | None = None
 
-        # Evidence, rules, and the evidence with these rules, which is computed once.
+        # Evidence, rules, and the evidence with these rules, which is computed
+        # once.
         self._last_judged: (
             tuple[SelectionEvidence, VerdictRules | None, SelectionEvidence] | None
         ) = None
@@ -289,7 +291,8 @@ class Evidence(QObject):
             model.plan.entry.capabilities
         )
 
-        # Other searches also remove features, so that a step does not add just one.
+        # Other searches also remove features, so that a step does not add just
+        # one.
         defaults = {"search": "forward", "fitting": "pre"}
         parameters = model.parameters
         is_forward = all(
@@ -424,7 +427,8 @@ class Evidence(QObject):
     def seconds(self, package: Package) -> float:
         """Estimate the seconds that a package takes; infinity where there is no estimate.
 
-        A package is the evidence that one panel shows and that is computed together.
+        A package is the evidence that one panel shows and that is computed
+        together.
         """
         model = self.model
         if model is None:
@@ -494,7 +498,8 @@ class Evidence(QObject):
     def start(self, package: Package) -> None:
         """Compute a package of the shown selection, or continue its computation.
 
-        Packages that the user has asked for are computed however long they take.
+        Packages that the user has asked for are computed however long they
+        take.
         """
         if self._key is None:
             return
@@ -554,7 +559,8 @@ class Evidence(QObject):
                 self._state_by_key.popitem(last=False)  # not shown for the longest time
         self.changed.emit()
 
-        # Begin to compute only once no other selection has been shown for a moment.
+        # Begin to compute only once no other selection has been shown for a
+        # moment.
         if key is not None and self.is_view_visible():
             self._settled.start()
 
@@ -617,22 +623,25 @@ class Evidence(QObject):
         request = self._request(model, package)
         evidence = self._state_by_key[key].found
         if evidence is not None and package is Package.BEST:
-            # Parts that are done are not computed again, unless they are removed.
+            # Parts that are done are not computed again, unless they are
+            # removed.
             evidence = _without(_without(evidence, "alternatives"), "best")
         self._work.start(lambda: self.tasks.evidence(request, evidence))
 
     def _request(self, model: SelectedModel, package: Package) -> EvidenceWanted:
         """Return the request for a package of the evidence for a model's selection.
 
-        It says which parts are computed, by which measure, and within which limits.
+        It says which parts are computed, by which measure, and within which
+        limits.
         """
         parts = PARTS[package]
 
-        # A quick search joins the first package, whose alternatives need the best set.
+        # A quick search joins the first package, whose alternatives need the
+        # best set.
         if package is Package.FEATURES and self._at_once(Package.BEST):
             parts = (*parts, "best")
-        # Near-best sets may take about a minute, as the user asks for them. Other
-        # packages search only among few sets.
+        # Near-best sets may take about a minute, as the user asks for them.
+        # Other packages search only among few sets.
         max_sets = _MOST_SETS if package is Package.NEAR else _FEW_SETS
         state = (
             self._state_by_key[self._key] if self._key is not None else Known.nothing()
@@ -820,7 +829,8 @@ class Evidence(QObject):
         text = tr("Storing the evidence")
         study, *_ = address
         if not study.read_only:
-            # The store writes the note at the latest before the study is closed.
+            # The store writes the note at the latest before the study is
+            # closed.
             self._study_store.note(partial(_store, *address, evidence))
             self._worker.task(
                 text,
@@ -961,7 +971,8 @@ class Evidence(QObject):
         if not selects or is_wide(train):  # too many features to compare sets of them
             return None
 
-        # Halves of the documents need several of them, and queries are compared.
+        # Halves of the documents need several of them, and queries are
+        # compared.
         is_enough = has_halves(train) if self.one_ranking else train.n_queries > 1
         if not is_enough:
             return None

@@ -73,7 +73,8 @@ class EvidenceRow:
     numbers : FeatureEvidence
         Evidence for the feature.
     verdict : str
-        Verdict, such as "secure"; "not selected" or "pinned" for features without one.
+        Verdict, such as "secure"; "not selected" or "pinned" for features
+        without one.
     reason : str
         Reason for the verdict, and the best substitute; "" without them.
     tone : str
@@ -120,7 +121,8 @@ def evidence_rows(
     ids, names : sequence of length n
         Ids and names of the data's columns.
     permuted : PermutationImportance, optional
-        Importance whose losses are shown for features without a loss of their own.
+        Importance whose losses are shown for features without a loss of their
+        own.
     costs : FeatureCosts, optional
         Cost of each feature, for the loss per millisecond.
     """

@@ -48,7 +48,8 @@ class EvidenceWanted:
     measure, convention : str
         Measure of the loss without a feature.
     most_sets : int
-        Maximum number of sets of a size that are searched for sets as good as the best.
+        Maximum number of sets of a size that are searched for sets as good as
+        the best.
     max_seconds : float
         Time limit of a search for the best set.
     """
@@ -178,7 +179,8 @@ class EvidenceTasks:
 
         base = self._subset_space(request)
 
-        # Columns of a group are selected together, so conditions are compared by group.
+        # Columns of a group are selected together, so conditions are compared
+        # by group.
         units_of = ColumnGroups.of(
             request.fold.train.n_features, base.groups
         ).containing
@@ -218,7 +220,8 @@ class EvidenceTasks:
 
         judge = self._method(request).exact_exchange()
 
-        # the window offers best sets only for methods with exact left-out errors
+        # the window offers best sets only for methods with exact left-out
+        # errors
         assert judge is not None
         units = ColumnGroups.of(request.fold.train.n_features, judge.groups)
         return SubsetSpace.of(judge, len(units.containing(request.selected)))

@@ -28,7 +28,8 @@ from rankstudio.ui.process.turns import single_shot
 if TYPE_CHECKING:
     from rankstudio.plugins.evidence.evidence_codec import StoredEvidence
 
-# per document, feature and scored copy of the documents, for linear models on one core
+# per document, feature and scored copy of the documents, for linear models on
+# one core
 SECONDS_PER_VALUE = 3e-7
 _MAX_MODELS = 50  # models whose state is kept
 
@@ -55,7 +56,8 @@ class MeasurementState:
 class ModelMeasurement(QObject):
     """Measures the shown model, while a view of the values is visible.
 
-    Subclasses say what is measured, by the methods that raise NotImplementedError.
+    Subclasses say what is measured, by the methods that raise
+    NotImplementedError.
 
     Parameters
     ----------

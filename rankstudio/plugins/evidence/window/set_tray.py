@@ -439,7 +439,8 @@ class SetTray(QFrame):
         for chip in self.chips:
             room -= chip.minimumWidth() + _CHIP_SPACING
 
-            # At least one chip is shown. isHidden, as the tray itself may be invisible.
+            # At least one chip is shown. isHidden, as the tray itself may be
+            # invisible.
             chip.setVisible(room >= 0 or not n_shown)
             n_shown += not chip.isHidden()
 
@@ -766,7 +767,8 @@ class SetTrayController(Controller):
     def _show(self) -> None:
         """Show the set in the visible trays, and have its changes computed if they are needed.
 
-        Each selection has its own set: the selection itself, until the user edits it.
+        Each selection has its own set: the selection itself, until the user
+        edits it.
         """
         evidence = self._evidence.evidence
         dataset = self._session.dataset
@@ -813,7 +815,8 @@ class SetTrayController(Controller):
         if model is None or changes is None:
             return tr("Computing …") if self._computed.busy else ""
 
-        # The hovered feature (id 0 if there is none) goes before the inspected one.
+        # The hovered feature (id 0 if there is none) goes before the inspected
+        # one.
         change = self._change_of(self._hovered_feature or self._inspected_feature)
         if change is not None and (self._hovered_feature or not change.inside):
             return self._in_words(change)

@@ -84,7 +84,8 @@ class SetsPanel(Panel):
         ids, names : sequence
             Ids and names of the data's columns.
         choices : mapping of int to int
-            REQUIRED or EXCLUDED for the features with a condition, by their ids.
+            REQUIRED or EXCLUDED for the features with a condition, by their
+            ids.
         constrained : SizedSubset, optional
             The best set under these conditions; None while it is searched.
         """

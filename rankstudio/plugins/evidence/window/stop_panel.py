@@ -168,7 +168,8 @@ class StopPanel(Panel):
         repeated = evidence.repeated
         self._path_ids = tuple(int(ids[column]) for column in evidence.selected)
 
-        # Why a plot is empty: both are missing only for data that are too large.
+        # Why a plot is empty: both are missing only for data that are too
+        # large.
         has_neither = tests is None and repeated is None
         no_tests_reason = TOO_LARGE if has_neither else _NO_TIES_TEXT
         no_curve_reason = TOO_LARGE if has_neither else _TOO_LONG_TEXT
