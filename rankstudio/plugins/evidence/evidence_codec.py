@@ -94,7 +94,7 @@ def unpack_evidence(content: bytes, n_features: int | None = None) -> SelectionE
     ----------
     content : bytes
     n_features : int, optional
-        Columns of the data, against which the evidence is held.
+        Number of columns of the data; evidence for other columns is an error.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def unpack_importance(
     ----------
     content : bytes
     n_features : int, optional
-        Columns of the data, against which the importance is held.
+        Number of columns of the data; importance of other columns is an error.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def unpack_validity(content: bytes, n_features: int | None = None) -> MeasuredVa
     ----------
     content : bytes
     n_features : int, optional
-        Columns of the data, against which the sets are held.
+        Number of columns of the data; sets with other columns are an error.
 
     Raises
     ------

@@ -409,6 +409,8 @@ class _Evidence:
             return k > 0 and (self._data.one_ranking or n_queries >= LEAST_QUERIES)
         if self._data.one_ranking:
             return False  # the other parts compare queries
+        # Shares need the errors of all subsets of the selection, so that it has
+        # to be smaller.
         if part in ("losses", "changes", "shares"):
             is_judged = self._is_judged(
                 MOST_FEATURES if part == "shares" else _MOST_JUDGED

@@ -97,6 +97,8 @@ class ChoiceContext:
         A candidate is a group of features, or a feature by itself; the first
         column of a group stands for all of it.
         """
+        # Alternatives are the paths of other parameters, and of other folds;
+        # `groups.path` puts the column of a group in place of its features.
         combinations, folds = (
             [
                 replace(alternative, path=groups.path(alternative.path))

@@ -159,6 +159,8 @@ class FeatureProfile:
         ``penalties`` are those of this feature alone, in row 0, against these
         features, in its columns.
         """
+        # The importance has two numbers: that of the feature, and that of its
+        # negative (small values first).
         rows = zip(self.with_selected, penalties.similarity[0].tolist(), strict=True)
         return replace(
             self,
@@ -263,7 +265,7 @@ class Inspector:
             ptr = data.query_ptr[part.first_query : part.end_query + 1]
             block = centre(rows, ptr - part.first_row)
             gram += block.T @ block
-            release(rows)
+            release(rows)  # frees their memory, if they are mapped from a file
 
         # A constant column has the norm 0, and gets the factor 0 instead of 1 / 0.
         scale = np.sqrt(np.diagonal(gram))

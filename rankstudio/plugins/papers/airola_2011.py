@@ -273,7 +273,10 @@ def _training_seconds(X: Floats, y: Floats, estimator: Any) -> float:
 
 
 def _exponent_text(seconds: Mapping[float, float]) -> str:
-    """Return the slope of log seconds over log documents, for sizes that are large enough."""
+    """Return the slope of log seconds over log documents, for sizes that are large enough.
+
+    ``seconds`` has the seconds by the number of documents.
+    """
     # A coarse clock may measure 0 seconds, whose logarithm is undefined.
     large = {m: max(s, 1e-9) for m, s in seconds.items() if m >= _MIN_DOCUMENTS}
     if len(large) < 2:
@@ -719,7 +722,10 @@ def _time_sentences(fold: Ints) -> tuple[str, ...]:
 
 
 def _work_seconds(work: Callable[[Ints], object], parts: Sequence[Ints]) -> float:
-    """Return the processor seconds of a work on all parts, one after the other."""
+    """Return the processor seconds of a work on all parts, one after the other.
+
+    The work is called with the rows of each part.
+    """
     began = process_time()
     for rows in parts:
         work(rows)
@@ -744,7 +750,11 @@ def _mapped_documents(
 def _mapped_without_held_out(
     kernel: Kernel, data: RankingDataset, basis: Ints, held_out: Ints
 ) -> NystromFeatures:
-    """Map all documents with the basis vectors that are not held out."""
+    """Map all documents with the basis vectors that are not held out.
+
+    ``basis`` and ``held_out`` are rows of documents: those of the basis
+    vectors, and those that are held out.
+    """
     remaining = np.setdiff1d(basis, held_out)
     return NystromFeatures.of(kernel.matrix(data.X[remaining], data.X), remaining)
 

@@ -186,6 +186,8 @@ def _search_text(sized: SizedSubset) -> str:
         seconds = sized.seconds
         time = f"{max(seconds, 0.01):.2g} s" if seconds < 10 else duration(seconds)
         return text.format(n=sized.n_sets, time=time)
+
+    # very large numbers as powers of 10: "2.3e+11"
     return tr("{n} sets · {share:.0f} % searched").format(
         n=count_text(sized.n_sets) if sized.n_sets < 1e10 else f"{sized.n_sets:.2g}",
         share=100 * sized.share,

@@ -897,6 +897,8 @@ def _greedy_values(model: SelectedModel) -> dict[str, Any]:
             parameter.name: parameter.values(parameter.default)[0]
             for parameter in GREEDY_RANKRLS.parameters
         }
+
+        # `_LOSS` are the parameters for the loss and λ.
         values = {
             **defaults,
             **{name: ranked[name] for name in _LOSS if name in ranked},

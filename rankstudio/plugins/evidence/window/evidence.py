@@ -191,6 +191,8 @@ class Evidence(QObject):
         self._reading: _Key | None = None
         self._state_by_key: OrderedDict[_Key, Known] = OrderedDict()
         self._key: _Key | None = None
+
+        # replaced by the page that has the view
         self.is_view_visible: Callable[[], bool] = lambda: False
 
         # the package that is being computed, and how much of it is done
@@ -825,7 +827,7 @@ class Evidence(QObject):
         tell : bool
             Whether `Runs.kept` is emitted once the evidence is stored.
         """
-        on_done = self._note_kept if tell else ignore
+        on_done = self._note_kept if tell else ignore  # `ignore` does nothing
         text = tr("Storing the evidence")
         study, *_ = address
         if not study.read_only:

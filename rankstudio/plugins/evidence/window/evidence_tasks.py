@@ -110,6 +110,7 @@ class EvidenceTasks:
             parts=request.parts,
         )
 
+        # Before the first partial result, the evidence is the earlier one.
         for update in evidence_steps(method, data, options, earlier):
             evidence = update.found if isinstance(update, PartialResult) else earlier
             if evidence is not None:

@@ -96,6 +96,8 @@ class ModelMeasurement(QObject):
         self._runs = runs
         self._current = current
         self._evidence = evidence
+
+        # replaced by the page that has the view
         self.is_view_visible: Callable[[], bool] = lambda: False
         self._models: dict[_Key, MeasurementState] = {}
 

@@ -602,7 +602,7 @@ class SetTrayController(Controller):
             self._change(columns)
 
     def exchange(self, removed: int, added: int) -> None:
-        """Put a feature in the place of another one."""
+        """Put a feature in the place of another one, both given by their ids."""
         old = self._session.column_of(removed)
         new = self._session.column_of(added)
         if old in self._columns and new is not None and new not in self._columns:
@@ -659,7 +659,10 @@ class SetTrayController(Controller):
         area.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Accept chips that are dragged over the area, and remove the feature of a dropped chip."""
+        """Accept chips dragged over an area outside the trays, and remove a dropped chip's feature.
+
+        The area is that of :meth:`surround`, whose events come here first.
+        """
         if isinstance(
             event, QDragEnterEvent | QDropEvent
         ) and event.mimeData().hasFormat(_CHIP):
@@ -675,6 +678,7 @@ class SetTrayController(Controller):
         Rows of the page's tables can then be dragged into the set.
         """
         # A plot's readout on a feature also says what the feature would change.
+        # It is shown again once the changes are known.
         for plot in page.findChildren(Plot):
             plot.about_feature = self.lines
             plot.pointed.connect(self._on_hovered)

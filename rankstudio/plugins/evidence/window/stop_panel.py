@@ -280,6 +280,8 @@ def optimism_sentence(evidence: SelectionEvidence) -> str:
     if repeated is None or repeated.repeated.shape[0] < evidence.n_queries:
         return ""
     index = min(evidence.k, repeated.usual.shape[1]) - 1  # the path may be shorter
+
+    # `no_gain` is a sentence if the features gain nothing, otherwise "".
     return repeated.no_gain(index + 1) or tr(
         "With the whole selection repeated without each query, {share} % of the left-out gain at k = {k} "
         "is lost."

@@ -318,7 +318,7 @@ class AlonePlot(Plot):
 
     @Slot(object)
     def set_by_id(self, by_id: bool) -> None:
-        """Put the features in the order of their ids, or from the best to the worst."""
+        """Put the features in the order of their ids if ``by_id``, else the best first."""
         self.by_id = by_id
         self._arrange()
 
@@ -357,7 +357,8 @@ class AlonePlot(Plot):
     def figure(self) -> RowsFigure:
         """Return a figure with a row per feature in the shown order; features of the model are highlighted.
 
-        If the model has all features, none is highlighted.
+        There are at most `MOST_ROWS` rows. If the model has all features, none
+        is highlighted.
         """
         order = self._order[:MOST_ROWS].tolist()
         parts = self.shown.parts.items() if self.shown is not None else ()

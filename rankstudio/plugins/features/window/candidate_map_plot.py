@@ -337,7 +337,7 @@ class CandidateMapPlot(HeatMapPlot):
             )
 
     def confirm(self, cell: tuple[int, int]) -> None:
-        """Choose the model that is inspected since the preceding click."""
+        """Choose the inspected model: the click before has picked that of the cell."""
         self.confirmed.emit()
 
     def step(self, right: int, down: int) -> bool:
@@ -422,6 +422,8 @@ class CandidateMapPlot(HeatMapPlot):
         area = self.frame().area
         n_rows = int(area.height() // ROW)
         n_columns = int(area.width() // COLUMN)
+
+        # the part of the map with the inspected step and feature
         visible = full_map.view(n_rows, n_columns, self._step_position, self._feature)
         self.shown = visible
         self._labels = tuple(self._all_names[f] for f in visible.features)

@@ -240,6 +240,8 @@ def _group_sentence(
     sentences += _swap_sentences(group, feature_names)
     hint = feature_names.listed((*group.selected, *group.others))
     feature = int(feature_names.ids[group.selected[0]])
+
+    # Several swaps may give the same sentence, which is said once.
     return SubstituteSentence(title, " ".join(dict.fromkeys(sentences)), hint, feature)
 
 
@@ -263,6 +265,8 @@ def _lonely_sentence(
 
     # A cluster has swaps with unselected features, unless all features are selected.
     has_unselected = any(group.swaps for group in groups)
+
+    # The ids are joined by "or" in "nothing is similar to …", else by "and".
     join_words = either if has_unselected else together
     column_ids = join_words([feature_names.id(column) for column in columns])
     title = tr("{n_columns} features without substitutes").format(

@@ -420,7 +420,7 @@ class AblationFeeder(QObject):
         return self._waiting_models[0] if self._waiting_models else None
 
     def _key(self) -> Key | None:
-        """Return the key of the next computation, or None."""
+        """Return the request, fold and column of the next computation, or None."""
         task = self._next_task()
         return None if task is None else (self._request, *task)
 

@@ -145,7 +145,7 @@ class QueryPlot(Plot):
         self._name_axes()
 
     def keep(self, is_listed: Bools) -> None:
-        """Fade the queries that are not listed."""
+        """Fade the queries for which ``is_listed``, (Q,), is False."""
         self.is_listed = is_listed
         self.mark_dirty()
 

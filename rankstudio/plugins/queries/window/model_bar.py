@@ -192,9 +192,10 @@ class ModelBar(QWidget):
             box.blockSignals(False)
 
     def set_parts(self, parts: Sequence[tuple[str, str]]) -> None:
-        """Offer parts.
+        """Offer parts, as pairs of a key such as "test" and a text.
 
-        The chosen part stays chosen if offered, unless :meth:`forget_part` was called.
+        The chosen part stays chosen if offered, unless :meth:`forget_part` was
+        called.
         """
         _offer_options(self.part, parts)
         if parts and self._forgets_part:
@@ -240,7 +241,7 @@ class ModelBar(QWidget):
 
 
 def _offer_options(choice: Segmented, options: Sequence[tuple[str, str]]) -> None:
-    """Offer values, keeping the current one.
+    """Offer values, as pairs of a key and a text, keeping the current one.
 
     Equal values are not set again, to keep the keyboard focus.
     """
