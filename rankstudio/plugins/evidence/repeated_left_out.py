@@ -162,7 +162,8 @@ def left_out_steps(
 
     empty = errors[0]
 
-    # a path without features has the empty model's errors
+    # Usual errors are those with the selection on all queries, (Q, steps). A
+    # path without features has the empty model's errors.
     usual = np.column_stack(errors[1:] or errors)
     repeated = np.empty_like(usual)
     selected: list[tuple[int, ...]] = (

@@ -409,6 +409,7 @@ class _Evidence:
             return k > 0 and (self._data.one_ranking or n_queries >= LEAST_QUERIES)
         if self._data.one_ranking:
             return False  # the other parts compare queries
+
         # Shares need the errors of all subsets of the selection, so that it has
         # to be smaller.
         if part in ("losses", "changes", "shares"):
@@ -776,6 +777,7 @@ class _Evidence:
         n_done = 0  # sets of the sizes that are done
         n_total = sum(subset.n_sets for subset in subsets)
 
+        # `part_of` makes the progress of a size a part of the whole progress.
         for best in subsets:
             work = near_sets_of_size(self._data, self._space(), best)
             near.append(

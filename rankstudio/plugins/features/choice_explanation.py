@@ -168,6 +168,8 @@ def explain(
         feature = members[0]
         if len(members) > 1:
             together = f"All {len(members)} features of {groups.names[feature]} are taken or left together."
+
+        # those of groups instead of features
         correlations = (
             None if correlations is None else groups.correlations(correlations)
         )

@@ -864,7 +864,8 @@ def _conclusions(deviations: dict[str, Deviations]) -> list[tuple[str, bool]]:
 
     # The numbers that the conclusions are about: bias, and standard deviations.
     # Estimators: PAIRS is leave-pair-out, AVERAGED and POOLED are 10-fold, and
-    # ONE is leave-one-out. Standard deviations are ALIKE up to this difference.
+    # ONE is leave-one-out. NEARLY_UNBIASED is a limit of the bias, and ALIKE one
+    # of the difference of two standard deviations.
     worst = max(
         abs(_estimate(deviation.bias, PAIRS)) for deviation in (no_signal, signal)
     )

@@ -535,7 +535,7 @@ class EvidenceController(PageController):
             id(permuted),
             costs,
         )
-        if evidence is not None:
+        if evidence is not None:  # `_columns` are ids and names of the columns
             self.panel.show_evidence(
                 evidence, *self._columns, self._session.measure, permuted, costs
             )
@@ -842,7 +842,8 @@ class EvidenceController(PageController):
         }
         one_fold = (model.fold.number,) if len(dataset.folds) > 1 else ()
 
-        # The user has seen this fold when choosing the features.
+        # The plan records that the user has seen this fold when choosing the
+        # features by hand.
         earlier_choices = model.plan.extension(HandChoices)
         choice = HandChoice(model.plan.fold_origin, model.fold.number)
         choices = {

@@ -520,7 +520,7 @@ class Evidence(QObject):
             self._state_by_key[key].stopped.add(package)
             self._state_by_key[key].asked.discard(package)
             self._end()
-            self._keep(key, self._state_by_key[key])
+            self._keep(key, self._state_by_key[key])  # in the study, if there is one
             self._go_on()
 
     @property

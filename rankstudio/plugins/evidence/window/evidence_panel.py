@@ -759,6 +759,9 @@ class EvidencePanel(Panel):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Evidence"), padding=0, name="evidence-panel")
         self.table = EvidenceTable(theme)
+
+        # Each button has its text without and with an estimated time, and its
+        # tooltip; the first one also its text with a bound on the time.
         self.work = WorkRow(
             "evidence-work",
             tr("Compute the evidence"),

@@ -96,7 +96,7 @@ class EvidenceTasks:
         # the training part grouped by query, kept for the next call
         data = self._folds.prepared(request.plan, request.fold).train
         method = self._method(request)
-        judge = self._judge(request)
+        judge = self._judge(request)  # a RankRLS that compares sets by their errors
         options = EvidenceOptions(
             n_steps=request.n_steps,
             selected=request.selected,

@@ -690,7 +690,8 @@ class SetTrayController(Controller):
     def _serve_table(self, table: TableView, feature_of: Callable[[Any], int]) -> None:
         """Follow the mouse over a table, and let its rows be dragged into the set.
 
-        ``feature_of`` returns the feature id of a row; id 0 stands for no feature.
+        ``feature_of`` returns the feature id of a row. Id 0 stands for no
+        feature, where the mouse is on no row.
         """
         table.pointed.connect(
             lambda row: self._on_hovered(0 if row is None else feature_of(row))
@@ -902,6 +903,7 @@ class SetTrayController(Controller):
         menu = self._new_menu()
         changes = self._known_changes
         if changes is not None:
+            # Qt calls the functions of actions with their checked state.
             for column in _best(changes.added):
                 change = signed_percent(changes.relative(changes.added[column]))
                 action = menu.addAction(
@@ -928,6 +930,8 @@ class SetTrayController(Controller):
         if changes is not None and column in changes.features:
             errors = changes.swapped[changes.features.index(column)]
             replace_menu = menu.addMenu(tr("Replace with"))
+
+            # Qt calls the functions of actions with their checked state.
             for other in _best(errors):
                 change = signed_percent(changes.relative(errors[other]))
                 action = replace_menu.addAction(

@@ -328,6 +328,8 @@ class AlonePlot(Plot):
         Both are positions among the features of the plot.
         """
         self._selected = np.zeros(self._order.size, dtype=np.bool_)
+
+        # Positions beyond those of the shown features are ignored.
         self._selected[[column for column in selected if column < self._order.size]] = (
             True
         )

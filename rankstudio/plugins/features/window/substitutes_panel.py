@@ -429,6 +429,8 @@ class SubstitutesPanel(Panel):
         self.plot = named(
             FeatureMapPlot(theme), "substitutes-map", tr("Correlation of features")
         )
+
+        # the plot's entry in the list of exports
         self.plot.shared = Shared("substitutes", tr("Map of features"))
         self.switch = named(Segmented(_OPTIONS, tr("show")), "substitutes-switch")
         self._scroll = named(

@@ -705,6 +705,8 @@ class WhyController(Controller):
             or self._features_controller.column is None
         ):
             return
+
+        # The features to compare with are offered anew for another path.
         if model.path is not self._path_of_choices:
             self._path_of_choices = model.path
             order = model.path.steps[-1].selected

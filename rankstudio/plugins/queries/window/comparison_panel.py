@@ -759,6 +759,8 @@ class ComparisonPanel(Panel):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("A against B"), name="query-comparison-panel")
         self.plot = named(QueryPlot(theme), "query-plot", tr("A against B"))
+
+        # the plot's entry in the list of exports
         self.plot.shared = Shared("queries", tr("A against B, query by query"))
         # The sentence is cut off if the panel is low; its tooltip has it whole.
         self.sentence = named(

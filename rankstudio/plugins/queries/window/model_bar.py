@@ -169,14 +169,14 @@ class ModelBar(QWidget):
         ).addStretch(1)
 
     def set_options(
-        self, a: Options, b: Options, of_a: int | None, of_b: int | None
+        self, a: Options, b: Options, key_a: int | None, key_b: int | None
     ) -> None:
-        """Offer models for A and B, and select those with the keys ``of_a`` and ``of_b``.
+        """Offer models for A and B, and select those with the keys ``key_a`` and ``key_b``.
 
         ``a`` and ``b`` have pairs of a key and a name. No signal is emitted;
         for the key None, no model is selected.
         """
-        for box, options, value in ((self.a, a, of_a), (self.b, b, of_b)):
+        for box, options, value in ((self.a, a, key_a), (self.b, b, key_b)):
             box.blockSignals(True)
 
             # Options are replaced only if they differ.
