@@ -423,7 +423,7 @@ def _subset_of_state(state: SizeSearch) -> SizedSubset:
         gap=0.0 if state.done else state.criterion - state.lower,
         n_sets=state.n_sets,
         n_evaluated=state.n_evaluated,
-        greedy=state.greedy,
+        greedy=state.greedy,  # criterion of the greedy set of this size
         share=state.share,
         seconds=state.seconds,
     )

@@ -189,7 +189,10 @@ class JudgedSelection:
         def refit(
             method: Selector,
         ) -> Generator[WorkProgress, None, StabilitySelection]:
-            """Train the method on each half of the queries, and store the halves."""
+            """Train the method on each half of the queries, and store the halves.
+
+            Uses `study` and `executor` of :meth:`steps`.
+            """
             n_halves = self.options.n_halves
             seed = self.options.seed
             return refitting_steps(

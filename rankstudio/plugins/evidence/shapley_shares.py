@@ -224,7 +224,8 @@ def shapley_values(gains: Floats) -> Floats:
 
     # The weight of a size is the share of all orders of the players in which
     # exactly one given coalition of that size comes before one given player. No
-    # player can join the coalition of all k players. Its weight is not used.
+    # player can join the coalition of all k players: the weight of size k is
+    # not used.
     weights = np.array(
         [1.0 / (k * comb(k - 1, size)) if size < k else 0.0 for size in range(k + 1)]
     )

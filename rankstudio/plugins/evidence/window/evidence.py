@@ -973,8 +973,8 @@ class Evidence(QObject):
         if not selects or is_wide(train):  # too many features to compare sets of them
             return None
 
-        # Halves of the documents need several of them, and queries are
-        # compared.
+        # One ranking needs enough documents for halves of them; otherwise at
+        # least two queries are compared.
         is_enough = has_halves(train) if self.one_ranking else train.n_queries > 1
         if not is_enough:
             return None

@@ -252,6 +252,7 @@ class EvidenceTable(TableView):
             "evidence-table",
             lambda row: row.feature,
             accessible_name=tr("Evidence"),
+            # entry in the list of exports
             shared=Shared("evidence", tr("Evidence"), about, always=True),
             feature_of=lambda row: row.feature,
         )
@@ -372,10 +373,10 @@ class EvidenceTable(TableView):
         """
         for number, column in enumerate(self.rows_model.columns):
             if column.key == _PROBABILITY:
-                room = self.visualRect(self.rows_model.index(0, number)).adjusted(
+                cell = self.visualRect(self.rows_model.index(0, number)).adjusted(
                     PAD, 0, -PAD, 0
                 )
-                return QRectF(_bar_room(room))
+                return QRectF(_bar_rect(cell))
         return QRectF()
 
     def _is_on_line(self, point: QPointF) -> bool:
@@ -543,16 +544,16 @@ class EvidenceTable(TableView):
         )
 
     def _paint_probability(
-        self, painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow
+        self, painter: QPainter, cell: QRect, colors: Colors, row: EvidenceRow
     ) -> QRect:
         """Draw the probability as a bar with a line at the threshold.
 
-        ``room`` is the rectangle of the cell; the part beside the bar, for the
+        ``cell`` is the rectangle of the cell; the part beside the bar, for the
         number, is returned.
         """
         # A track 9 pixels high, filled up to the probability; the line
         # at the threshold is 16 pixels high.
-        bar = QRectF(_bar_room(room))
+        bar = QRectF(_bar_rect(cell))
         share = row.numbers.probability
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.q("line_soft"))
@@ -570,22 +571,22 @@ class EvidenceTable(TableView):
         painter.drawLine(
             QPointF(x, bar.center().y() - 8), QPointF(x, bar.center().y() + 8)
         )
-        return room.adjusted(round(bar.width()), 0, 0, 0)
+        return cell.adjusted(round(bar.width()), 0, 0, 0)
 
     def _paint_position(
-        self, painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow
+        self, painter: QPainter, cell: QRect, colors: Colors, row: EvidenceRow
     ) -> QRect | None:
         """Draw the median position and a line from the 5 to the 95 % quantile.
 
         A position is the step, from 1, at which a half of the queries selects
         the feature.
 
-        ``room`` is the rectangle of the cell. None is returned, as there is no
-        text, or the whole room if nothing is drawn.
+        ``cell`` is the rectangle of the cell. None is returned, as there is no
+        text, or the whole cell if nothing is drawn.
         """
         position = row.numbers.position
         if position is None or isinf(position[0]):
-            return room
+            return cell
         low, median, high = position
         last_step = max(2, self.n_steps)
 
@@ -594,9 +595,9 @@ class EvidenceTable(TableView):
             share = (min(step, last_step) - 1) / (last_step - 1)
 
             # 4 pixels at each end are free for the dot
-            return room.left() + 4 + share * (room.width() - 8)
+            return cell.left() + 4 + share * (cell.width() - 8)
 
-        y = room.center().y() + 0.5
+        y = cell.center().y() + 0.5
         color = colors.q("accent" if row.selected else "bar")
         painter.setPen(QPen(color, 1.5))
         painter.drawLine(QPointF(x(low), y), QPointF(x(high), y))
@@ -607,17 +608,17 @@ class EvidenceTable(TableView):
         return None
 
     def _paint_loss(
-        self, painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow
+        self, painter: QPainter, cell: QRect, colors: Colors, row: EvidenceRow
     ) -> QRect:
         """Draw the loss with its interval and a line at zero.
 
-        ``room`` is the rectangle of the cell; the part beside the drawing, for
+        ``cell`` is the rectangle of the cell; the part beside the drawing, for
         the number, is returned.
         """
         loss = row.numbers.loss
-        bar = QRectF(room.adjusted(0, 0, -scaled(_LOSS), 0))
+        bar = QRectF(cell.adjusted(0, 0, -scaled(_LOSS), 0))
         if loss is None:
-            return room
+            return cell
 
         # All rows have one scale, from a quarter of the largest loss below 0;
         # ends of intervals beyond it are cut off.
@@ -638,12 +639,12 @@ class EvidenceTable(TableView):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.q("text"))
         painter.drawRect(QRectF(x(loss.value) - 3, y - 3, 6, 6))
-        return room.adjusted(round(bar.width()), 0, 0, 0)
+        return cell.adjusted(round(bar.width()), 0, 0, 0)
 
 
-def _bar_room(room: QRect) -> QRect:
+def _bar_rect(cell: QRect) -> QRect:
     """Return the part of a cell for a bar, left of its number."""
-    return room.adjusted(0, 0, -scaled(_NUMBER), 0)
+    return cell.adjusted(0, 0, -scaled(_NUMBER), 0)
 
 
 def _tone(row: EvidenceRow) -> str:
@@ -718,17 +719,17 @@ def _loss_hint(row: EvidenceRow) -> str:
 
 
 def _paint_verdict(
-    painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow
+    painter: QPainter, cell: QRect, colors: Colors, row: EvidenceRow
 ) -> QRect:
     """Draw a dot before the verdict of a selected feature.
 
-    The room for the text is returned.
+    The rectangle for the text is returned.
     """
     if row.selected and row.verdict:
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.q(row.tone))
-        painter.drawEllipse(QPointF(room.left() + 4, room.center().y() + 0.5), 4, 4)
-    return room.adjusted(14, 0, 0, 0)
+        painter.drawEllipse(QPointF(cell.left() + 4, cell.center().y() + 0.5), 4, 4)
+    return cell.adjusted(14, 0, 0, 0)
 
 
 class EvidencePanel(Panel):

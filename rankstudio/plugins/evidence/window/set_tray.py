@@ -791,7 +791,7 @@ class SetTrayController(Controller):
         if self._is_editable and (
             self._hovered_feature or any(tray.isVisible() for tray in self.trays)
         ):
-            self._computed.update()
+            self._computed.update()  # computes the changes of a changed set
         self._show_in_status()
         if not self._is_editable or dataset is None:
             return

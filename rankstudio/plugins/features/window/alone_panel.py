@@ -485,7 +485,8 @@ class AlonePlot(Plot):
         if self.shown is None or self.is_empty():
             return
 
-        # pixels between two features, which limit the dots
+        # Pixels between two features. With a radius of 0.4 of these, the dots of
+        # neighbours do not touch.
         first_x, last_x = frame.x_range
         feature_width = frame.area.width() / max(1.0, last_x - first_x)
         radius = float(np.clip(feature_width * 0.4, _LEAST_RADIUS, _RADIUS))

@@ -794,7 +794,8 @@ class FeaturesPanel(Panel):
         widths["feature_id"] = max(widths["feature_id"], id_width)
         visible_width = sum(width for key, width in widths.items() if key not in hidden)
 
-        # Pixels that are left to the names; columns are hidden one after the other.
+        # Pixels that are left to the names. Until that is enough, columns are
+        # hidden one after the other, in this order.
         free_width = self.width() - _SCROLL_BAR_WIDTH - visible_width
         names_width = self._width_of_names()
         for key in _GIVING_WAY if self._rows_are_models else _GIVING_WAY_TO_WEIGHTS:

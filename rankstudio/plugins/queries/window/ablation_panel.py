@@ -98,6 +98,7 @@ class AblationPanel(Panel):
             "query-ablation-table",
             lambda row: row.feature,
             accessible_name=tr("Effect of leaving out each feature"),
+            # entry in the list of exports
             shared=Shared("ablation", tr("Features left out"), about),
             feature_of=lambda row: row.feature,
         )

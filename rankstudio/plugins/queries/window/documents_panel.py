@@ -104,6 +104,7 @@ class DocumentsPanel(Panel):
             "query-documents-table",
             lambda row: row.position,
             accessible_name=label,
+            # entry in the list of exports
             shared=Shared("documents", label, tr("Ranked by both models.")),
         )
         self.sentence = named(

@@ -117,6 +117,7 @@ class QueryListPanel(Panel):
             "query-table",
             _row_identity,
             accessible_name=tr("Queries"),
+            # entry in the list of exports
             shared=Shared(
                 "queries", tr("Queries"), tr("Measures of two models in every query.")
             ),
