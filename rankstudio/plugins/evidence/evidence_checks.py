@@ -113,7 +113,8 @@ def _check_type(value: Any, kind: Any, name: str) -> None:
     elif origin is np.ndarray:  # arguments are the shape and dtype[scalar type]
         dtype = np.dtype(get_args(arguments[1])[0])
 
-        # Floats and integers of any width are accepted, other types exactly.
+        # Floats and integers of any width are accepted, by the letter of their
+        # kind; other types exactly.
         letter = _DTYPE_KINDS.get(dtype)
         _require(
             isinstance(value, np.ndarray)

@@ -187,8 +187,8 @@ def _fold_model(
 def _positions(model: MaskedModel, ids: Sequence[int]) -> tuple[int, ...]:
     """Return the positions of features among the features of the model.
 
-    ``ids`` are those of the features; features that the model does not have are
-    left out.
+    ``ids`` are those of the features. Features that the model does not use are
+    left out; an id that the data do not have is a ParameterError.
     """
     known_ids = model.documents.feature_ids.tolist()
     for feature in ids:

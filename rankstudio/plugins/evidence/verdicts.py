@@ -248,6 +248,9 @@ class FeatureEvidence:
                 "Selected in {share} % of the half-samples, and it or {other} in {pair} %. "
                 "The set is as good with {other} instead."
             )
+
+            # `direct`: how much worse the set is with the twin in place of the
+            # feature; None if sets are not compared.
             if self.twin is not None and self.twin.direct is None:
                 template = tr(
                     "Selected in {share} % of the half-samples, and it or {other} in {pair} %. "

@@ -78,14 +78,14 @@ _TOO_MANY = tr(
     "information, export “Data with the selected features” and open them."
 )
 _HALVING_DOCUMENTS = tr("Selecting on halves of the documents …")
-_ALL = tr("This method uses all features, so there is no selection to judge.")
+_USES_ALL_TEXT = tr("This method uses all features, so there is no selection to judge.")
 _DOING = {
     Package.FEATURES: tr("Selecting on halves of the queries …"),
     Package.BEST: tr("Searching …"),
     Package.NEAR: tr("Comparing sets with the best one …"),
     Package.STOP: tr("Testing the steps …"),
 }
-_RANKS = tr(
+_PERMUTE_TEXT = tr(
     "This method uses all features. Permute them to see what the model loses without the values of each."
 )
 _LEAST_QUERIES = 3  # minimum number of queries for which a best set is defined
@@ -638,12 +638,14 @@ class EvidenceController(PageController):
         model = self._current.model
         if model is None:
             return self._absence.fold_model(_EVERY_FOLD, NOTHING)
+
+        # The method uses all features, which can perhaps be permuted instead.
         if not model.plan.entry.selects:
             return (
-                _RANKS
+                _PERMUTE_TEXT
                 if self._offers_permuting
                 and self.importance.progress is not Progress.ABSENT
-                else _ALL
+                else _USES_ALL_TEXT
             )
         train = model.fold.train
         if self.evidence.one_ranking and not has_halves(train):

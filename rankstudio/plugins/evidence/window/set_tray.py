@@ -279,8 +279,10 @@ class SetTray(QFrame):
         self.setAcceptDrops(True)
         self._theme = theme
         self.chips: list[SetChip] = []
-        self._row = fill(QHBoxLayout(), spacing=_CHIP_SPACING)
-        self._others = named(PlainLabel(), f"{name}-others", role="muted")
+        self._row = fill(QHBoxLayout(), spacing=_CHIP_SPACING)  # the chips
+        self._others = named(
+            PlainLabel(), f"{name}-others", role="muted"
+        )  # "and 3 more"
         tip = tr("Add a feature. The best ones are listed first.")
         self.add = self._tool("plus", f"{name}-add", tip)
         self.sentence = named(ElidedLabel(), f"{name}-said", role="caption")

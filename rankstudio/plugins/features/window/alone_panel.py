@@ -206,6 +206,8 @@ class AloneController(Controller):
         dataset = self._session.dataset
         if dataset is None:
             return None
+
+        # Measures of the same data are shown until the new ones come.
         if self.panel.plot.shown is None or dataset is not self._measured_dataset:
             self.panel.clear(_MEASURING)
         self._measured_dataset = dataset

@@ -191,6 +191,8 @@ class QueryPlot(Plot):
             span = padded(float(low), 1.0 if 0.5 < high <= 1.0 else float(high), 0.03)
             return span, span
         largest = float(np.abs(ys).max()) or 1.0
+
+        # Half a bar, or half a document, is free at both ends of the x axis.
         first = xs.min() - 0.5 if self.mode == LENGTH else 0.5
         x_range = (float(first), float(xs.max()) + 0.5)
 
@@ -762,6 +764,7 @@ class ComparisonPanel(Panel):
 
         # the plot's entry in the list of exports
         self.plot.shared = Shared("queries", tr("A against B, query by query"))
+
         # The sentence is cut off if the panel is low; its tooltip has it whole.
         self.sentence = named(
             WrappedLabel(keeps=False), "query-comparison-sentence", role="caption"

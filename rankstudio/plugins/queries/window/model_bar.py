@@ -236,7 +236,7 @@ class ModelBar(QWidget):
         box = named(
             choices, f"query-model-{name.lower()}", tr("Model {name}").format(name=name)
         )
-        box.setMaximumWidth(340)
+        box.setMaximumWidth(340)  # pixels
         return box
 
 
