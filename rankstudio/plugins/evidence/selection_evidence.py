@@ -455,7 +455,8 @@ class _Evidence:
         """Return whether there is a judge for the set, and the set has at most this many features.
 
         The judge is a RankRLS whose exact left-out error compares sets; it
-        needs several queries with labels.
+        needs several queries with labels. Data with preferences between
+        documents (`preferring`) have no labels.
         """
         return (
             self._judge is not None

@@ -290,6 +290,7 @@ def _criterion_changes(
             candidates: Ints = np.array(sorted(columns), dtype=np.int64)
             if not selected or not candidates.size:
                 return {}, ""
+
             # The criterion of the model (a number), with each of k features
             # replaced by each of c candidates, (k, c), and without each, (k,).
             criterion, swapped, without, _ = swap_criteria(

@@ -447,6 +447,8 @@ def _airola_figures(
         "error with basis vectors of held-out queries removed and kept",
         errors,
     )
+
+    # A learning curve is by shares of the queries.
     if not data.origin.columns.no_queries:
         yield StudyFigure(
             "paper5-figure3", "learning curve of RankRLS", partial(learning_curve, data)

@@ -768,7 +768,7 @@ class EvidenceController(PageController):
         models = self._models
         if request is None or dataset is None:
             return
-        largest = max(self.evidence.largest_size, 2)
+        largest = max(self.evidence.largest_size, 2)  # at least two sizes
         search = partial(self.evidence.tasks.best_sets, request, largest)
         ids = dataset.feature_ids.tolist()
         self.sizes = SizesDialog(

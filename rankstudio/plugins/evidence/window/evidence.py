@@ -642,6 +642,7 @@ class Evidence(QObject):
         # best set.
         if package is Package.FEATURES and self._at_once(Package.BEST):
             parts = (*parts, "best")
+
         # Near-best sets may take about a minute, as the user asks for them.
         # Other packages search only among few sets.
         max_sets = _MOST_SETS if package is Package.NEAR else _FEW_SETS
@@ -919,7 +920,8 @@ class Evidence(QObject):
         groups = self._groups
         selected = set(model.step.selected)
 
-        # A group of g columns counts as one feature: g - 1 are joined to it.
+        # A group of g columns counts as one feature: g - 1 are joined to it. It
+        # is selected as a whole, so that its first column stands for it.
         n_joined = sum(len(group) - 1 for group in groups)
         n_joined_selected = sum(
             len(group) - 1 for group in groups if group[0] in selected

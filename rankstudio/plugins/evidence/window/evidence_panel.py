@@ -206,6 +206,7 @@ def importance_rows(
         EvidenceRow(
             feature=int(ids[column]),
             name=names[column],
+            # True: the model uses the feature
             numbers=FeatureEvidence(column, True, loss=losses[column]),
             verdict="",
             reason="",

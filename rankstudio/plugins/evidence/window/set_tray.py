@@ -412,7 +412,7 @@ class SetTray(QFrame):
             self._row.addWidget(chip)
             self.chips.append(chip)
 
-        self._fit()
+        self._fit()  # hides the chips for which there is no room
 
     def _fit(self) -> None:
         """Hide the last chips that would leave no room for the sentence, and show their number."""

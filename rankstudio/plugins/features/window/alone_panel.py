@@ -313,7 +313,7 @@ class AlonePlot(Plot):
         self._names = tuple(names)
         self._selected = np.zeros(ids.size if features_alone else 0, dtype=np.bool_)
 
-        # The box tells about a feature that is no longer there.
+        # Hide the box on the feature under the mouse, which may be gone.
         self.under_mouse = None
         self.box.silence()
         self._arrange()
