@@ -422,6 +422,8 @@ class SelectionEvidence:
             best = int(errors.argmin())
             price = self.changes.relative(errors[best])
             row = replace(row, substitute=self.candidates[best], price=price)
+
+        # no queries (None) if none are known to decide the step
         if self.deciding is not None:
             row = replace(row, n_deciding=len(self.deciding[index].queries) or None)
         return row

@@ -222,6 +222,7 @@ class JudgedSelection:
             or self.method.paths_from_sums(self.data) is not None
         ):
             return 0.0
+
         # the function of the module, for divisions into halves
         seconds = refitting_seconds(
             self.plan, self.train, self.options.n_halves, workers

@@ -321,6 +321,7 @@ def stability_steps(
         "Stability selection",
         one_ranking=rows.one_ranking,
     )
+
     # Without an earlier result, begin with one that has no halves.
     if known is None:
         known = without_paths(estimator, (yield from informative_columns(rows)), start)

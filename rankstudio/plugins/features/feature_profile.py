@@ -383,8 +383,8 @@ class Inspector:
         """Return a grid of values, shape (128,), and the density of each relevance class on it.
 
         ``values`` has the value of each document. If many are 0, these are left
-        out of the grid, and each class has their share. Both are empty for
-        equal values.
+        out of the grid, and each class has their share. For equal values, grid
+        and classes are empty.
         """
         low = float(values.min())
         high = float(values.max())

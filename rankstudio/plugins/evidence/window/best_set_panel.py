@@ -63,6 +63,7 @@ class BestSetPanel(Panel):
 
         for label in (self.gap, self.best, self.near):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+
         # The button of the search, with its text without and with an estimated
         # time, and its tooltip.
         self.work = WorkRow(

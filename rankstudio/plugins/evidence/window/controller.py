@@ -870,7 +870,8 @@ class EvidenceController(PageController):
         # Show a run of the same set instead of a second one.
         for record in runs.records:
             is_same = (
-                _learned(record.plan) == _learned(plan) and record.dataset is dataset
+                _defining_parts(record.plan) == _defining_parts(plan)
+                and record.dataset is dataset
             )
             if is_same and not record.failure:
                 break
@@ -930,7 +931,7 @@ def _greedy_grids(model: SelectedModel) -> dict[str, Any]:
     }
 
 
-def _learned(plan: Plan) -> tuple[object, ...]:
+def _defining_parts(plan: Plan) -> tuple[object, ...]:
     """Return the parts of a plan that determine its models, their folds and measures.
 
     Two plans with equal parts give equal runs on the same data.

@@ -208,6 +208,7 @@ class Evidence(QObject):
         self._work = BackgroundSimulation(
             worker, tr("Gathering evidence"), "evidence", self
         )
+
         # `grew` comes with each partial result, `changed` with a new state.
         self._work.grew.connect(self._grow)
         self._work.changed.connect(self._follow)

@@ -428,7 +428,8 @@ class SetTray(QFrame):
             - self._title.width()
         )
 
-        # 8 pixels between the parts of the line
+        # 8 pixels between the parts of the line: the buttons, and four more for
+        # title, chips, number of others and sentence
         room -= LEAST_SENTENCE_WIDTH + 8 * (len(buttons) + 4)
         has_too_many = len(features) > len(self.chips)
         if (

@@ -465,10 +465,11 @@ class FeaturesPanel(Panel):
         self._k = 0
         self._order: list[int] = []
         self._arrivals = Arrivals()
+
         # id of the feature whose row stays marked
         self._held_feature: int | None = None
-        self._margins: Mapping[int, float] = {}
-        self._with_margin = False
+        self._margins: Mapping[int, float] = {}  # by the id of the feature
+        self._with_margin = False  # whether there is a column of margins
         self._shown_path: PathResult | None = None
         self._rows_are_models = True  # whether a model ends with each row
         self.table = TableView(

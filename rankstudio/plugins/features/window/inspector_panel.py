@@ -479,8 +479,8 @@ def _importance_text(profile: FeatureProfile) -> str:
 def _table_widget(rows: Sequence[tuple[str, ...]], tip: str) -> QWidget:
     """Return a widget with a table whose first row is its header, with a tooltip.
 
-    The first column takes the width that the others leave, and is cut; these
-    are aligned to the right.
+    The first column takes the width that the others leave, and is cut. The
+    other columns are aligned to the right.
     """
     table = named(QWidget(), tip=tip)
     grid = QGridLayout(table)

@@ -111,6 +111,7 @@ class DensitiesView(QWidget):
             "densities-name",
             role="caption",
         )
+
         # The box has an empty option until features are offered.
         self.choice = named(
             choice_box((("", ""),)), "densities-choice", tr("Compare with")

@@ -172,6 +172,7 @@ def _run_plans(
     They are None if the user stops.
     """
     results: dict[str, RunResult] = {}
+
     # training data by fold, grouped by query once for all plans
     grouped: dict[int, Any] = {}
     progress = AllRuns(len(plans))

@@ -152,7 +152,10 @@ class QueryTasks:
         """
 
         def work(cancelled: CancelFlag) -> Iterator[AblatedQueries]:
-            """Train A without the feature, and yield the measures with and without it."""
+            """Train A without the feature, and yield the measures with and without it.
+
+            Uses the arguments of the method.
+            """
 
             def follow(_: object) -> None:
                 """End the training once it is cancelled."""
