@@ -292,7 +292,7 @@ def importance_steps(
     repeats = (
         0 if n_repeats is None else between("n_repeats", n_repeats, 1, _MAX_REPEATS)
     )
-    start = between("seed", seed, 0, MOST_SEED)
+    start = between("seed", seed, 0, MOST_SEED)  # the seed, if it is valid
     checked_level(level)
     column_groups = _checked_groups(groups, n)
     stage = _PERMUTING_TEXT if repeats else _SCORING_TEXT

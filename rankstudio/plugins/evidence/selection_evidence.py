@@ -569,7 +569,8 @@ class _Evidence:
         began = inf  # the time has not started
         share = 0.0
 
-        # names of the functions that were compiled since the last progress
+        # Names of the functions that were compiled since the last progress;
+        # `announced` passes them on.
         compiled = list[str]()
 
         with (
@@ -838,10 +839,11 @@ def _difference(
     """
     by_query = errors - other_errors
     total = float(errors.sum() - other_errors.sum())
-    deviation = float(np.sqrt(by_query.size * by_query.var(ddof=1)))
-    return SetDifference(
-        features, 0.0 if abs(total) <= TIE * other_errors.sum() else total, deviation
-    )
+
+    # the standard error of a sum over queries
+    standard_error = float(np.sqrt(by_query.size * by_query.var(ddof=1)))
+    is_tie = abs(total) <= TIE * other_errors.sum()
+    return SetDifference(features, 0.0 if is_tie else total, standard_error)
 
 
 def _sized(estimator: Selector, n_features: int) -> Any:

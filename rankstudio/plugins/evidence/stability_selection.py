@@ -313,7 +313,7 @@ def stability_steps(
             "estimator", type(estimator).__name__, "a method that selects features"
         )
     count = 2 * between("n_halves", n_halves, 1, MOST_HALVES)  # halves to select on
-    start = between("seed", seed, 0, MOST_SEED)
+    start = between("seed", seed, 0, MOST_SEED)  # the seed, if it is valid
     rows = training_data(data)
     n_units = halved_count(
         rows.ptr.size - 1,
@@ -326,12 +326,14 @@ def stability_steps(
     if known is None:
         known = without_paths(estimator, (yield from informative_columns(rows)), start)
     stability = known
+
     # `places` (N, n) has the position at which each of N halves selects each
     # feature.
     if stability.seed != start or stability.places.shape[1] != rows.X.shape[1]:
         raise ParameterError(
             "known", stability.seed, f"a result for the same data with the seed {start}"
         )
+
     # A path is the sets of features that a half selects, one per step. The
     # result may have the paths of some halves already.
     halves = _Halves(n_units, start, range(stability.n_paths, count))

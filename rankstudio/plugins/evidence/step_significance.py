@@ -180,7 +180,7 @@ def significance_steps(
         Reductions of the path and of all permutations.
     """
     count = between("n_permutations", n_permutations, 1, _MAX_PERMUTATIONS)
-    start = between("seed", seed, 0, MOST_SEED)
+    start = between("seed", seed, 0, MOST_SEED)  # the seed, if it is valid
     rows = training_data(data)
     enough_queries(rows.ptr.size - 1, 2, "The significance of steps")
     prepare = estimator.step_test(rows)

@@ -469,7 +469,7 @@ def has_many_zeros(values: Floats) -> bool:
 
 
 def _range_text(labels: Floats) -> str:
-    """Return the name of the class of several ascending labels: "relevance 0.1 to 0.4"."""
+    """Return the name of the class of one or more ascending labels: "relevance 0.1 to 0.4"."""
     text = (
         tr("relevance {label:g}")
         if labels.size == 1

@@ -501,6 +501,8 @@ class CandidateMapPlot(HeatMapPlot):
             rect = self.cell_rect(frame, self._flipped(0), column)
             painter.setFont(font(TINY, bold=is_marked))
             painter.setPen(colors.q("accent" if is_marked else "muted"))
+
+            # a box 40 pixels wide around the middle of the column
             box = QRectF(rect.center().x() - 20, 0, 40, HEADER - 3)
             painter.drawText(
                 box, Qt.AlignmentFlag.AlignCenter, str(self.shown.numbers[column])

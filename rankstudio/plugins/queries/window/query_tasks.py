@@ -198,9 +198,10 @@ class QueryTasks:
                 follow,
             )
             self._models[key] = relearned_step
+
             # The oldest models are dropped.
-        while len(self._models) > _MAX_MODELS:
-            self._models.popitem(last=False)
+            while len(self._models) > _MAX_MODELS:
+                self._models.popitem(last=False)
         steps = chosen.step, self._models[key]
         return ablated_queries(
             fold_data, request.part, column, steps, request.measure, request.convention
