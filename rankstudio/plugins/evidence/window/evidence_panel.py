@@ -885,7 +885,7 @@ class EvidencePanel(Panel):
         """Show a sentence, the reason, instead of a selection."""
         self.table.placeholder = reason
         self.table.set_rows(())
-        # its columns may not apply to the next selection
+        # The columns may be different for the next selection.
         self.table.horizontalHeader().hide()
         self.set_caption("")
         self.foot.setText("")

@@ -399,14 +399,14 @@ class QueryPlot(Plot):
     def _has_selection(self) -> bool:
         return self.outline is not None or not bool(self.is_listed.all())
 
-    def _is_wide(self, room: QRectF) -> bool:
+    def _is_wide(self, outline: QRectF) -> bool:
         """Return whether an outline is large enough for a drag.
 
         A smaller one is from an unsteady click.
         """
-        if room.width() >= _MIN_DRAG_DISTANCE:
+        if outline.width() >= _MIN_DRAG_DISTANCE:
             return True
-        return self.mode == SCATTER and room.height() >= _MIN_DRAG_DISTANCE
+        return self.mode == SCATTER and outline.height() >= _MIN_DRAG_DISTANCE
 
     def _cancel_selection(self) -> None:
         """Cancel the drag.
@@ -494,28 +494,28 @@ class QueryPlot(Plot):
 
 def paint_difference(
     painter: QPainter,
-    room: QRect,
+    rect: QRect,
     colors: Colors,
     value: float,
     largest: float,
     better: bool,
 ) -> None:
-    """Draw a bar from zero, which is in the middle of the room, in the color of a loss or a gain.
+    """Draw a bar from zero, which is in the middle of ``rect``, in the color of a loss or a gain.
 
     Parameters
     ----------
     painter, colors
         Painter of the table, and the colors of the theme.
-    room : QRect
-        Rectangle of the cell; half of its width stands for ``largest``.
+    rect : QRect
+        Part of the cell for the bar; half of its width stands for ``largest``.
     value, largest : float
         The value of the bar, and the largest absolute value of all bars.
     better : bool
         Whether the value is a gain.
     """
     # The line at zero is 3 pixels longer than a bar at both ends.
-    middle = room.center().x() + 0.5
-    top = room.center().y() - BAR / 2 + 1
+    middle = rect.center().x() + 0.5
+    top = rect.center().y() - BAR / 2 + 1
     hairline(
         painter,
         colors.q("line"),
@@ -524,7 +524,7 @@ def paint_difference(
     )
     if not value or not largest:
         return
-    length = max(2.0, room.width() / 2 * min(1.0, abs(value) / largest))
+    length = max(2.0, rect.width() / 2 * min(1.0, abs(value) / largest))
     loss, gain = loss_and_gain(colors)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(gain if better else loss)
@@ -535,7 +535,7 @@ def paint_difference(
 
 def paint_interval(
     painter: QPainter,
-    room: QRect,
+    rect: QRect,
     colors: Colors,
     low: float,
     high: float,
@@ -543,16 +543,16 @@ def paint_interval(
 ) -> None:
     """Draw an interval from ``low`` to ``high`` over the bar of its value, on the same scale.
 
-    Zero is in the middle of the rectangle ``room``, and half of its width
-    stands for ``largest``; ends beyond it are cut off.
+    Zero is in the middle of ``rect``, and half of its width stands for
+    ``largest``; ends beyond it are cut off.
     """
     if not largest or isnan(low) or isnan(high):
         return
-    middle = room.center().x() + 0.5
-    y = room.center().y() + 1.0
-    unit = room.width() / 2 / largest
+    middle = rect.center().x() + 0.5
+    y = rect.center().y() + 1.0
+    unit = rect.width() / 2 / largest
     left, right = (
-        min(max(middle + value * unit, room.left()), room.right())
+        min(max(middle + value * unit, rect.left()), rect.right())
         for value in (low, high)
     )
     painter.setPen(pen(colors.q("text"), 1.2))
@@ -632,10 +632,10 @@ def draw_differences(
     xs, ys = plot.points
     px, py = frame.pixels(xs, ys)
     zero = frame.y_px(0.0)
-    room = frame.area.width() / max(1, xs.size)  # of a bar
+    distance = frame.area.width() / max(1, xs.size)  # from bar to bar
 
     # narrow bars overlap a little, without gaps
-    width = max(1.0, room * (0.85 if room > 4 else 1.05))
+    width = max(1.0, distance * (0.85 if distance > 4 else 1.05))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, width > 2)
 
     for mask, color in _points_by_color(plot, colors):
