@@ -1,7 +1,8 @@
 """How sure a selection is: the best set, sets that are as good, what decides each feature, and when to stop.
 
-For users who have to trust a selection: whether other queries would give the same
-features, what each of them is worth, and what a model loses without its values.
+For users who have to trust a selection: whether other queries would give the
+same features, what each of them is worth, and what a model loses without its
+values.
 
 References
 ----------

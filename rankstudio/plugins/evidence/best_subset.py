@@ -36,7 +36,8 @@ from rankstudio.engine.methods.shards.training_data import GivenData, training_d
 from rankstudio.engine.support.number_format import relative_excess
 from rankstudio.plugins.evidence.partial_result import PartialResult
 
-# Parameters of this module, by the names that errors of Constraints have for them.
+# Parameters of this module, by the names that errors of Constraints have for
+# them.
 _WRITTEN_NAMES = {
     "pinned": "required",
     "banned": "excluded",
@@ -55,7 +56,8 @@ class SubsetSpace:
     regularization : float
         λ > 0.
     required, excluded : tuple of int
-        0-based columns that every set must contain, and that no set may contain.
+        0-based columns that every set must contain, and that no set may
+        contain.
     groups : tuple of tuple of int
         Columns that are selected together and count as one; ungrouped features
         are single.
@@ -125,7 +127,8 @@ class SubsetSpace:
                 size_penalty=0.0,
             )
         except ParameterError as error:
-            # Constraints has other names for these options; name those of the caller.
+            # Constraints has other names for these options; name those of the
+            # caller.
             raise ParameterError(
                 _WRITTEN_NAMES.get(error.name, error.name), error.value, error.expected
             ) from None
@@ -144,7 +147,8 @@ class SizedSubset:
     features : tuple of int
         Its 0-based columns, ascending; () if no set was found.
     criterion : float
-        Leave-query-out error, summed over documents; infinity if no set was found.
+        Leave-query-out error, summed over documents; infinity if no set was
+        found.
     proved : bool
         Whether no set of the size is proved to have a lower criterion. Among
         sets with the lowest criterion, this is the one with the lowest columns.
@@ -288,20 +292,23 @@ def best_subset(
     regularization : float
         λ > 0.
     required, excluded : sequence of int, default ()
-        0-based columns that every set must contain, and that no set may contain.
+        0-based columns that every set must contain, and that no set may
+        contain.
     groups : sequence of sequence of int, default ()
-        Columns that are selected together; each group counts as one feature of the set.
+        Columns that are selected together; each group counts as one feature of
+        the set.
     costs : array-like of shape (n,), optional
         Cost of each feature, greater than 0.
     budget : float, optional
         Maximum total cost of a set.
     cost, ties, weighting
         Loss of a pair, as in
-        :class:`rankstudio.engine.methods.rankers.rankrls.RankRLS`: whether an error
-        counts by the difference of the labels, whether pairs with equal labels
-        count, and whether large queries count more.
+        :class:`rankstudio.engine.methods.rankers.rankrls.RankRLS`: whether an
+        error counts by the difference of the labels, whether pairs with equal
+        labels count, and whether large queries count more.
     max_seconds : float, optional
-        Time limit of the search in seconds; sets not proved by then have a ``gap``.
+        Time limit of the search in seconds; sets not proved by then have a
+        ``gap``.
 
     Returns
     -------
@@ -372,7 +379,8 @@ def find_best_subset(
     data : QueryData or TrainingData
         Training data of any size.
     space : SubsetSpace
-        The sets to compare (size, required and excluded columns, budget), and the loss.
+        The sets to compare (size, required and excluded columns, budget), and
+        the loss.
 
     Yields
     ------
@@ -385,7 +393,8 @@ def find_best_subset(
     # latest state of the search of each size, by size
     states: dict[int, SizeSearch] = {}
 
-    # A set has all required items, at most k, and no more than there are.
+    # An item is a feature, or a group of features. A set has all required
+    # items, at most k (`rules.k`), and no more than there are (`problem.most`).
     least = max(1, problem.n_forced)
     largest = min(rules.k, problem.most)
     total = sum(problem.n_sets(size) for size in range(least, largest + 1))
@@ -414,7 +423,7 @@ def _subset_of_state(state: SizeSearch) -> SizedSubset:
         gap=0.0 if state.done else state.criterion - state.lower,
         n_sets=state.n_sets,
         n_evaluated=state.n_evaluated,
-        greedy=state.greedy,
+        greedy=state.greedy,  # criterion of the greedy set of this size
         share=state.share,
         seconds=state.seconds,
     )

@@ -30,7 +30,8 @@ def margin_steps(
     Parameters
     ----------
     estimator : Selector
-        A selector that divides its scores among the queries; it is not fitted here. See
+        A selector that divides its scores among the queries; it is not fitted
+        here. See
         :meth:`rankstudio.engine.methods.capabilities.Capabilities.compared_by_query`.
     data : QueryData or TrainingData
         Of any size.
@@ -62,7 +63,8 @@ def margin_steps(
     )
     n_steps = n if n_requested is None else min(n_requested, n)
 
-    # the scores of each step, divided among the queries; None if that is not possible
+    # the scores of each step, divided among the queries; None if that is not
+    # possible
     compared = estimator.compared_by_query(rows, n_steps)
     if compared is None:
         expected = "a selector whose scores are divided among the queries"
@@ -128,7 +130,8 @@ def _decided_steps(compared: ComparedByQuery) -> list[DecidedStep]:
         tolerance = _TIE_TOLERANCE * max(1.0, abs(scores[winner]))
         is_behind = remaining_lead[:, : counted.size - 2] < -tolerance
 
-        # number of queries that each rival needs; all of them stands for "never ahead"
+        # number of queries that each rival needs; all of them stands for "never
+        # ahead"
         needed = np.where(
             is_behind.any(axis=1), is_behind.argmax(axis=1) + 1, counted.size
         )

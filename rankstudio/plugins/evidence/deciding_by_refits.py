@@ -64,7 +64,8 @@ def refit_steps(
         estimator, rows, between("n_refits", n_refits, 0, _MAX_REFITS)
     )
 
-    # The path without any query removed; its last step has all features in order.
+    # The path without any query removed; its last step has all features in
+    # order.
     path = yield from search.path(np.empty(0, dtype=np.int64))
     order = path[-1] if n_features is None else path[-1][:n_features]
     decided: list[DecidedStep] = []
@@ -115,7 +116,8 @@ class _RefitSearch:
         limit = queries.size - 2  # two queries remain to learn from
         instead: int | None = None
 
-        # Remove 1, 2, 4, ... queries until the feature is no longer selected as early.
+        # Remove 1, 2, 4, ... queries until the feature is no longer selected as
+        # early.
         while True:
             if self._remaining_refits == 0:
                 return undecided
@@ -156,7 +158,8 @@ class _RefitSearch:
         self._remaining_refits -= 1
         path = yield from self.path(removed)
 
-        # features up to the position; the path may be shorter without the queries
+        # features up to the position; the path may be shorter without the
+        # queries
         chosen = path[min(position, len(path) - 1)]
         instead = next(
             (

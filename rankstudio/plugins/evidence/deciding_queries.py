@@ -22,7 +22,8 @@ from rankstudio.plugins.evidence.deciding_by_refits import refit_steps
 from rankstudio.plugins.evidence.partial_result import PartialResult
 
 _PROGRESS_TEXT = "searching for deciding queries"
-# rivals of a step: the runner-up is not always the one that needs the fewest queries
+# rivals of a step: the runner-up is not always the one that needs the fewest
+# queries
 _N_TRIED_RIVALS = 3
 
 
@@ -45,7 +46,8 @@ def deciding_queries(
     Returns
     -------
     tuple of DecidedStep
-        One per feature. Steps that select a pinned feature have no deciding queries.
+        One per feature. Steps that select a pinned feature have no deciding
+        queries.
 
     Notes
     -----
@@ -58,8 +60,9 @@ def deciding_queries(
 
     For selectors whose scores are divided among the queries, nothing is
     selected again, and the numbers are approximate (``exact`` is False): see
-    :func:`rankstudio.plugins.evidence.deciding_by_margins.margin_steps`. All others are trained
-    again: see :func:`rankstudio.plugins.evidence.deciding_by_refits.refit_steps`.
+    :func:`rankstudio.plugins.evidence.deciding_by_margins.margin_steps`. All
+    others are trained again: see
+    :func:`rankstudio.plugins.evidence.deciding_by_refits.refit_steps`.
 
     Examples
     --------
@@ -164,7 +167,9 @@ class _QuerySearch:
         for rival in self._rivals(step, errors):
             lead = errors[:, rival] - errors[:, winner]
             order = np.argsort(-lead, kind="stable")
-            candidate = self._fewest_queries(step, order, _n_leads_to_lose(lead[order]))
+            candidate = self._fewest_queries(
+                step, order, _n_queries_to_remove(lead[order])
+            )
             if candidate.queries and (
                 not best.queries or len(candidate.queries) < len(best.queries)
             ):
@@ -181,14 +186,16 @@ class _QuerySearch:
         winner = self.selected[step]
         scores = self._candidate_scores[step]
 
-        # Features that are constant in every query are candidates only if all are.
+        # Features that are constant in every query are candidates only if all
+        # are.
         candidates = prefer(np.flatnonzero(~np.isnan(scores)), self._paths.informative)
         candidates = candidates[candidates != winner]
 
-        # Leads of the winner over each candidate in the queries, the greatest first.
+        # Leads of the winner over each candidate in the queries, the greatest
+        # first.
         leads = -np.sort(errors[:, [winner]] - errors[:, candidates], axis=0)
         needed = np.array(
-            [_n_leads_to_lose(leads[:, index]) for index in range(candidates.size)]
+            [_n_queries_to_remove(leads[:, index]) for index in range(candidates.size)]
         )
 
         # By the number of queries first, then by score: the
@@ -205,7 +212,8 @@ class _QuerySearch:
         """
         winner = self.selected[step]
 
-        # At least two queries remain; the estimate bounds how many are worth a trial.
+        # At least two queries remain; the estimate bounds how many are worth a
+        # trial.
         limit = min(order.size - 2, 2 * estimate + 8)
         count = min(max(1, estimate), limit)
         stride = 1
@@ -238,7 +246,7 @@ class _QuerySearch:
         return steps[-1].selected[step] if len(steps[-1].selected) > step else None
 
 
-def _n_leads_to_lose(lead: Floats) -> int:
+def _n_queries_to_remove(lead: Floats) -> int:
     """Return how many of the leads, greatest first, must be removed for a sum below 0.
 
     It is the number of all leads if no number suffices.

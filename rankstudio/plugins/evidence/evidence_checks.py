@@ -113,7 +113,8 @@ def _check_type(value: Any, kind: Any, name: str) -> None:
     elif origin is np.ndarray:  # arguments are the shape and dtype[scalar type]
         dtype = np.dtype(get_args(arguments[1])[0])
 
-        # Floats and integers of any width are accepted, other types exactly.
+        # Floats and integers of any width are accepted, by the letter of their
+        # kind; other types exactly.
         letter = _DTYPE_KINDS.get(dtype)
         _require(
             isinstance(value, np.ndarray)
@@ -147,13 +148,15 @@ def _require(is_valid: bool, description: str) -> None:
         raise ValueError(f"unexpected value of {description}")
 
 
-# In all checks, `n` is the number of columns of the data, or None if it is unknown.
+# In all checks, `n` is the number of columns of the data, or None if it is
+# unknown.
 
 
 def _check_columns(columns: Iterable[int], n: int | None, description: str) -> None:
     """Require distinct columns below ``n``, the number of columns of the data.
 
-    If ``n`` is None, the number is unknown, and only absurd columns are refused.
+    If ``n`` is None, the number is unknown, and only absurd columns are
+    refused.
     """
     all_columns = list(columns)
     _require(len(set(all_columns)) == len(all_columns), description)
@@ -204,7 +207,7 @@ def _check_selection(evidence: SelectionEvidence, n: int | None) -> None:
     _check_columns(evidence.required, n, "required")
     _check_range(evidence.n_queries, 0, _MAX_COUNT, "n_queries")
     _check_range(evidence.n_documents or 0, 0, _MAX_COUNT, "n_documents")
-    _require(all(map(len, evidence.groups)), "groups")
+    _require(all(map(len, evidence.groups)), "groups")  # no group is empty
     _require(len(set(evidence.done)) == len(evidence.done), "done")
 
     for part, name in (
@@ -229,7 +232,8 @@ def _check_selection(evidence: SelectionEvidence, n: int | None) -> None:
     for columns in (evidence.smaller, evidence.tied):
         _check_columns(columns or (), n, "columns")
 
-    # Several features may be tied with the same column, so the values may repeat.
+    # Several features may be tied with the same column, so the values may
+    # repeat.
     _check_columns(set((evidence.tied or {}).values()), n, "tied")
 
     for step in evidence.deciding or ():
@@ -239,14 +243,14 @@ def _check_selection(evidence: SelectionEvidence, n: int | None) -> None:
 
 
 def _check_step(step: DecidedStep, n: int | None) -> None:
-    """Check the deciding queries of a step."""
+    """Check the deciding queries of a step on data with ``n`` columns (None: unknown)."""
     _check_columns([step.feature], n, "feature")
     _check_columns([] if step.instead is None else [step.instead], n, "instead")
     _require(len(set(step.queries)) == len(step.queries), "queries")
 
 
 def _check_sized_subset(subset: SizedSubset, n: int | None) -> None:
-    """Check the best set of one size."""
+    """Check the best set of one size among ``n`` columns (None: unknown)."""
     _check_columns(subset.features, n, "features")
     _check_range(
         [subset.size, subset.n_sets, subset.n_evaluated, subset.seconds],
@@ -258,7 +262,7 @@ def _check_sized_subset(subset: SizedSubset, n: int | None) -> None:
 
 
 def _check_near_best(near_best: SizedNearBestSets, n: int | None) -> None:
-    """Check the near-best sets of a size."""
+    """Check the near-best sets of a size among ``n`` columns (None: unknown)."""
     _check_shape(near_best.inclusion, (n,), "inclusion")
     _check_range(near_best.inclusion, 0, 1, "inclusion")
     _check_range(near_best.n_evaluated, 0, np.inf, "n_evaluated")
@@ -266,7 +270,7 @@ def _check_near_best(near_best: SizedNearBestSets, n: int | None) -> None:
 
 
 def _check_losses(losses: FeatureLosses, n: int | None) -> None:
-    """Check the losses without features."""
+    """Check the losses without features of data with ``n`` columns (None: unknown)."""
     _check_columns(losses.features, n, "features")
     if losses.measure:
         measure(losses.measure)
@@ -275,7 +279,7 @@ def _check_losses(losses: FeatureLosses, n: int | None) -> None:
 
 
 def _check_changes(changes: SetChanges, n: int | None) -> None:
-    """Check the errors of changed sets."""
+    """Check the errors of changed sets of ``n`` columns (None: unknown)."""
     k = len(changes.features)
     _check_columns(changes.features, n, "features")
     _check_shape(changes.added, (n,), "added")
@@ -284,14 +288,14 @@ def _check_changes(changes: SetChanges, n: int | None) -> None:
 
 
 def _check_shares(shares: ShapleyShares, n: int | None) -> None:
-    """Check the shares of the gain."""
+    """Check the features' shares of the gain; the data have ``n`` columns (None: unknown)."""
     _check_columns(shares.features, n, "features")
     for part in (shares.values, shares.in_order):
         _check_shape(part, (len(shares.features),), "values")
 
 
 def _check_stability(stability: StabilitySelection, n: int | None) -> None:
-    """Check the selections on halves."""
+    """Check the selections on halves of data with ``n`` columns (None: unknown)."""
     _check_shape(stability.counts, (None, n), "counts")
     _check_shape(stability.places, (None, stability.counts.shape[1]), "places")
     _check_range(stability.counts, 0, stability.places.shape[0], "counts")
@@ -300,7 +304,7 @@ def _check_stability(stability: StabilitySelection, n: int | None) -> None:
 
 
 def _check_significance(significance: StepSignificance, n: int | None) -> None:
-    """Check the tests of the steps."""
+    """Check the tests of the steps on data with ``n`` columns (None: unknown)."""
     k = len(significance.selected)
     _check_columns(significance.selected, n, "selected")
     _check_shape(significance.drops, (k,), "drops")
@@ -329,7 +333,10 @@ def _check_permutation(importance: PermutationImportance, n: int | None) -> None
     _check_columns(
         [column for group in importance.groups for column in group], n, "groups"
     )
-    _require(all(map(len, importance.groups)), "groups")
+    _require(all(map(len, importance.groups)), "groups")  # no group is empty
+
+    # The baseline is the measure of each of Q queries, and `level` that of the
+    # confidence intervals.
     _check_shape(importance.baseline, (None,), "baseline")
     _check_shape(
         importance.loss, (len(importance.groups), importance.baseline.size), "loss"
@@ -338,7 +345,7 @@ def _check_permutation(importance: PermutationImportance, n: int | None) -> None
 
 
 def _check_importance(measured: MeasuredImportance, n: int | None) -> None:
-    """Check part, size and convention of an importance."""
+    """Check part, number of features (at most ``n``, if known) and convention of an importance."""
     _require(measured.part in ("validation", "training"), "part")
     _check_range(measured.n_features, 0, _MAX_COUNT if n is None else n, "n_features")
     convention(measured.convention)
@@ -367,12 +374,12 @@ def _check_measured_validity(measured: MeasuredValidity, n: int | None) -> None:
 
 
 def _check_feature_set(feature_set: SetDifference | NearBestSet, n: int | None) -> None:
-    """Check the columns of a set."""
+    """Check that a set has columns below ``n``, if that is known."""
     _check_columns(feature_set.features, n, "features")
 
 
 def _check_exchange(exchange: Exchange, n: int | None) -> None:
-    """Check the column of an exchange."""
+    """Check that the column of an exchange is below ``n``, if that is known."""
     _check_columns([exchange.column], n, "column")
 
 

@@ -40,7 +40,8 @@ def evidence_as_command(plan: Plan, measure: str) -> str:
     Returns
     -------
     str
-        One line for a POSIX shell; options with their default value are omitted.
+        One line for a POSIX shell; options with their default value are
+        omitted.
     """
     words = [
         "rankstudio",
@@ -48,7 +49,8 @@ def evidence_as_command(plan: Plan, measure: str) -> str:
         *(["--sample"] if plan.data == SAMPLE else ["--data", plan.data]),
     ]
 
-    # The parameters with a grid have one value in this plan, which is always written.
+    # The parameters with a grid have one value in this plan, which is always
+    # written.
     always = [*(p.name for p in plan.entry.grids), "n_features_to_select"]
     words += [
         "--method",

@@ -60,7 +60,8 @@ _CLASSES_BY_NAME: Mapping[str, type[Any]] = {
         *(MeasuredValidity, RankingValidity),
     )
 }
-# bytes of evidence, of which most is a number for each query and selected feature
+# bytes of evidence, of which most is a number for each query and selected
+# feature
 _MAX_BYTES = 1 << 29
 # bytes beyond: 1000 halves, and the exchanges of as many selected features
 _MAX_BYTES_PER_FEATURE = 1 << 14
@@ -93,7 +94,7 @@ def unpack_evidence(content: bytes, n_features: int | None = None) -> SelectionE
     ----------
     content : bytes
     n_features : int, optional
-        Columns of the data, against which the evidence is held.
+        Number of columns of the data; evidence for other columns is an error.
 
     Raises
     ------
@@ -113,7 +114,7 @@ def unpack_importance(
     ----------
     content : bytes
     n_features : int, optional
-        Columns of the data, against which the importance is held.
+        Number of columns of the data; importance of other columns is an error.
 
     Raises
     ------
@@ -130,7 +131,7 @@ def unpack_validity(content: bytes, n_features: int | None = None) -> MeasuredVa
     ----------
     content : bytes
     n_features : int, optional
-        Columns of the data, against which the sets are held.
+        Number of columns of the data; sets with other columns are an error.
 
     Raises
     ------

@@ -30,7 +30,7 @@ _MAX_FEATURES = 30
 
 
 def evidence_figures(
-    evidence: SelectionEvidence, subject: str, named: Named
+    evidence: SelectionEvidence, subject: str, name_of: Named
 ) -> Iterator[Figure]:
     """Yield the figures of the evidence for a selection.
 
@@ -39,7 +39,7 @@ def evidence_figures(
     evidence : SelectionEvidence
     subject : str
         Data and method, for titles.
-    named : callable
+    name_of : callable
         Returns the name of a column.
     """
     # Each returns None if the evidence has no numbers for its figure.
@@ -50,7 +50,7 @@ def evidence_figures(
         _step_figure,
         _left_out_figure,
     ):
-        figure = make(evidence, subject, named)
+        figure = make(evidence, subject, name_of)
         if figure is not None and not figure.empty:
             yield figure
 
@@ -61,18 +61,18 @@ def _size_axis() -> FigureAxis:
 
 
 def _probability_figure(
-    evidence: SelectionEvidence, subject: str, named: Named
+    evidence: SelectionEvidence, subject: str, name_of: Named
 ) -> CurvesFigure | None:
     """Return the figure of each feature's selection probability by set size.
 
     It is None without half-samples. ``subject`` names the data and method, and
-    ``named`` returns the name of a column.
+    ``name_of`` returns the name of a column.
     """
     if evidence.stability is None or not evidence.stability.n_paths:
         return None
     probability = evidence.stability.probability  # (steps, n columns)
     series = [
-        _series(named(row.column), probability[:, row.column], index)
+        _series(name_of(row.column), probability[:, row.column], index)
         for index, row in enumerate(evidence.rows)
     ]
     template = (
@@ -112,12 +112,12 @@ def _series(label: str, values: Floats, number: int) -> Series:
 
 
 def _loss_figure(
-    evidence: SelectionEvidence, subject: str, named: Named
+    evidence: SelectionEvidence, subject: str, name_of: Named
 ) -> RowsFigure | None:
     """Return the figure of the loss without each feature with its interval.
 
     It is None without losses. ``subject`` names the data and method, and
-    ``named`` returns the name of a column.
+    ``name_of`` returns the name of a column.
     """
     if evidence.losses is None:
         return None
@@ -133,7 +133,7 @@ def _loss_figure(
     caption = tr(
         "Mean over the left-out queries, with 95 % intervals by the paired bootstrap."
     )
-    rows = tuple(map(named, evidence.losses.features))
+    rows = tuple(map(name_of, evidence.losses.features))
     text = f"{subject}. {title}. {caption}"
     axis = FigureAxis(title)
     return RowsFigure(
@@ -142,7 +142,7 @@ def _loss_figure(
 
 
 def importance_figure(
-    measured: MeasuredImportance, subject: str, named: Named
+    measured: MeasuredImportance, subject: str, name_of: Named
 ) -> RowsFigure:
     """Return a figure of a model's loss with each feature permuted, greatest loss first.
 
@@ -153,7 +153,7 @@ def importance_figure(
         were measured.
     subject : str
         Data and method, for titles.
-    named : callable
+    name_of : callable
         Returns the name of a column.
     """
     importance = measured.found
@@ -177,7 +177,7 @@ def importance_figure(
     if len(columns) < len(measured.columns):
         cut = tr("The {n} greatest of {total} losses are shown.")
         caption = f"{caption} {cut.format(n=len(columns), total=len(measured.columns))}"
-    rows = tuple(map(named, columns))
+    rows = tuple(map(name_of, columns))
     axis = FigureAxis(title)
     text = f"{subject}. {title}. {caption}"
     name = "evidence-importance"
@@ -192,13 +192,13 @@ def importance_figure(
     )
 
 
-def validity_figure(measured: MeasuredValidity, of: str) -> CurvesFigure:
+def validity_figure(measured: MeasuredValidity, subject: str) -> CurvesFigure:
     """Return a figure of validity and completeness by the number of features kept.
 
     Parameters
     ----------
     measured : MeasuredValidity
-    of : str
+    subject : str
         Data and method, for titles.
     """
     ranking_validity = measured.found
@@ -226,8 +226,8 @@ def validity_figure(measured: MeasuredValidity, of: str) -> CurvesFigure:
     ).format(n=count_text(measured.n_queries))
     return CurvesFigure(
         "evidence-validity",
-        title=f"{of}: {title}",
-        caption=f"{of}. {caption}",
+        title=f"{subject}: {title}",
+        caption=f"{subject}. {caption}",
         x=FigureAxis(tr("features kept, k"), whole=True),
         y=FigureAxis(tr("Kendall's τ")),
         series=series,
@@ -236,7 +236,7 @@ def validity_figure(measured: MeasuredValidity, of: str) -> CurvesFigure:
 
 
 def _near_best_figure(
-    evidence: SelectionEvidence, subject: str, named: Named
+    evidence: SelectionEvidence, subject: str, name_of: Named
 ) -> MapFigure | None:
     """Return the map of the features in the sets that are as good as the best set.
 
@@ -283,7 +283,7 @@ def _near_best_figure(
         "evidence-sets",
         title=f"{subject}: {title}",
         caption=f"{subject}. {caption}",
-        rows=tuple(map(named, columns)),
+        rows=tuple(map(name_of, columns)),
         columns=tuple(str(number + 1) for number in range(len(sets))),
         values=tuple(rows),
         row_title="",
@@ -298,12 +298,12 @@ def _near_best_figure(
 
 
 def _step_figure(
-    evidence: SelectionEvidence, subject: str, named: Named
+    evidence: SelectionEvidence, subject: str, name_of: Named
 ) -> CurvesFigure | None:
     """Return the figure of each step's p value with the suggested stop.
 
-    It is None without significance tests. ``named`` is not used: all functions
-    of figures are called alike.
+    It is None without significance tests. ``name_of`` is not used: all
+    functions of figures are called alike.
     """
     if evidence.stop is None or evidence.significance is None:
         return None
@@ -315,7 +315,8 @@ def _step_figure(
         "p of each step given those before it, by {n} permutations of the residuals within queries."
     )
 
-    # a vertical line at the suggested size; none if no step is better than chance
+    # a vertical line at the suggested size; none if no step is better than
+    # chance
     stop = Level(tr("stop"), float(evidence.stop.n_features), vertical=True)
     return CurvesFigure(
         "evidence-steps",
@@ -329,12 +330,12 @@ def _step_figure(
 
 
 def _left_out_figure(
-    evidence: SelectionEvidence, subject: str, named: Named
+    evidence: SelectionEvidence, subject: str, name_of: Named
 ) -> CurvesFigure | None:
     """Return the figure of the left-out error with the selection kept and repeated.
 
-    It is None if not computed. ``named`` is not used: all functions of figures
-    are called alike.
+    It is None if not computed. ``name_of`` is not used: all functions of
+    figures are called alike.
     """
     if evidence.repeated is None or not evidence.repeated.usual.size:
         return None

@@ -56,7 +56,8 @@ class StopAdvice:
     def sentence(self) -> str:
         """The advice as a sentence, with the p value of the next step.
 
-        ForwardStop is the rule that finds the stop from the p values of the steps.
+        ForwardStop is the rule that finds the stop from the p values of the
+        steps.
         """
         if self.p_next is None:
             return tr(
@@ -92,7 +93,8 @@ class SelectionEvidence:
     changes : SetChanges or None
         Exact left-out error of the set, and of each change by one feature.
     candidates : tuple of int
-        Columns that may join the set: neither banned nor constant in every query.
+        Columns that may join the set: neither banned nor constant in every
+        query.
     shares : ShapleyShares or None
     stability : StabilitySelection or None
     deciding : tuple of DecidedStep or None
@@ -112,7 +114,8 @@ class SelectionEvidence:
         that has one at its step: only the order of the columns decides between
         them.
     near_best : tuple of SizedNearBestSets or None
-        Near-best sets of k - 1 features, and of k, if their number is small enough.
+        Near-best sets of k - 1 features, and of k, if their number is small
+        enough.
     significance : StepSignificance or None
         Significance of the whole path.
     repeated : RepeatedLeftOut or None
@@ -210,7 +213,7 @@ class SelectionEvidence:
         if self.stability is None or not self.stability.n_paths or not self.k:
             return None
         return self.stability.bound(
-            self.rules.threshold, unimodal=True, n_features=self._steps
+            self.rules.threshold, unimodal=True, n_features=self._n_steps_on_halves
         )
 
     @cached_property
@@ -226,11 +229,13 @@ class SelectionEvidence:
         if self.stability is None or (bound := self.false_bound) is None:
             return False
         n_stable = len(
-            self.stability.stable(self.rules.threshold, n_features=self._steps)
+            self.stability.stable(
+                self.rules.threshold, n_features=self._n_steps_on_halves
+            )
         )
         return 0 < n_stable <= bound
 
-    def best_sentences(self, named: Named) -> tuple[str, ...]:
+    def best_sentences(self, name_of: Named) -> tuple[str, ...]:
         """Return sentences on the best set of k features; () if nothing is known.
 
         They say how far the selection is from the best set, which features the
@@ -238,7 +243,7 @@ class SelectionEvidence:
 
         Parameters
         ----------
-        named : callable
+        name_of : callable
             Returns the name of a column.
         """
         # The sizes ascend, up to that of the selection if it was searched.
@@ -283,9 +288,9 @@ class SelectionEvidence:
                 template.format(
                     k=self.size,
                     n=len(inside),
-                    features=" ".join(map(named, best.features)),
-                    added=" ".join(map(named, inside)),
-                    removed=" ".join(map(named, outside)),
+                    features=" ".join(map(name_of, best.features)),
+                    added=" ".join(map(name_of, inside)),
+                    removed=" ".join(map(name_of, outside)),
                 )
             )
         near = self.near_best_of_k
@@ -355,7 +360,7 @@ class SelectionEvidence:
         )
 
     @property
-    def _steps(self) -> int:
+    def _n_steps_on_halves(self) -> int:
         """Number of steps of the paths on halves after which selected features are counted."""
         assert self.stability is not None
         return min(self.size, int(self.stability.counts.shape[0]))
@@ -369,7 +374,7 @@ class SelectionEvidence:
             return []
 
         # number of halves on which each column is among the first k
-        counts = self.stability.counts[self._steps - 1]
+        counts = self.stability.counts[self._n_steps_on_halves - 1]
         order = np.argsort(-counts, kind="stable").tolist()
         return [
             column
@@ -384,11 +389,15 @@ class SelectionEvidence:
         of the near-best sets.
         """
         row = FeatureEvidence(column, column in self.selected)
+
+        # `positions`, (3, n), has three quantiles of each feature's position.
         if self.stability is not None and self.stability.n_paths and self.k:
             low, median, high = (
                 float(value) for value in self.stability.positions[:, column]
             )
-            probability = float(self.stability.probability[self._steps - 1, column])
+            probability = float(
+                self.stability.probability[self._n_steps_on_halves - 1, column]
+            )
             row = replace(row, probability=probability, position=(low, median, high))
         if self.near_best_of_k is not None:
             row = replace(
@@ -413,6 +422,8 @@ class SelectionEvidence:
             best = int(errors.argmin())
             price = self.changes.relative(errors[best])
             row = replace(row, substitute=self.candidates[best], price=price)
+
+        # no queries (None) if none are known to decide the step
         if self.deciding is not None:
             row = replace(row, n_deciding=len(self.deciding[index].queries) or None)
         return row
@@ -430,14 +441,16 @@ class SelectionEvidence:
 
         # Whether each half (rows) selects each column among the first `size`; a
         # place of 0 stands for "not on the path".
-        inside = (self.stability.places > 0) & (self.stability.places <= self.size)
+        is_selected = (self.stability.places > 0) & (self.stability.places <= self.size)
         if self.exchanges is not None:
+            # The partner is the feature with which this one may be exchanged; a
+            # twin is a partner that is a near copy.
             exchanges = self.exchanges.get(row.column, ())
             n_tests = len(self.exchanges)
-            pair = partner_of(row.column, inside, exchanges, self.rules, n_tests)
+            pair = partner_of(row.column, is_selected, exchanges, self.rules, n_tests)
             if pair is not None:
                 exchange, pair_probability = pair
-                twin = exchange if exchange.twins(self.rules, n_tests) else None
+                twin = exchange if exchange.are_twins(self.rules, n_tests) else None
                 row = replace(
                     row,
                     partner=exchange.column,
@@ -456,7 +469,8 @@ class SelectionEvidence:
 def _near_best_sentence(near: SizedNearBestSets) -> str:
     """Return the sentence on how many sets are as good as the best one of their size.
 
-    "As good" means that a paired test over queries shows no significant difference.
+    "As good" means that a paired test over queries shows no significant
+    difference.
     """
     n_others = len(near.sets) - 1
     if near.best.n_sets == 1:

@@ -83,7 +83,7 @@ def column_milliseconds(
 def evidence_rows(
     evidence: SelectionEvidence,
     feature_ids: Ints,
-    named: Named,
+    name_of: Named,
     costs: FeatureCosts | None = None,
 ) -> list[dict[str, Any]]:
     """Return the evidence for each feature as a dict from column title to plain value.
@@ -95,7 +95,7 @@ def evidence_rows(
     ----------
     evidence : SelectionEvidence
     feature_ids : ndarray of shape (n,)
-    named : callable
+    name_of : callable
         Returns the name of a column.
     costs : FeatureCosts, optional
         Milliseconds per query of each feature, for the loss per millisecond.
@@ -123,7 +123,7 @@ def evidence_rows(
         # in the order of HEADER
         values = [
             feature(row.column),
-            named(row.column),
+            name_of(row.column),
             row.selected,
             row.probability,
             *position,
@@ -142,7 +142,7 @@ def evidence_rows(
             feature(row.partner),
             row.pair_probability,
         ]
-        rows.append(dict(zip(HEADER, [*values, row.reason(named)], strict=True)))
+        rows.append(dict(zip(HEADER, [*values, row.reason(name_of)], strict=True)))
 
     return rows
 
@@ -152,7 +152,7 @@ def evidence_text(
     evidence: SelectionEvidence,
     rows: Iterable[FeatureEvidence],
     id_of: Named,
-    named: Named,
+    name_of: Named,
     milliseconds: Mapping[int, float] = FrozenMapping(),
 ) -> TextTable:
     """Return the evidence for features as a table to print, without empty columns.
@@ -164,7 +164,7 @@ def evidence_text(
     rows : iterable of FeatureEvidence
         Those of its rows that are shown; features that are not selected stand
         in parentheses.
-    id_of, named : callable
+    id_of, name_of : callable
         From a column to the feature's number as a text, and to its name.
     milliseconds : Mapping of int to float
         Milliseconds per query by column, as far as they are known.
@@ -190,7 +190,7 @@ def evidence_text(
     # the text of a row in each column of the table, by the column's title
     columns: dict[str, Callable[[FeatureEvidence], str]] = {
         "feature": lambda row: (
-            named(row.column) if row.selected else f"({named(row.column)})"
+            name_of(row.column) if row.selected else f"({name_of(row.column)})"
         ),
         "selected on": lambda row: _percentage_or_dash(row.probability),
         "place": lambda row: _position_text(row, steps),
@@ -258,7 +258,7 @@ def _verdict_text(row: FeatureEvidence, id_of: Named) -> str:
 def importance_text(
     title: str,
     measured: MeasuredImportance,
-    named: Named,
+    name_of: Named,
     max_features: int | None = None,
 ) -> TextTable:
     """Return the loss of a model with each feature permuted as a table to print, greatest loss first.
@@ -267,7 +267,7 @@ def importance_text(
     ----------
     title : str
     measured : MeasuredImportance
-    named : callable
+    name_of : callable
         From a column to the feature's name.
     max_features : int, optional
         Number of features shown at most.
@@ -281,7 +281,7 @@ def importance_text(
     for column in measured.columns[:max_features]:
         index = index_of[column]
         interval = f"{importance.low[index]:.4f} to {importance.high[index]:.4f}"
-        rows.append((named(column), f"{importance.mean[index]:.4f}", interval))
+        rows.append((name_of(column), f"{importance.mean[index]:.4f}", interval))
 
     header = (
         "feature",
@@ -294,21 +294,21 @@ def importance_text(
     return TextTable(title, header, rows, left=(0,), note=note)
 
 
-def validity_text(title: str, measured: MeasuredValidity, named: Named) -> TextTable:
+def validity_text(title: str, measured: MeasuredValidity, name_of: Named) -> TextTable:
     """Return validity and completeness by the number of features kept as a table to print.
 
     Parameters
     ----------
     title : str
     measured : MeasuredValidity
-    named : callable
+    name_of : callable
         From a column to the feature's name.
     """
     ranking_validity = measured.found
     interval_texts = [
         [
             f"{mean:+.3f} ({low:+.3f} to {high:+.3f})"
-            for mean, low, high in zip(*_ends(means), strict=True)
+            for mean, low, high in zip(*_means_and_ends(means), strict=True)
         ]
         for means in (
             ranking_validity.validity_means,
@@ -316,7 +316,7 @@ def validity_text(title: str, measured: MeasuredValidity, named: Named) -> TextT
         )
     ]
     rows = [
-        (str(size), named(measured.columns[size - 1]), *texts)
+        (str(size), name_of(measured.columns[size - 1]), *texts)
         for size, *texts in zip(measured.sizes, *interval_texts, strict=True)
     ]
     header = ("kept", "with", "validity", "completeness")
@@ -328,7 +328,9 @@ def validity_text(title: str, measured: MeasuredValidity, named: Named) -> TextT
     return TextTable(title, header, rows, left=(1,), note=note)
 
 
-def _ends(means: MeanIntervals) -> tuple[list[float], list[float], list[float]]:
+def _means_and_ends(
+    means: MeanIntervals,
+) -> tuple[list[float], list[float], list[float]]:
     """Return means, and the lower and the upper ends of their intervals."""
     return means.mean.tolist(), means.low.tolist(), means.high.tolist()
 
@@ -351,7 +353,7 @@ def _verdict_value(row: FeatureEvidence) -> str | None:
     return None if row.verdict is None else row.verdict.value
 
 
-def evidence_sentences(evidence: SelectionEvidence, named: Named) -> list[str]:
+def evidence_sentences(evidence: SelectionEvidence, name_of: Named) -> list[str]:
     """Return sentences on the whole set: best set, where to stop, optimism and threshold.
 
     Optimism is how much smaller the left-out gain is if each query is left out
@@ -360,10 +362,10 @@ def evidence_sentences(evidence: SelectionEvidence, named: Named) -> list[str]:
     Parameters
     ----------
     evidence : SelectionEvidence
-    named : callable
+    name_of : callable
         Returns the name of a column.
     """
-    sentences = list(evidence.best_sentences(named))
+    sentences = list(evidence.best_sentences(name_of))
     if evidence.stop is not None:
         sentences.append(evidence.stop.sentence)
     is_repeated = "repeated" in evidence.done
@@ -378,7 +380,8 @@ def evidence_sentences(evidence: SelectionEvidence, named: Named) -> list[str]:
         optimism = 100 * float(evidence.repeated.optimism[evidence.k - 1])
         optimism_sentence = text.format(k=evidence.k, share=significant(optimism, 2))
 
-        # Without any gain there is no share of it, and another sentence says so.
+        # Without any gain there is no share of it, and another sentence says
+        # so.
         sentences.append(evidence.repeated.no_gain(evidence.k) or optimism_sentence)
     if evidence.false_bound is not None:
         text = tr(

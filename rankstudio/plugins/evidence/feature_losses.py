@@ -55,7 +55,8 @@ class FeatureLosses:
     @cached_property
     def losses(self) -> tuple[Loss, ...]:
         """Loss of the set without each feature: mean over the queries and 95 % interval."""
-        # A loss is positive if the value gets worse, also where lower is better.
+        # A loss is positive if the value gets worse, also where lower is
+        # better.
         sign = (
             1.0
             if self.measure and find_measure(self.measure).higher_is_better
@@ -79,7 +80,8 @@ def feature_losses(
     Parameters
     ----------
     judge : ExactExchange
-        Regularization λ and loss of the RankRLS that is trained without each query.
+        Regularization λ and loss of the RankRLS that is trained without each
+        query.
     data : QueryData or TrainingData
         Data with several queries, of any size.
     features : sequence of int

@@ -83,12 +83,14 @@ class JudgedSelection:
             Names of the parameters whose values in the plan the user set; the
             others have the method's default instead of a grid.
         options : EvidenceOptions
-            Options of the evidence; the judge and the number of trainings are added.
+            Options of the evidence; the judge and the number of trainings are
+            added.
 
         Raises
         ------
         PlanError
-            If the method selects no features, or a parameter has several values.
+            If the method selects no features, or a parameter has several
+            values.
         DataError
             If the preferences do not fit the data.
         """
@@ -99,7 +101,8 @@ class JudgedSelection:
         path = SinglePath.of(plan, dataset, set_names)
         combination = path.plan.combinations[0]
 
-        # The judge is the ranker whose exact left-out error compares sets of features.
+        # The judge is the ranker whose exact left-out error compares sets of
+        # features.
         judge = _exact_ranker(
             path.plan, combination.parameters, combination.ranker, dataset.feature_ids
         )
@@ -129,7 +132,8 @@ class JudgedSelection:
         result : FoldResult
             Result of the run on the fold.
         options : EvidenceOptions
-            Options of the evidence; the judge and the number of trainings are added.
+            Options of the evidence; the judge and the number of trainings are
+            added.
 
         Raises
         ------
@@ -167,7 +171,8 @@ class JudgedSelection:
         Parameters
         ----------
         earlier : SelectionEvidence, optional
-            Evidence of the interrupted run; its complete parts are not computed again.
+            Evidence of the interrupted run; its complete parts are not computed
+            again.
         study : Study, optional
             Study that stores each half that is done, for methods that are
             trained again on each half of the queries.
@@ -184,7 +189,10 @@ class JudgedSelection:
         def refit(
             method: Selector,
         ) -> Generator[WorkProgress, None, StabilitySelection]:
-            """Train the method on each half of the queries, and store the halves."""
+            """Train the method on each half of the queries, and store the halves.
+
+            Uses `study` and `executor` of :meth:`steps`.
+            """
             n_halves = self.options.n_halves
             seed = self.options.seed
             return refitting_steps(
@@ -214,9 +222,14 @@ class JudgedSelection:
             or self.method.paths_from_sums(self.data) is not None
         ):
             return 0.0
+
+        # the function of the module, for divisions into halves
         seconds = refitting_seconds(
             self.plan, self.train, self.options.n_halves, workers
         )
+
+        # Deciding queries need trainings on all queries, each of which takes as
+        # long as two halves (one division).
         return seconds + self.n_refits * refitting_seconds(self.plan, self.train, 1)
 
     @property

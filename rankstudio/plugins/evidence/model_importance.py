@@ -38,7 +38,8 @@ class MeasuredImportance:
     ----------
     found : PermutationImportance
     part : str
-        Part of the fold with the documents: "validation", or "training" without one.
+        Part of the fold with the documents: "validation", or "training" without
+        one.
     convention : str
         Convention of the measure.
     n_features : int
@@ -126,7 +127,8 @@ def _scoring_of_step(
 
     def score(X: Features) -> Floats:
         """Score m documents by their features, (m, n)."""
-        # The step takes features by column; dense columns are copied to be contiguous.
+        # The step takes features by column; dense columns are copied to be
+        # contiguous.
         columns: Features = (
             X.T if isinstance(X, SparseRows) else np.ascontiguousarray(X.T)
         )

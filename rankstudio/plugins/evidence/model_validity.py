@@ -109,7 +109,8 @@ def _column_values(X: Features, columns: Ints, rows: Rows) -> Floats:
 def kept_sizes(n_features: int) -> list[int]:
     """Return the numbers of features to keep of a model with ``n_features``.
 
-    Of many features they are not each number, but numbers that grow by a factor.
+    Of many features they are not each number, but numbers that grow by a
+    factor.
 
     Examples
     --------
@@ -132,7 +133,8 @@ class MeasuredValidity:
         Of nested sets of 0-based columns, smallest first; the last one has all
         features of the model.
     part : str
-        Part of the fold with the documents: "validation", or "training" without one.
+        Part of the fold with the documents: "validation", or "training" without
+        one.
     selects : bool
         Whether the order of the features is that of the selection; otherwise it
         is that of their effects on the rankings.

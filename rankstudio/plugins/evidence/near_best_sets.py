@@ -34,11 +34,14 @@ NORMAL = 1.96
 
 # share of the best criterion by which the first sets to compare may be worse
 _FIRST_WINDOW = 0.005
-# sets in a window: next to fewer sets, a set far beyond the window may still be as good
+# sets in a window: next to fewer sets, a set far beyond the window may still be
+# as good
 _MIN_SETS = 1000
-# the window is not doubled beyond it: each doubling multiplies the number of sets
+# the window is not doubled beyond it: each doubling multiplies the number of
+# sets
 _MAX_WINDOW = 0.08
-# errors, one per set and query: up to this number, all sets are compared in seconds
+# errors, one per set and query: up to this number, all sets are compared in
+# seconds
 _MAX_ERRORS = 1e8
 
 

@@ -39,7 +39,8 @@ _PERMUTING_TEXT = "permuting features within queries"
 _SCORING_TEXT = "scoring without each feature"
 # values of the documents that are scored at a time, over all repetitions
 _VALUES_PER_BLOCK = 4_000_000
-# the standard error falls with the square root: to a hundredth of one repetition's
+# the standard error falls with the square root: to a hundredth of one
+# repetition's
 _MAX_REPEATS = 10_000
 
 Score = Callable[[Floats], ArrayLike]
@@ -54,7 +55,8 @@ class PermutationImportance:
     ----------
     measure : Measure
     groups : tuple of tuple of int
-        0-based columns of each of the G groups; by default one group per feature.
+        0-based columns of each of the G groups; by default one group per
+        feature.
     baseline : ndarray of shape (Q,)
         Measure of the unchanged model; NaN for queries where it is undefined.
     loss : ndarray of shape (G, Q)
@@ -290,7 +292,7 @@ def importance_steps(
     repeats = (
         0 if n_repeats is None else between("n_repeats", n_repeats, 1, _MAX_REPEATS)
     )
-    start = between("seed", seed, 0, MOST_SEED)
+    start = between("seed", seed, 0, MOST_SEED)  # the seed, if it is valid
     checked_level(level)
     column_groups = _checked_groups(groups, n)
     stage = _PERMUTING_TEXT if repeats else _SCORING_TEXT
@@ -298,12 +300,14 @@ def importance_steps(
         ptr, "Permutation importance" if repeats else "The loss without a feature"
     )
 
-    # A generator per repetition, so that permutations do not depend on their number.
+    # A generator per repetition, so that permutations do not depend on their
+    # number.
     draws = [np.random.default_rng([start, number]) for number in range(repeats)]
     baseline = np.empty(ptr.size - 1)
     loss = np.empty((len(column_groups), ptr.size - 1))
 
-    # Parts of whole queries, small enough for a copy of their features per repetition.
+    # Parts of whole queries, small enough for a copy of their features per
+    # repetition.
     for shard in shards_of(ptr, max(1, _VALUES_PER_BLOCK // (n * max(1, repeats)))):
         first = shard.first_query
         last = shard.end_query
@@ -386,13 +390,15 @@ def _losses_of_queries(
     (measure,) = evaluator.measures
     query = np.repeat(np.arange(sizes.size), sizes)
 
-    # by query first, then by the random numbers: a permutation within each query
+    # by query first, then by the random numbers: a permutation within each
+    # query
     orders = [np.lexsort((draw.random(size=(m,)), query)) for draw in draws]
     sign = 1.0 if measure.higher_is_better else -1.0
     baseline = evaluator.per_query(check_scores(score(X), m))[measure.name]
     yield baseline
 
-    # all repetitions below each other, so that the model scores them in one call
+    # all repetitions below each other, so that the model scores them in one
+    # call
     copies = np.tile(X, (repeats, 1))
 
     for group in groups:
@@ -400,7 +406,8 @@ def _losses_of_queries(
         changed = np.zeros(ptr.size - 1)
         values = X[:, columns]
 
-        # Columns that are constant in a query cannot change its ranking, (Q, columns).
+        # Columns that are constant in a query cannot change its ranking, (Q,
+        # columns).
         varies = np.maximum.reduceat(values, ptr[:-1]) != np.minimum.reduceat(
             values, ptr[:-1]
         )

@@ -129,9 +129,9 @@ def ranking_validity(
     features do not order the documents, positive if they reverse the order, and
     -1 if they rank as all features do.
 
-    :math:`\tau` is Kendall's :math:`\tau_b` of the scores. If a masked model gives all
-    documents of a query the same score, :math:`\tau` is 0, as no pair is in the
-    right or in the wrong order. If the model itself does so, both are
+    :math:`\tau` is Kendall's :math:`\tau_b` of the scores. If a masked model
+    gives all documents of a query the same score, :math:`\tau` is 0, as no pair
+    is in the right or in the wrong order. If the model itself does so, both are
     undefined. O(S) predictions of all documents, and O(S m log m) for
     :math:`\tau`.
 

@@ -73,8 +73,8 @@ def stability_by_refitting(
         Equal seeds give equal halves.
     executor : Executor, optional
         Executor: threads, processes or a cluster of
-        :mod:`rankstudio.engine.experiment.execution.executors`, or any other; by
-        default one thread per processor.
+        :mod:`rankstudio.engine.experiment.execution.executors`, or any other;
+        by default one thread per processor.
 
     Returns
     -------
@@ -112,7 +112,8 @@ def refitting_seconds(
     workers : int
         Number of parallel workers.
     finished : sequence of RunResult
-        Runs on the same data, from which the speed of this computer is estimated.
+        Runs on the same data, from which the speed of this computer is
+        estimated.
     """
     count = 2 * between("n_halves", n_halves, 1, MOST_HALVES)
     refit = plan_of_halves(plan).changed(data=plan.data)
@@ -187,8 +188,9 @@ def refitting_steps(
     Yields
     ------
     PartialResult
-        :class:`StabilitySelection` of the finished halves, after each half; other progress in between.
-        Workers may finish halves in any order. Close the generator to stop.
+        :class:`StabilitySelection` of the finished halves, after each half;
+        other progress in between. Workers may finish halves in any order. Close
+        the generator to stop.
     """
     count = 2 * between("n_halves", n_halves, 1, MOST_HALVES)
     start = between("seed", seed, 0, MOST_SEED)
@@ -202,7 +204,8 @@ def refitting_steps(
     activity = halves_text(one_ranking=one_ranking)
     refit = plan_of_halves(plan)
 
-    # A single query is one ranking, however its file was read, and so are its halves.
+    # A single query is one ranking, however its file was read, and so are its
+    # halves.
     if one_ranking:
         refit = refit.changed(columns={"no_queries": True})
     dataset = halved(train, n_halves, start)

@@ -155,12 +155,15 @@ def left_out_steps(
         paths = summed_paths(estimator, rows)
         order = paths.path()[-1].selected
 
-        # left-out error of each query with the first 0, 1, 2, ... features
+        # left-out error (Q,) of each query with the first 0, 1, 2, ...
+        # features; `present` is the error with these, before another one is
+        # added
         errors = [paths.errors(order[:size]).present for size in range(len(order) + 1)]
 
     empty = errors[0]
 
-    # a path without features has the empty model's errors
+    # Usual errors are those with the selection on all queries, (Q, steps). A
+    # path without features has the empty model's errors.
     usual = np.column_stack(errors[1:] or errors)
     repeated = np.empty_like(usual)
     selected: list[tuple[int, ...]] = (

@@ -116,22 +116,22 @@ def _model_blocks(
 ) -> Iterator[Block]:
     """Yield the table and, if drawn, the figure of a model's permutation importance."""
     names = _Names(run)
-    place = f"Run {run.number}, fold {fold}"
+    subject = f"Run {run.number}, fold {fold}"
     n = measured.n_features
-    title = f"{place}: permutation importance in a model with {n} features"
+    title = f"{subject}: permutation importance in a model with {n} features"
     yield importance_text(title, measured, names.full, _MAX_FEATURES)
     if drawn:
-        yield importance_figure(measured, place, names.full)
+        yield importance_figure(measured, subject, names.full)
 
 
 def _validity_blocks(
     run: ReportedRun, fold: int, measured: MeasuredValidity, drawn: bool
 ) -> Iterator[Block]:
     """Yield the table and, if drawn, the figure of validity and completeness of a model's features."""
-    of = f"Run {run.number}, fold {fold}"
-    title = f"{of}: validity and completeness in a model with {len(measured.columns)} features"
+    subject = f"Run {run.number}, fold {fold}"
+    title = f"{subject}: validity and completeness in a model with {len(measured.columns)} features"
     yield validity_text(title, measured, _Names(run).full)
-    figure = validity_figure(measured, of)
+    figure = validity_figure(measured, subject)
     if drawn and not figure.empty:
         yield figure
 

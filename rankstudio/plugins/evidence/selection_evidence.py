@@ -94,9 +94,11 @@ class EvidenceOptions:
     Attributes
     ----------
     n_features : int or None
-        Size of the set, k; by default the number of features the estimator selects.
+        Size of the set, k; by default the number of features the estimator
+        selects.
     selected : tuple of int or None
-        Set in the order of selection; by default the first k features of the estimator.
+        Set in the order of selection; by default the first k features of the
+        estimator.
     n_steps : int or None
         Length of the paths for probabilities, p values and left-out curves; by
         default 12, or more for large sets, see
@@ -114,7 +116,8 @@ class EvidenceOptions:
         As in
         :func:`rankstudio.plugins.evidence.stability_selection.stability_selection`.
     n_permutations : int
-        As in :func:`rankstudio.plugins.evidence.step_significance.step_significance`.
+        As in
+        :func:`rankstudio.plugins.evidence.step_significance.step_significance`.
     max_seconds : float
         Time limit of the search for the best sets in seconds; sets not proved
         by then have a gap.
@@ -406,6 +409,9 @@ class _Evidence:
             return k > 0 and (self._data.one_ranking or n_queries >= LEAST_QUERIES)
         if self._data.one_ranking:
             return False  # the other parts compare queries
+
+        # Shares need the errors of all subsets of the selection, so that it has
+        # to be smaller.
         if part in ("losses", "changes", "shares"):
             is_judged = self._is_judged(
                 MOST_FEATURES if part == "shares" else _MOST_JUDGED
@@ -430,7 +436,8 @@ class _Evidence:
             )
             return selects_by_exact_errors and k > 0 and self._sums_fit
         if part == "significance":
-            # The test permutes residuals, which supports losses that count ties only.
+            # The test permutes residuals, which supports losses that count ties
+            # only.
             counts_ties = self._exchange is None or self._exchange.cost.ties
             return counts_ties and path_estimator.step_test(data) is not None
         has_sums = path_estimator.paths_from_sums(data) is not None
@@ -448,7 +455,8 @@ class _Evidence:
         """Return whether there is a judge for the set, and the set has at most this many features.
 
         The judge is a RankRLS whose exact left-out error compares sets; it
-        needs several queries with labels.
+        needs several queries with labels. Data with preferences between
+        documents (`preferring`) have no labels.
         """
         return (
             self._judge is not None
@@ -561,7 +569,8 @@ class _Evidence:
         began = inf  # the time has not started
         share = 0.0
 
-        # names of the functions that were compiled since the last progress
+        # Names of the functions that were compiled since the last progress;
+        # `announced` passes them on.
         compiled = list[str]()
 
         with (
@@ -599,7 +608,8 @@ class _Evidence:
             yield WorkProgress("comparing alternatives", position / len(selected))
             rest = selected[:position] + selected[position + 1 :]
 
-            # features that may be as good as this one; without a judge, no comparisons
+            # Features that may be as good as this one. Without a judge, each
+            # has None instead of its comparisons.
             rivals, correlations = yield from self._rivals(column)
             results: list[tuple[SetDifference | None, ...]] = [(None,)] * rivals.size
             if self._is_judged(_MOST_JUDGED):
@@ -769,6 +779,7 @@ class _Evidence:
         n_done = 0  # sets of the sizes that are done
         n_total = sum(subset.n_sets for subset in subsets)
 
+        # `part_of` makes the progress of a size a part of the whole progress.
         for best in subsets:
             work = near_sets_of_size(self._data, self._space(), best)
             near.append(
@@ -828,10 +839,11 @@ def _difference(
     """
     by_query = errors - other_errors
     total = float(errors.sum() - other_errors.sum())
-    deviation = float(np.sqrt(by_query.size * by_query.var(ddof=1)))
-    return SetDifference(
-        features, 0.0 if abs(total) <= TIE * other_errors.sum() else total, deviation
-    )
+
+    # the standard error of a sum over queries
+    standard_error = float(np.sqrt(by_query.size * by_query.var(ddof=1)))
+    is_tie = abs(total) <= TIE * other_errors.sum()
+    return SetDifference(features, 0.0 if is_tie else total, standard_error)
 
 
 def _sized(estimator: Selector, n_features: int) -> Any:

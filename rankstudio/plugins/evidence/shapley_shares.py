@@ -42,11 +42,13 @@ class ShapleyShares:
     features : tuple of int
         0-based columns of the model, k of them.
     values : ndarray of shape (k,)
-        Shapley value of each feature: its mean gain over all orders of the features.
+        Shapley value of each feature: its mean gain over all orders of the
+        features.
     in_order : ndarray of shape (k,)
         Gain of each feature in the given order.
     gain : float
-        Left-out gain of the model over the empty one; both kinds of gains sum to it.
+        Left-out gain of the model over the empty one; both kinds of gains sum
+        to it.
     """
 
     features: tuple[int, ...]
@@ -222,7 +224,8 @@ def shapley_values(gains: Floats) -> Floats:
 
     # The weight of a size is the share of all orders of the players in which
     # exactly one given coalition of that size comes before one given player. No
-    # player can join the coalition of all k players. Its weight is not used.
+    # player can join the coalition of all k players: the weight of size k is
+    # not used.
     weights = np.array(
         [1.0 / (k * comb(k - 1, size)) if size < k else 0.0 for size in range(k + 1)]
     )

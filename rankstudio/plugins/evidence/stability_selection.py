@@ -90,7 +90,8 @@ class StabilitySelection:
     @property
     def positions(self) -> Floats:
         """5, 50 and 95 % quantiles of each feature's position, shape (3, n); inf for not selected."""
-        # A quantile q is the ceil(q N)-th smallest position of the N halves.
+        # A quantile q is the ceil(q N)-th smallest position of the N halves. A
+        # product q N that is whole may be slightly greater by rounding.
         places = np.sort(np.where(self.places == 0, np.inf, self.places), axis=0)
         indices = (
             np.ceil(np.array([0.05, 0.5, 0.95]) * self.n_paths - _ROUNDING).astype(
@@ -226,7 +227,8 @@ def stability_selection(
 ) -> StabilitySelection:
     """Select features on complementary halves of the queries, and count how often each is selected.
 
-    Documents of a single query are one ranking: then halves of the documents are taken.
+    Documents of a single query are one ranking: then halves of the documents
+    are taken.
 
     Parameters
     ----------
@@ -297,7 +299,8 @@ def stability_steps(
     Yields
     ------
     PartialResult
-        :class:`StabilitySelection` of the finished halves. Progress of the method is passed on.
+        :class:`StabilitySelection` of the finished halves. Progress of the
+        method is passed on.
 
     Returns
     -------
@@ -310,7 +313,7 @@ def stability_steps(
             "estimator", type(estimator).__name__, "a method that selects features"
         )
     count = 2 * between("n_halves", n_halves, 1, MOST_HALVES)  # halves to select on
-    start = between("seed", seed, 0, MOST_SEED)
+    start = between("seed", seed, 0, MOST_SEED)  # the seed, if it is valid
     rows = training_data(data)
     n_units = halved_count(
         rows.ptr.size - 1,
@@ -318,14 +321,19 @@ def stability_steps(
         "Stability selection",
         one_ranking=rows.one_ranking,
     )
+
+    # Without an earlier result, begin with one that has no halves.
     if known is None:
         known = without_paths(estimator, (yield from informative_columns(rows)), start)
     stability = known
-    # `places` (N, n) has the position at which each of N halves selects each feature.
+
+    # `places` (N, n) has the position at which each of N halves selects each
+    # feature.
     if stability.seed != start or stability.places.shape[1] != rows.X.shape[1]:
         raise ParameterError(
             "known", stability.seed, f"a result for the same data with the seed {start}"
         )
+
     # A path is the sets of features that a half selects, one per step. The
     # result may have the paths of some halves already.
     halves = _Halves(n_units, start, range(stability.n_paths, count))

@@ -22,7 +22,8 @@ from rankstudio.plugins.evidence.partial_result import PartialResult
 _PROGRESS_TEXT = "permuting residuals"
 # the smallest p is 1 / (1 + permutations); below 1e-7 it is of no use
 _MAX_PERMUTATIONS = 10_000_000
-# tolerance as a share of the empty model's error, as in the test of a whole path
+# tolerance as a share of the empty model's error, as in the test of a whole
+# path
 _ROUNDING = 1e-12
 
 
@@ -179,7 +180,7 @@ def significance_steps(
         Reductions of the path and of all permutations.
     """
     count = between("n_permutations", n_permutations, 1, _MAX_PERMUTATIONS)
-    start = between("seed", seed, 0, MOST_SEED)
+    start = between("seed", seed, 0, MOST_SEED)  # the seed, if it is valid
     rows = training_data(data)
     enough_queries(rows.ptr.size - 1, 2, "The significance of steps")
     prepare = estimator.step_test(rows)

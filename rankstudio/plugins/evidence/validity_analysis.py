@@ -63,7 +63,8 @@ def validity_result(
         Without a test part, the validation part has the documents, and without
         that the training part.
     features : tuple of int
-        1-based ids of the features to keep; empty for the first features of each model.
+        1-based ids of the features to keep; empty for the first features of
+        each model.
     keep : int or None
         Number of first features to keep; None for each number.
     fold : int or None
@@ -186,8 +187,8 @@ def _fold_model(
 def _positions(model: MaskedModel, ids: Sequence[int]) -> tuple[int, ...]:
     """Return the positions of features among the features of the model.
 
-    ``ids`` are those of the features; features that the model does not have are
-    left out.
+    ``ids`` are those of the features. Features that the model does not use are
+    left out; an id that the data do not have is a ParameterError.
     """
     known_ids = model.documents.feature_ids.tolist()
     for feature in ids:

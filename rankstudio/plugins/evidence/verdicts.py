@@ -151,7 +151,7 @@ class Exchange:
     result: SetDifference | None
     direct: SetDifference | None = None
 
-    def twins(self, rules: VerdictRules, n_tests: int) -> bool:
+    def are_twins(self, rules: VerdictRules, n_tests: int) -> bool:
         """Return whether the two features are near copies, and neither is shown to be better.
 
         The comparison is one of ``n_tests`` tests, which share their 5 %.
@@ -185,9 +185,11 @@ class FeatureEvidence:
         Number of queries whose removal makes its step select another feature;
         None if none were found.
     substitute : int or None
-        Column whose exact swap increases the left-out error least, or reduces it most.
+        Column whose exact swap increases the left-out error least, or reduces
+        it most.
     price : float or None
-        Relative change of the left-out error by that swap; negative for an improvement.
+        Relative change of the left-out error by that swap; negative for an
+        improvement.
     near_best_share : float or None
         Share of the near-best sets of k features that contain it.
     partner : int or None
@@ -197,12 +199,14 @@ class FeatureEvidence:
     twin : Exchange or None
         The exchange of the two if they are twins.
     smaller : SetDifference or None
-        Set of k - 1 features without it that was compared with the best set of k.
+        Set of k - 1 features without it that was compared with the best set of
+        k.
     by_chance : bool
         Whether the selection is so large that all features above the threshold
         may be there by chance.
     tied : int or None
-        Column outside the set that has the same score at the step of the feature.
+        Column outside the set that has the same score at the step of the
+        feature.
     verdict : Verdict or None
         None for features that are not selected, or required.
     """
@@ -225,12 +229,12 @@ class FeatureEvidence:
     tied: int | None = None
     verdict: Verdict | None = None
 
-    def reason(self, named: Named) -> str:
+    def reason(self, name_of: Named) -> str:
         """Return the reason for the verdict as a sentence with its numbers; "" without a verdict.
 
         Parameters
         ----------
-        named : callable
+        name_of : callable
             Returns the name of a column.
         """
         if self.verdict is None or self.probability is None:
@@ -244,6 +248,9 @@ class FeatureEvidence:
                 "Selected in {share} % of the half-samples, and it or {other} in {pair} %. "
                 "The set is as good with {other} instead."
             )
+
+            # `direct`: how much worse the set is with the twin in place of the
+            # feature; None if sets are not compared.
             if self.twin is not None and self.twin.direct is None:
                 template = tr(
                     "Selected in {share} % of the half-samples, and it or {other} in {pair} %. "
@@ -257,7 +264,7 @@ class FeatureEvidence:
             r = fixed(self.twin.correlation, 2) if self.twin is not None else ""
             pair = f"{100 * self.pair_probability:.0f}"
             return template.format(
-                share=share, other=named(self.partner), pair=pair, r=r
+                share=share, other=name_of(self.partner), pair=pair, r=r
             )
         if self.verdict is Verdict.DISPENSABLE:
             assert self.loss is not None
@@ -273,7 +280,7 @@ class FeatureEvidence:
             return tr(
                 "Selected in {share} % of the half-samples, but {other} has the same score at its "
                 "step, and the order of the columns decides between them."
-            ).format(share=share, other=named(self.tied))
+            ).format(share=share, other=name_of(self.tied))
         if self.by_chance:
             return tr(
                 "Selected in {share} % of the half-samples. For a selection of this size, that may be chance."
@@ -327,7 +334,7 @@ def verdict_of(row: FeatureEvidence, rules: VerdictRules) -> Verdict | None:
 
 def partner_of(
     column: int,
-    inside: Bools,
+    is_selected: Bools,
     exchanges: Sequence[Exchange],
     rules: VerdictRules,
     n_tests: int = 1,
@@ -349,8 +356,8 @@ def partner_of(
     ----------
     column : int
         The selected feature.
-    inside : ndarray of shape (N, n)
-        Features selected by each half.
+    is_selected : ndarray of shape (N, n), bool
+        Whether each of N halves selects each of n features among the first k.
     exchanges : sequence of Exchange
         Sets with other features in its place.
     rules : VerdictRules
@@ -367,12 +374,12 @@ def partner_of(
     """
     # Shares are multiples of 1 / N for N halves; a computed bound such as 1 -
     # 0.9 may miss one by rounding.
-    selected = inside[:, column]
+    selected = is_selected[:, column]
     rounding = 1e-9
     partners: list[tuple[float, int, Exchange]] = []
 
     for exchange in exchanges:
-        partner_selected = inside[:, exchange.column]
+        partner_selected = is_selected[:, exchange.column]
         share = float((selected | partner_selected).mean())
 
         # The partner is on more than half of the halves without the feature:
@@ -387,8 +394,11 @@ def partner_of(
         replaces = (
             is_below_threshold and is_used_instead and is_rarely_together and is_as_good
         )
-        if share >= rules.threshold and (exchange.twins(rules, n_tests) or replaces):
-            # The smallest tuple has the largest share, and then the lowest column.
+        if share >= rules.threshold and (
+            exchange.are_twins(rules, n_tests) or replaces
+        ):
+            # The smallest tuple has the largest share, and then the lowest
+            # column.
             partners.append((-share, exchange.column, exchange))
 
     if not partners:

@@ -97,6 +97,8 @@ class ChoiceContext:
         A candidate is a group of features, or a feature by itself; the first
         column of a group stands for all of it.
         """
+        # Alternatives are the paths of other parameters, and of other folds;
+        # `groups.path` puts the column of a group in place of its features.
         combinations, folds = (
             [
                 replace(alternative, path=groups.path(alternative.path))
@@ -166,6 +168,8 @@ def explain(
         feature = members[0]
         if len(members) > 1:
             together = f"All {len(members)} features of {groups.names[feature]} are taken or left together."
+
+        # those of groups instead of features
         correlations = (
             None if correlations is None else groups.correlations(correlations)
         )
@@ -231,6 +235,8 @@ def _reason_selected(context: ChoiceContext, margin: Margin) -> str:
     if is_share_meaningless(score, margin):
         return _reason_without_use(context, margin, margin.rival)
     rival = f"{context.names[margin.rival]} ({significant(margin.rival_score)})"
+
+    # A lead of less than the share TOSS_UP is a near tie.
     if margin.share == 0:
         text = tr("It was tied with {rival}; the first one in the file was selected.")
     elif margin.share < 0:
@@ -519,7 +525,9 @@ def _weight_explanation(
     step = path.steps[context.position]
     values = score.of(step, path.divisor)
     if not in_model or values[feature] == 0:
-        # The step at which the feature had its greatest score.
+        # The step at which the feature had its greatest score. Scores of models
+        # that weigh features are no drops of the criterion, so that they need no
+        # divisor.
         history = np.array([score.of(path_step)[feature] for path_step in path.steps])
         top = int(np.argmax(history))
         text = tr("Its {name} is 0 {at}.")
@@ -574,7 +582,8 @@ def _alternatives_sentence(context: ChoiceContext, feature: int, in_model: bool)
     if in_model and size == context.n_candidates:
         return ""
 
-    # On each other path, the model of about the same size counts.
+    # On each other path, the model of about the same size counts. Then the
+    # labels with the other outcome, `not in_model`, are listed.
     combinations = [
         (alternative.label, feature in _comparable_model(alternative.path, context))
         for alternative in context.combinations

@@ -176,6 +176,8 @@ def _grid_and_densities(
             if is_zero.any() and total > 0
             else float("nan")
         )
+
+        # `known` says whether the class has a density.
         name = (
             label
             if compared.known[r]

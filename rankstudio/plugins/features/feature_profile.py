@@ -159,6 +159,8 @@ class FeatureProfile:
         ``penalties`` are those of this feature alone, in row 0, against these
         features, in its columns.
         """
+        # The importance has two numbers: that of the feature, and that of its
+        # negative (small values first).
         rows = zip(self.with_selected, penalties.similarity[0].tolist(), strict=True)
         return replace(
             self,
@@ -263,7 +265,7 @@ class Inspector:
             ptr = data.query_ptr[part.first_query : part.end_query + 1]
             block = centre(rows, ptr - part.first_row)
             gram += block.T @ block
-            release(rows)
+            release(rows)  # frees their memory, if they are mapped from a file
 
         # A constant column has the norm 0, and gets the factor 0 instead of 1 / 0.
         scale = np.sqrt(np.diagonal(gram))
@@ -326,6 +328,8 @@ class Inspector:
 
     def _new_evaluator(self, part: RankingDataset) -> Evaluator:
         """Return an evaluator of a part by two measures: the shown one and another usual one."""
+        # The shown measure comes first; usual ones (ALONE) follow up to their
+        # number.
         names = (self.measure, *(name for name in ALONE if name != self.measure))[
             : len(ALONE)
         ]
@@ -379,8 +383,8 @@ class Inspector:
         """Return a grid of values, shape (128,), and the density of each relevance class on it.
 
         ``values`` has the value of each document. If many are 0, these are left
-        out of the grid, and each class has their share. Both are empty for
-        equal values.
+        out of the grid, and each class has their share. For equal values, grid
+        and classes are empty.
         """
         low = float(values.min())
         high = float(values.max())
@@ -465,7 +469,7 @@ def has_many_zeros(values: Floats) -> bool:
 
 
 def _range_text(labels: Floats) -> str:
-    """Return the name of the class of several ascending labels: "relevance 0.1 to 0.4"."""
+    """Return the name of the class of one or more ascending labels: "relevance 0.1 to 0.4"."""
     text = (
         tr("relevance {label:g}")
         if labels.size == 1

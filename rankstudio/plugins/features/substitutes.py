@@ -290,6 +290,9 @@ def _criterion_changes(
             candidates: Ints = np.array(sorted(columns), dtype=np.int64)
             if not selected or not candidates.size:
                 return {}, ""
+
+            # The criterion of the model (a number), with each of k features
+            # replaced by each of c candidates, (k, c), and without each, (k,).
             criterion, swapped, without, _ = swap_criteria(
                 data, regularization, selected, candidates
             )
@@ -323,9 +326,9 @@ def _group_swaps(
     returned. A candidate is a group, or a feature by itself; ``divisor`` makes
     changes comparable between folds.
     """
-    # The number of additions of a feature in all swaps together, of which the
-    # time is estimated. `model_groups` has the positions of the model's
-    # candidates.
+    # The time is estimated from the number of features that all swaps add
+    # together: each candidate of the model is replaced by each candidate, but
+    # not by itself. `model_groups` has the positions of the model's candidates.
     model_groups = groups.containing(selected)
     n_added = len(model_groups) * sum(map(len, groups.groups)) - len(selected)
     if not swap_seconds(data.ptr.size - 1, len(selected), n_added) <= _MAX_SWAP_SECONDS:

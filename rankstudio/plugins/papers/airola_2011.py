@@ -204,7 +204,8 @@ def training_growth(
     seed : int, default 0
         Seed of the documents.
     """
-    # seconds by number of documents, for each method
+    # Seconds by number of documents, for each method. A method may have fewer
+    # printed numbers than there are inputs: the others have no time.
     printed_seconds = {
         name: dict(zip(printed["inputs"], printed[name], strict=False))
         for name in ("RankRLS", "RankSVM")
@@ -272,7 +273,10 @@ def _training_seconds(X: Floats, y: Floats, estimator: Any) -> float:
 
 
 def _exponent_text(seconds: Mapping[float, float]) -> str:
-    """Return the slope of log seconds over log documents, for sizes that are large enough."""
+    """Return the slope of log seconds over log documents, for sizes that are large enough.
+
+    ``seconds`` has the seconds by the number of documents.
+    """
     # A coarse clock may measure 0 seconds, whose logarithm is undefined.
     large = {m: max(s, 1e-9) for m, s in seconds.items() if m >= _MIN_DOCUMENTS}
     if len(large) < 2:
@@ -326,8 +330,8 @@ def cost_rows(
     reference = results[REFERENCE]
     names = [name for name in results if name != REFERENCE]
 
-    # `family` corrects the p values for their number; `test` in its
-    # results is the comparison itself.
+    # `family` corrects the p values by Holm's method for the number of tests;
+    # `test` in its results is the comparison without this correction.
     tests = dict(
         zip(
             names,
@@ -553,7 +557,7 @@ def held_out_errors(
     for number in range(_N_FOLDS):
         is_held_out = fold == number
 
-        # the map without the basis vectors among these documents
+        # the map of all documents without the basis vectors among these ones
         removed = mapped.without(np.flatnonzero(is_held_out))
         for name, nystrom in (("removed", removed), ("kept", mapped)):
             errors[name] += _squared_errors(nystrom.features, y, is_held_out)
@@ -596,7 +600,7 @@ def removal_error(
         zip(GRID, removed.tolist(), basis_kept.tolist(), ratio.tolist(), strict=True)
     )
 
-    # The first exponent of the grid is -9.
+    # The grid has a λ for each exponent of 10, the first of which is -9.
     best_removed, best_kept = (
         f"1e{np.argmin(curve) - 9:+d}" for curve in (removed, basis_kept)
     )
@@ -643,8 +647,8 @@ def removal_time(
         Leave-query-out, which replaces leave-sentence-out, and 10 folds.
     """
     kernel = Kernel("rbf", GAMMA)
-    query = data.query_index
-    fold_of_query = {
+    query_of_document = data.query_index  # positions, (m,)
+    fold_of_query = {  # (Q,)
         "leave-query-out": np.arange(data.n_queries),
         "10 folds of queries": _fold_of_each_query(data, 0),
     }
@@ -657,14 +661,17 @@ def removal_time(
         initial = process_time() - began
         map_without = partial(_mapped_without_held_out, kernel, data, mapped.basis)
         for splitting, fold in fold_of_query.items():
-            count = int(fold.max()) + 1
+            n_folds = int(fold.max()) + 1
 
-            # rows of the documents that are held out; only a few hold-outs are timed
-            parts = [np.flatnonzero(fold[query] == number) for number in range(count)][
-                :_N_TIMED_QUERIES
-            ]
-            removal = _work_seconds(mapped.without, parts) * count / len(parts)
-            new_mapping = _work_seconds(map_without, parts) * count / len(parts)
+            # Rows of the documents that are held out in each fold. Only a few
+            # folds are timed, and their seconds scaled to all folds.
+            held_out_rows = [
+                np.flatnonzero(fold[query_of_document] == number)
+                for number in range(n_folds)
+            ][:_N_TIMED_QUERIES]
+            scale = n_folds / len(held_out_rows)
+            removal = _work_seconds(mapped.without, held_out_rows) * scale
+            new_mapping = _work_seconds(map_without, held_out_rows) * scale
             printed_ratio = (
                 printed[splitting]["baseline"][index]
                 / printed[splitting]["efficient"][index]
@@ -715,7 +722,10 @@ def _time_sentences(fold: Ints) -> tuple[str, ...]:
 
 
 def _work_seconds(work: Callable[[Ints], object], parts: Sequence[Ints]) -> float:
-    """Return the processor seconds of a work on all parts, one after the other."""
+    """Return the processor seconds of a work on all parts, one after the other.
+
+    The work is called with the rows of each part.
+    """
     began = process_time()
     for rows in parts:
         work(rows)
@@ -740,7 +750,11 @@ def _mapped_documents(
 def _mapped_without_held_out(
     kernel: Kernel, data: RankingDataset, basis: Ints, held_out: Ints
 ) -> NystromFeatures:
-    """Map all documents with the basis vectors that are not held out."""
+    """Map all documents with the basis vectors that are not held out.
+
+    ``basis`` and ``held_out`` are rows of documents: those of the basis
+    vectors, and those that are held out.
+    """
     remaining = np.setdiff1d(basis, held_out)
     return NystromFeatures.of(kernel.matrix(data.X[remaining], data.X), remaining)
 
@@ -795,8 +809,8 @@ def auc_estimates(share: float = 1.0, seed: int = 0) -> PrintedExperiment:
     seed : int, default 0
         Seed of the drawn documents.
     """
-    # estimated minus true AUC of each simulation, for each of
-    # the six estimators
+    # Estimated minus true AUC of each simulation, for each of the six
+    # estimators. `finish` runs a simulation, and ignores its progress.
     deviations = {
         simulation.name: finish(
             simulate_auc(
@@ -848,7 +862,10 @@ def _conclusions(deviations: dict[str, Deviations]) -> list[tuple[str, bool]]:
     """
     no_signal, signal, few_positives, with_100, with_400 = deviations.values()
 
-    # the numbers that the conclusions are about: bias, and standard deviations
+    # The numbers that the conclusions are about: bias, and standard deviations.
+    # Estimators: PAIRS is leave-pair-out, AVERAGED and POOLED are 10-fold, and
+    # ONE is leave-one-out. NEARLY_UNBIASED is a limit of the bias, and ALIKE one
+    # of the difference of two standard deviations.
     worst = max(
         abs(_estimate(deviation.bias, PAIRS)) for deviation in (no_signal, signal)
     )
@@ -957,6 +974,7 @@ def split_queries(
     """
     rows: list[tuple[Any, ...]] = []
     for name, learner in learners().items():
+        # `finish` runs the simulation, and ignores its progress.
         simulation = finish(
             simulate_selection(
                 dataset, n_queries, measure=_MEASURE, repetitions=repetitions, seed=seed, learner=learner,

@@ -115,7 +115,8 @@ def best_threshold(scores: Floats, relevant: Bools) -> Decision:
     # last document of each distinct score
     ends = np.flatnonzero(np.append(np.diff(scores[order]) < 0, True))
 
-    # relevant documents among those taken, and F, for each possible threshold
+    # Relevant documents among those taken, and F, for each possible threshold: F
+    # is twice their number, divided by that of taken plus that of all relevant.
     n_found = np.cumsum(relevant[order])[ends]
     f = 2.0 * n_found / (ends + 1 + max(1, relevant.sum()))
     best_end = ends[int(np.argmax(f))]
@@ -199,6 +200,9 @@ def run_decisions(
         fold = fold_of_number[fold_result.fold]
         part = fold.test if uses_test else fold.vali
         step = fold_result.chosen.step
+
+        # A model does not cover a part that it cannot score: it was not stored
+        # completely, or it has scores of other documents only.
         if part is None or not step.covers(part.X):
             text = tr(
                 "fold {fold} has no documents to judge by a threshold, or no complete model"

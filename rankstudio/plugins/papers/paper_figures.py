@@ -165,6 +165,7 @@ def _fsmrank_figures(results: Results, data: FoldedDataset) -> Iterator[StudyFig
             )
     run = results.get("FSMRank")
     if run is not None:
+        # `alone_of` returns the figure of each feature alone.
         draw_alone = partial(alone_of, data, run, "FSMRank", "NDCG@10")
         yield StudyFigure(
             "figure4", "NDCG@10 of each feature alone, selected ones marked", draw_alone
@@ -381,6 +382,8 @@ def end_densities(run: RunResult, data: FoldedDataset, end: str) -> CurvesFigure
     path = result.paths[0]  # λ of the ranker does not change the order
     order = path.steps[-1].selected
     column = order[0] if end == "best" else order[-1]
+
+    # all documents at once; the name is for the error if memory is too small
     train = group_training(fold).whole("FS-ED")
     ids = fold.train.feature_ids
     (densities,) = compared_densities(run.plan, path, train, ids, [column])
@@ -444,6 +447,8 @@ def _airola_figures(
         "error with basis vectors of held-out queries removed and kept",
         errors,
     )
+
+    # A learning curve is by shares of the queries.
     if not data.origin.columns.no_queries:
         yield StudyFigure(
             "paper5-figure3", "learning curve of RankRLS", partial(learning_curve, data)
@@ -568,6 +573,7 @@ def learning_curve(data: FoldedDataset) -> CurvesFigure:
     """
     measures = []
     for share in SHARES:
+        # the folds of the files, with a share of the training queries in per cent
         protocol = "given" if share == 100 else f"given, train {share}%"
         plan = Plan(
             data.name,

@@ -15,6 +15,7 @@ def numbers() -> tuple[Published, ...]:
     with resource("published", "results.csv").open(
         encoding="utf-8", newline=""
     ) as file:
+        # The values in the file are texts.
         listed = [
             Published(**{**row, "value": float(row["value"])})  # type: ignore[arg-type]
             for row in csv.DictReader(file)

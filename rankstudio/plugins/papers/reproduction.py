@@ -210,7 +210,11 @@ class Reproduction:
     def _plan(
         self, name: str, location: str, convention: str, measures: tuple[str, ...]
     ) -> Plan:
-        """Return the plan of the run ``name`` of the paper on the data at a location."""
+        """Return the plan of the run ``name`` of the paper on the data at a location.
+
+        What the paper sets for the run goes before the protocol of all runs.
+        """
+        # `_ABOUT` are the fields of a run that are not fields of a plan.
         settings = {
             key: value for key, value in self.runs[name].items() if key not in _ABOUT
         }
@@ -519,7 +523,8 @@ def load_reproduction(key: str) -> Reproduction:
         )
     values = table("published", f"{key}.toml")
 
-    # For a paper on other data, tables without printed numbers stand for its runs.
+    # The data of some papers are not available. Their runs on other datasets
+    # are put into tables without printed numbers, one per dataset.
     notes = tuple(values.get("notes", ()))
     tables = values.get("tables") or [
         {

@@ -80,8 +80,9 @@ def relearned(
 ) -> Step:
     """Retrain a selected model without one of its features, with the same method and parameters.
 
-    The retrained model may use only the other features of the model. A path is
-    trained to its end, and boosting up to the round of the model.
+    The retrained model may use only the other features of the model. A method
+    that adds features one by one adds all of these, and boosting ends at the
+    round of the model.
 
     Parameters
     ----------
@@ -115,11 +116,13 @@ def relearned(
     if not rest:
         return widened(None, 1, (), len(feature_ids))  # scores 0 for all documents
     if entry is not None:
+        # The first method makes new features of sums, or only selects features.
         if plan.entry.combines:
             work = _without_summand(plan, train, feature_ids, chosen, column)
         else:
-            ranker = estimator(plan, entry, chosen.unit.combination.ranker, ids)
-            work = two_stage_steps(ranker, train, [rest])
+            ranker_parameters = chosen.unit.combination.ranker
+            ranker = estimator(plan, entry, ranker_parameters, ids)
+            work = two_stage_steps(ranker, train, [rest])  # one set, one model
         for event in work:
             follow(event)
         assert isinstance(event, Step)  # the last event is the only model
@@ -179,7 +182,9 @@ def _without_summand(
     rest = tuple(other for other in chosen.step.selected if other != column)
     ranker = estimator(plan, plan.ranker_entry, unit.combination.ranker, feature_ids)
 
-    # Only the model with all sums is needed, not those with fewer.
+    # A model could be trained with the first 1, 2, … sums. Only the one with
+    # all sums is needed, so that `first` is their number. The sets of features
+    # of the models before it are not used.
     yield from combined_steps(ranker, data, [rest] * len(sums), sums, first=len(sums))
 
 
@@ -199,7 +204,7 @@ def _parameters_for_features(
             changed[p.name] = tuple(
                 feature for feature in changed[p.name] if feature in features
             )
-        elif p.kind is Kind.COSTS:
+        elif p.kind is Kind.COSTS:  # pairs of a feature's id and its cost
             changed[p.name] = tuple(
                 pair for pair in changed[p.name] if pair[0] in features
             )
@@ -249,7 +254,8 @@ def ablated_queries(
 def n_unchanged(ablations: Sequence[AblatedQueries]) -> int:
     """Return the number of queries whose measure is the same for every left-out feature.
 
-    ``ablations`` has the measures of one fold's queries for one feature each.
+    Each of ``ablations`` has the measures of one fold's queries with a feature
+    (``whole``) and without it (``without``).
     """
     # whether each query of a fold is unchanged so far, by the number of the fold
     unchanged: dict[int, Bools] = {}

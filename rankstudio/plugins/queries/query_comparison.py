@@ -120,6 +120,8 @@ def query_measures(
     ``scores`` has the scores (m,) of each model for the m documents; for each
     model, an array of shape (Q,) is returned, one value per query.
     """
+    # `grading` has what measures need besides labels: the greatest grade, and
+    # the order of ids.
     evaluator = Evaluator(
         data.y, data.query_ptr, convention, [measure], grading=data.grading
     )

@@ -105,11 +105,13 @@ def query_paths(
         )
     rest = np.setdiff1d(np.arange(Q), chosen)
 
+    # Raises an error for fewer than two queries.
     for part in (chosen, rest):
         enough_queries(part.size, 2, _PURPOSE)
 
     # STEADY: the same result on any number of threads. The sums over all
-    # queries are computed once; paths on some queries follow from them.
+    # queries are computed once; `path_of` gets the path on some queries from
+    # them.
     with STEADY:
         paths = summed_paths(estimator, rows)
         return QueryPaths(tuple(paths.path_of(chosen)), tuple(paths.path_of(rest)))

@@ -169,6 +169,8 @@ def ranked_query(
     one_query = np.array([0, end - begin])  # bounds of the only query, from 0
     query_scores_a = scores_a[begin:end]
     query_scores_b = scores_b[begin:end]
+
+    # what measures need besides labels, for the documents of this query
     grading = data.grading.taken(slice(begin, end))
     order_a, order_b = (
         rank_order(scores, one_query, convention, grading)

@@ -87,6 +87,8 @@ def score_contributions(step: Step, X: Floats, feature_ids: Ints) -> ScoreContri
     if not step.learned:  # given scores do not come from features
         return ScoreContributions((), np.zeros((len(X), 0)), 0.0)
     column_of = {int(feature): column for column, feature in enumerate(feature_ids)}
+
+    # `beyond_weights` is the definition of a nonlinear model as plain values.
     return _nonlinear_contributions(
         step.beyond_weights(feature_ids.tolist()), X, column_of, step.source
     )
@@ -116,11 +118,11 @@ def _nonlinear_contributions(
 def _contributions_of_sums(
     beyond: dict[str, Any], X: Floats, column_of: dict[int, int], source: str
 ) -> ScoreContributions:
-    """Split the scores of a model of sums, and the part of each sum by the sizes of its summands.
+    """Split the scores of a model whose features are weighted sums of the original features.
 
-    Such a model ranks by weighted sums of features; a summand is a weight times
-    a value. If all summands of a document are 0, its part is divided by the
-    weights of the sum instead.
+    A score is first split by sum. What a sum adds is then divided among its
+    features in proportion to the sizes of their summands, weight times value.
+    If all summands of a document are 0, the weights of the sum replace them.
     """
     # the weights of each sum, a row per sum
     sums = np.array(beyond["sums"], dtype=np.float64)
@@ -242,7 +244,7 @@ def kernel_contributions(
     start = vectors.mean(axis=0)
     values = np.empty((len(X), columns.size))
 
-    # `products` are those of a kernel that is a sum of products; a
+    # `products` is empty unless the kernel is a sum of products of kernels. A
     # single kernel depends on distances or on inner products.
     if kernel.products:
         split = _split_sum
@@ -251,7 +253,8 @@ def kernel_contributions(
     else:
         split = _contributions_to_polynomial
 
-    # blocks of documents, as each needs a value per basis vector
+    # Blocks of documents with about VALUES values each: a document needs one
+    # per basis vector.
     block_size = max(1, VALUES // weights.size)
 
     for first in range(0, len(X), block_size):
@@ -360,7 +363,7 @@ def _split_sum(
     """
     basis_vectors = vectors + start
 
-    # The integral of the gradient without the part along d.
+    # The integral of the gradient without its term 2s td, which is along d.
     slopes = np.zeros_like(steps)
 
     for node, weight in zip(*_quadrature_on_unit_interval(), strict=True):

@@ -195,7 +195,11 @@ def run(args: argparse.Namespace) -> int:
         # Data files of the study must not be overwritten either.
         check_outputs([args.out / CSV], args, [] if run is None else run.recorded)
 
-    with workers(args) as staff, _gathering_on_halves(args, judged, staff) as work:
+    with (
+        workers(args) as processes,
+        _gathering_on_halves(args, judged, processes) as work,
+    ):
+        # `last_share` shows the progress, and ends with the work or by Ctrl+C.
         state, stopped = last_share(
             work, lambda update: f"{percentage(update.share)} {update.what}"
         )
@@ -235,7 +239,7 @@ def _advice(
 
 @contextmanager
 def _gathering_on_halves(
-    args: argparse.Namespace, judged: JudgedSelection, staff: Workers
+    args: argparse.Namespace, judged: JudgedSelection, processes: Workers
 ) -> Iterator[Gathering]:
     """Provide the generator that gathers the evidence.
 
@@ -243,7 +247,7 @@ def _gathering_on_halves(
     the folder of ``--out`` stores the halves, so that the same command can
     resume.
     """
-    seconds = judged.refitting_seconds(_n_parallel_halves(args, staff))
+    seconds = judged.refitting_seconds(_n_parallel_halves(args, processes))
 
     # 0: paths on halves follow from sums over queries, or preferences are
     # learned from, which the workers do not support.
@@ -268,7 +272,7 @@ def _gathering_on_halves(
 
     # The workers need the number of trainings, and the number of values that
     # each reads. `serving` is None if other processes are not worth starting.
-    serving = staff.serve(
+    serving = processes.serve(
         2 * args.halves, judged.train.n_documents * judged.train.n_features
     )
 
@@ -331,12 +335,12 @@ def _store_evidence(
         tell(f"Note: the evidence is not stored. {error}", file=sys.stderr)
 
 
-def _n_parallel_halves(args: argparse.Namespace, staff: Workers) -> int:
+def _n_parallel_halves(args: argparse.Namespace, processes: Workers) -> int:
     """Return how many halves are expected to be learned from at a time.
 
     The workers may not have started yet.
     """
-    if staff.executor is None:
+    if processes.executor is None:
         return 1
     return int(args.workers) if args.workers is not None else available()
 
@@ -399,7 +403,7 @@ def _selection_of_study(
     seed = run.plan.seed if args.seed is None else args.seed
     options = replace(_evidence_options(args, seed), convention=plan.convention)
     k = getattr(args, _K_PARAMETER)
-    if k is not None:
+    if k is not None:  # `whole` refuses a text that is no whole number
         options = replace(options, n_features=whole("--k", k))
     return (
         JudgedSelection.of_run(plan, run.dataset, fold_result, options),
@@ -413,7 +417,8 @@ def _selection_of_data(
 ) -> tuple[JudgedSelection, FoldedDataset]:
     """Return the selection of a method on ``--data`` or the sample, and the data.
 
-    Without a number of features among the options, up to 5 features are selected.
+    Without a number of features among the options, up to 5 features are
+    selected.
     """
     from rankstudio.engine.methods.catalog.method import StepKind
     from rankstudio.plugins.evidence.judged_selection import JudgedSelection

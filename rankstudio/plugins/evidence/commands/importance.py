@@ -289,7 +289,8 @@ _OPTION_NAMES = {"number": "run", "folds": "fold"}
 def _model_of_run(args: argparse.Namespace) -> _ModelToMeasure:
     """Return the model of a run of a study, with the documents to measure it on.
 
-    They are those of the validation part, or without one of the training part.
+    The documents are those of the validation part, or without one of the
+    training part.
     """
     from rankstudio.engine.experiment.storage.study import Study
     from rankstudio.plugins.evidence.evidence_codec import pack_evidence
@@ -396,6 +397,8 @@ def _write_files(
     from rankstudio.plugins.evidence.model_importance import MeasuredImportance
 
     data = model.data
+
+    # three columns for each kind of loss: mean and the ends of its interval
     header = [
         "feature",
         "name",

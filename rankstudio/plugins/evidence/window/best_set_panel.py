@@ -63,6 +63,9 @@ class BestSetPanel(Panel):
 
         for label in (self.gap, self.best, self.near):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+
+        # The button of the search, with its text without and with an estimated
+        # time, and its tooltip.
         self.work = WorkRow(
             "best-set-work",
             tr("Search for the best set"),
@@ -118,7 +121,8 @@ class BestSetPanel(Panel):
         is_other_set = set(sized.features) != set(evidence.selected)
         is_better = is_other_set and criterion > (1 + _MIN_DIFFERENCE) * sized.criterion
 
-        # The sentence on sets as good as the best is the last one, if there is one.
+        # The sentence on sets as good as the best is the last one, if there is
+        # one.
         near_sentence = (
             sentences[-1] if sentences and evidence.near_best_of_k is not None else ""
         )
@@ -183,6 +187,8 @@ def _search_text(sized: SizedSubset) -> str:
         seconds = sized.seconds
         time = f"{max(seconds, 0.01):.2g} s" if seconds < 10 else duration(seconds)
         return text.format(n=sized.n_sets, time=time)
+
+    # very large numbers as powers of 10: "2.3e+11"
     return tr("{n} sets · {share:.0f} % searched").format(
         n=count_text(sized.n_sets) if sized.n_sets < 1e10 else f"{sized.n_sets:.2g}",
         share=100 * sized.share,

@@ -78,14 +78,14 @@ _TOO_MANY = tr(
     "information, export “Data with the selected features” and open them."
 )
 _HALVING_DOCUMENTS = tr("Selecting on halves of the documents …")
-_ALL = tr("This method uses all features, so there is no selection to judge.")
+_USES_ALL_TEXT = tr("This method uses all features, so there is no selection to judge.")
 _DOING = {
     Package.FEATURES: tr("Selecting on halves of the queries …"),
     Package.BEST: tr("Searching …"),
     Package.NEAR: tr("Comparing sets with the best one …"),
     Package.STOP: tr("Testing the steps …"),
 }
-_RANKS = tr(
+_PERMUTE_TEXT = tr(
     "This method uses all features. Permute them to see what the model loses without the values of each."
 )
 _LEAST_QUERIES = 3  # minimum number of queries for which a best set is defined
@@ -93,7 +93,7 @@ _LOSS = "regularization", "cost", "ties", "weighting"
 """Parameters of greedy RankRLS that RankRLS has, too."""
 _SOON_MILLISECONDS = 60  # interval at which growing results are drawn
 # state of a feature after a click
-_NEXT = {FREE: REQUIRED, REQUIRED: EXCLUDED, EXCLUDED: FREE}
+_STATE_AFTER_CLICK = {FREE: REQUIRED, REQUIRED: EXCLUDED, EXCLUDED: FREE}
 
 
 class EvidenceController(PageController):
@@ -155,7 +155,7 @@ class EvidenceController(PageController):
         self.panels = self.panel, self.best, self.sets, self.probability, self.stop
         self.evidence.is_view_visible = self.panel.isVisible
         self.importance.is_view_visible = lambda: (
-            self.panel.isVisible() and self._permutes
+            self.panel.isVisible() and self._offers_permuting
         )
         self.validity.is_view_visible = lambda: (
             self.panel.isVisible() and self.probability.shows_validity
@@ -198,11 +198,11 @@ class EvidenceController(PageController):
         validity_work = self.probability.validity.work
         validity_work.button.clicked.connect(lambda _=False: self.validity.start())
         validity_work.stop.clicked.connect(lambda _=False: self.validity.stop())
-        self.probability.viewed.connect(self.validity.look)
+        self.probability.viewed.connect(self.validity.follow_selection)
         for measurement in (self.importance, self.validity):
             measurement.changed.connect(self._ask)
             measurement.failed.connect(self.failed)
-            self.evidence.changed.connect(measurement.look)
+            self.evidence.changed.connect(measurement.follow_selection)
         self._best_with = OnDemand(
             parent=self,
             worker=models.task_worker,
@@ -237,7 +237,7 @@ class EvidenceController(PageController):
     @Slot()
     def update(self) -> None:
         """Show the evidence of the shown selection, and have it computed while visible."""
-        self.evidence.look()
+        self.evidence.follow_selection()
         self._ask()
 
     @Slot(object, str)
@@ -256,7 +256,8 @@ class EvidenceController(PageController):
     def _deciding(self, feature: int) -> tuple[int, ...]:
         """Return the positions of the queries that decide the step of a feature, by its id.
 
-        Without them, the step would select another feature. () if none are known.
+        Without them, the step would select another feature. () if none are
+        known.
         """
         evidence = self.evidence.found
         ids, _ = self._columns
@@ -374,7 +375,7 @@ class EvidenceController(PageController):
 
         # Losses by permutation stand in for losses that cannot be computed.
         permuted = self.importance
-        progress = permuted.progress if self._permutes else Progress.ABSENT
+        progress = permuted.progress if self._offers_permuting else Progress.ABSENT
         doing = tr("Permuting features …")
         self.panel.permuting.show_state(
             progress, permuted.seconds, permuted.share, doing
@@ -423,7 +424,7 @@ class EvidenceController(PageController):
         return _DOING[package]
 
     @property
-    def _permutes(self) -> bool:
+    def _offers_permuting(self) -> bool:
         """Whether to offer losses with features permuted.
 
         They are offered where losses without them cannot be computed. That is
@@ -450,7 +451,7 @@ class EvidenceController(PageController):
     @property
     def _ranks(self) -> bool:
         """Whether the model's method selects no features, so that they can only be permuted."""
-        return self._permutes and self.evidence.model is None
+        return self._offers_permuting and self.evidence.model is None
 
     @property
     def _shows_placeholders(self) -> bool:
@@ -463,7 +464,7 @@ class EvidenceController(PageController):
 
     def _show_importance(self) -> bool:
         """Show the losses of a model that selects no features; return whether they are known."""
-        importance = self.importance.found if self._permutes else None
+        importance = self.importance.found if self._offers_permuting else None
         if importance is None:
             return False
         self.panel.show_importance(
@@ -481,7 +482,8 @@ class EvidenceController(PageController):
         panel_name : str
             Key under which the state that the panel shows is remembered.
         *parts : object
-            What the panel depends on: names of attributes of the evidence, or values.
+            What the panel depends on: names of attributes of the evidence, or
+            values.
         """
         evidence = self.evidence.found
         model = self.evidence.model
@@ -516,7 +518,7 @@ class EvidenceController(PageController):
     @Slot()
     def _show_features(self) -> None:
         """Show the table of features and the curves of their probabilities, if anything is new."""
-        permuted = self.importance.found if self._permutes else None
+        permuted = self.importance.found if self._offers_permuting else None
         costs = self._session.plan.extension(FeatureCosts)
 
         # The parts and values on which the table depends; other losses
@@ -533,7 +535,7 @@ class EvidenceController(PageController):
             id(permuted),
             costs,
         )
-        if evidence is not None:
+        if evidence is not None:  # `_columns` are ids and names of the columns
             self.panel.show_evidence(
                 evidence, *self._columns, self._session.measure, permuted, costs
             )
@@ -572,7 +574,8 @@ class EvidenceController(PageController):
         )
         model = self.evidence.model
         if evidence is not None and model is not None and self.evidence.all_parts_apply:
-            # why no best set is shown, although the search has ended
+            # Why no best set is shown, although the search has ended: the data
+            # are too large, unless they have too few queries for any best set.
             missing = (
                 TOO_LARGE if is_done and evidence.n_queries >= _LEAST_QUERIES else ""
             )
@@ -635,11 +638,14 @@ class EvidenceController(PageController):
         model = self._current.model
         if model is None:
             return self._absence.fold_model(_EVERY_FOLD, NOTHING)
+
+        # The method uses all features, which can perhaps be permuted instead.
         if not model.plan.entry.selects:
             return (
-                _RANKS
-                if self._permutes and self.importance.progress is not Progress.ABSENT
-                else _ALL
+                _PERMUTE_TEXT
+                if self._offers_permuting
+                and self.importance.progress is not Progress.ABSENT
+                else _USES_ALL_TEXT
             )
         train = model.fold.train
         if self.evidence.one_ranking and not has_halves(train):
@@ -663,12 +669,12 @@ class EvidenceController(PageController):
         if self._shown.get("sets", (None,))[0] != self.evidence.key:
             return
         self._forget_conditions()
-        state = _NEXT[self._conditions.pop(feature, FREE)]
+        state = _STATE_AFTER_CLICK[self._conditions.pop(feature, FREE)]
         if state != FREE:
             self._conditions[feature] = state
         self._constrained_best = None
-        self._best_with.update()
-        self._ask()
+        self._best_with.update()  # searches the best set under the conditions
+        self._ask()  # draws the panels soon
 
     def _forget_conditions(self) -> None:
         """Forget the required and excluded features once another selection is shown."""
@@ -762,7 +768,7 @@ class EvidenceController(PageController):
         models = self._models
         if request is None or dataset is None:
             return
-        largest = max(self.evidence.largest_size, 2)
+        largest = max(self.evidence.largest_size, 2)  # at least two sizes
         search = partial(self.evidence.tasks.best_sets, request, largest)
         ids = dataset.feature_ids.tolist()
         self.sizes = SizesDialog(
@@ -838,7 +844,8 @@ class EvidenceController(PageController):
         }
         one_fold = (model.fold.number,) if len(dataset.folds) > 1 else ()
 
-        # The user has seen this fold when choosing the features.
+        # The plan records that the user has seen this fold when choosing the
+        # features by hand.
         earlier_choices = model.plan.extension(HandChoices)
         choice = HandChoice(model.plan.fold_origin, model.fold.number)
         choices = {
@@ -863,7 +870,8 @@ class EvidenceController(PageController):
         # Show a run of the same set instead of a second one.
         for record in runs.records:
             is_same = (
-                _learned(record.plan) == _learned(plan) and record.dataset is dataset
+                _defining_parts(record.plan) == _defining_parts(plan)
+                and record.dataset is dataset
             )
             if is_same and not record.failure:
                 break
@@ -893,6 +901,8 @@ def _greedy_values(model: SelectedModel) -> dict[str, Any]:
             parameter.name: parameter.values(parameter.default)[0]
             for parameter in GREEDY_RANKRLS.parameters
         }
+
+        # `_LOSS` are the parameters for the loss and λ.
         values = {
             **defaults,
             **{name: ranked[name] for name in _LOSS if name in ranked},
@@ -921,7 +931,7 @@ def _greedy_grids(model: SelectedModel) -> dict[str, Any]:
     }
 
 
-def _learned(plan: Plan) -> tuple[object, ...]:
+def _defining_parts(plan: Plan) -> tuple[object, ...]:
     """Return the parts of a plan that determine its models, their folds and measures.
 
     Two plans with equal parts give equal runs on the same data.

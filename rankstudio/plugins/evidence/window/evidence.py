@@ -118,7 +118,8 @@ class Known:
     stopped : set of Package
         Packages that were interrupted or failed.
     asked : set of Package
-        Packages that the user has started: they are computed however long they take.
+        Packages that the user has started: they are computed however long they
+        take.
     measured : tuple of str
         Measure and convention of the losses.
     """
@@ -190,6 +191,8 @@ class Evidence(QObject):
         self._reading: _Key | None = None
         self._state_by_key: OrderedDict[_Key, Known] = OrderedDict()
         self._key: _Key | None = None
+
+        # replaced by the page that has the view
         self.is_view_visible: Callable[[], bool] = lambda: False
 
         # the package that is being computed, and how much of it is done
@@ -197,13 +200,16 @@ class Evidence(QObject):
         self._share = 0.0
         self.rules: VerdictRules | None = None
 
-        # Evidence, rules, and the evidence with these rules, which is computed once.
+        # Evidence, rules, and the evidence with these rules, which is computed
+        # once.
         self._last_judged: (
             tuple[SelectionEvidence, VerdictRules | None, SelectionEvidence] | None
         ) = None
         self._work = BackgroundSimulation(
             worker, tr("Gathering evidence"), "evidence", self
         )
+
+        # `grew` comes with each partial result, `changed` with a new state.
         self._work.grew.connect(self._grow)
         self._work.changed.connect(self._follow)
         self._work.failed.connect(self.failed)
@@ -216,7 +222,7 @@ class Evidence(QObject):
             runs.ended,
             runs.changed,
         ):
-            signal.connect(self.look)
+            signal.connect(self.follow_selection)
 
     # The shown selection
 
@@ -288,7 +294,8 @@ class Evidence(QObject):
             model.plan.entry.capabilities
         )
 
-        # Other searches also remove features, so that a step does not add just one.
+        # Other searches also remove features, so that a step does not add just
+        # one.
         defaults = {"search": "forward", "fitting": "pre"}
         parameters = model.parameters
         is_forward = all(
@@ -423,7 +430,8 @@ class Evidence(QObject):
     def seconds(self, package: Package) -> float:
         """Estimate the seconds that a package takes; infinity where there is no estimate.
 
-        A package is the evidence that one panel shows and that is computed together.
+        A package is the evidence that one panel shows and that is computed
+        together.
         """
         model = self.model
         if model is None:
@@ -493,7 +501,8 @@ class Evidence(QObject):
     def start(self, package: Package) -> None:
         """Compute a package of the shown selection, or continue its computation.
 
-        Packages that the user has asked for are computed however long they take.
+        Packages that the user has asked for are computed however long they
+        take.
         """
         if self._key is None:
             return
@@ -512,7 +521,7 @@ class Evidence(QObject):
             self._state_by_key[key].stopped.add(package)
             self._state_by_key[key].asked.discard(package)
             self._end()
-            self._keep(key, self._state_by_key[key])
+            self._keep(key, self._state_by_key[key])  # in the study, if there is one
             self._go_on()
 
     @property
@@ -531,7 +540,7 @@ class Evidence(QObject):
         return self._key
 
     @Slot()
-    def look(self) -> None:
+    def follow_selection(self) -> None:
         """Follow the shown selection; stop a computation for another one.
 
         Its evidence is read from the study when it is shown for the first time.
@@ -553,7 +562,8 @@ class Evidence(QObject):
                 self._state_by_key.popitem(last=False)  # not shown for the longest time
         self.changed.emit()
 
-        # Begin to compute only once no other selection has been shown for a moment.
+        # Begin to compute only once no other selection has been shown for a
+        # moment.
         if key is not None and self.is_view_visible():
             self._settled.start()
 
@@ -616,20 +626,26 @@ class Evidence(QObject):
         request = self._request(model, package)
         evidence = self._state_by_key[key].found
         if evidence is not None and package is Package.BEST:
-            # Parts that are done are not computed again, unless they are removed.
+            # Parts that are done are not computed again, unless they are
+            # removed.
             evidence = _without(_without(evidence, "alternatives"), "best")
         self._work.start(lambda: self.tasks.evidence(request, evidence))
 
     def _request(self, model: SelectedModel, package: Package) -> EvidenceWanted:
         """Return the request for a package of the evidence for a model's selection.
 
-        It says which parts are computed, by which measure, and within which limits.
+        It says which parts are computed, by which measure, and within which
+        limits.
         """
         parts = PARTS[package]
 
-        # A quick search joins the first package, whose alternatives need the best set.
+        # A quick search joins the first package, whose alternatives need the
+        # best set.
         if package is Package.FEATURES and self._at_once(Package.BEST):
             parts = (*parts, "best")
+
+        # Near-best sets may take about a minute, as the user asks for them.
+        # Other packages search only among few sets.
         max_sets = _MOST_SETS if package is Package.NEAR else _FEW_SETS
         state = (
             self._state_by_key[self._key] if self._key is not None else Known.nothing()
@@ -813,11 +829,12 @@ class Evidence(QObject):
         tell : bool
             Whether `Runs.kept` is emitted once the evidence is stored.
         """
-        on_done = self._note_kept if tell else ignore
+        on_done = self._note_kept if tell else ignore  # `ignore` does nothing
         text = tr("Storing the evidence")
         study, *_ = address
         if not study.read_only:
-            # The store writes the note at the latest before the study is closed.
+            # The store writes the note at the latest before the study is
+            # closed.
             self._study_store.note(partial(_store, *address, evidence))
             self._worker.task(
                 text,
@@ -875,7 +892,7 @@ class Evidence(QObject):
                     evidence.losses.measure if evidence.losses is not None else "",
                     convention,
                 )
-            self.look()
+            self.follow_selection()
 
         self.fetch(location, _unpacked, take)
 
@@ -904,7 +921,8 @@ class Evidence(QObject):
         groups = self._groups
         selected = set(model.step.selected)
 
-        # A group of g columns counts as one feature: g - 1 are joined to it.
+        # A group of g columns counts as one feature: g - 1 are joined to it. It
+        # is selected as a whole, so that its first column stands for it.
         n_joined = sum(len(group) - 1 for group in groups)
         n_joined_selected = sum(
             len(group) - 1 for group in groups if group[0] in selected
@@ -958,7 +976,8 @@ class Evidence(QObject):
         if not selects or is_wide(train):  # too many features to compare sets of them
             return None
 
-        # Halves of the documents need several of them, and queries are compared.
+        # One ranking needs enough documents for halves of them; otherwise at
+        # least two queries are compared.
         is_enough = has_halves(train) if self.one_ranking else train.n_queries > 1
         if not is_enough:
             return None

@@ -70,10 +70,11 @@ class EvidenceRow:
         Id of the feature.
     name : str
         Name of the feature.
-    found : FeatureEvidence
+    numbers : FeatureEvidence
         Evidence for the feature.
     verdict : str
-        Verdict, such as "secure"; "not selected" or "pinned" for features without one.
+        Verdict, such as "secure"; "not selected" or "pinned" for features
+        without one.
     reason : str
         Reason for the verdict, and the best substitute; "" without them.
     tone : str
@@ -87,7 +88,7 @@ class EvidenceRow:
 
     feature: int
     name: str
-    found: FeatureEvidence
+    numbers: FeatureEvidence
     verdict: str
     reason: str
     tone: str
@@ -97,12 +98,12 @@ class EvidenceRow:
     @property
     def selected(self) -> bool:
         """Whether the feature is in the selection."""
-        return self.found.selected
+        return self.numbers.selected
 
     @property
     def middle(self) -> float:
         """Median position of the feature; infinity beyond the last step, NaN if unknown."""
-        return self.found.position[1] if self.found.position is not None else nan
+        return self.numbers.position[1] if self.numbers.position is not None else nan
 
 
 def evidence_rows(
@@ -120,7 +121,8 @@ def evidence_rows(
     ids, names : sequence of length n
         Ids and names of the data's columns.
     permuted : PermutationImportance, optional
-        Importance whose losses are shown for features without a loss of their own.
+        Importance whose losses are shown for features without a loss of their
+        own.
     costs : FeatureCosts, optional
         Cost of each feature, for the loss per millisecond.
     """
@@ -164,7 +166,7 @@ def evidence_rows(
         evidence_row = EvidenceRow(
             feature=int(ids[row.column]),
             name=names[row.column],
-            found=shown_row,
+            numbers=shown_row,
             verdict=verdict,
             reason=reason,
             tone=tone,
@@ -204,7 +206,8 @@ def importance_rows(
         EvidenceRow(
             feature=int(ids[column]),
             name=names[column],
-            found=FeatureEvidence(column, True, loss=losses[column]),
+            # True: the model uses the feature
+            numbers=FeatureEvidence(column, True, loss=losses[column]),
             verdict="",
             reason="",
             tone="muted",
@@ -234,13 +237,13 @@ class EvidenceTable(TableView):
     thresholdMoved = Signal(float)
 
     def __init__(self, theme: Theme) -> None:
-        # Whether a click lists the deciding queries; a page of them may be
-        # missing. Then the threshold of the line, the size of the selection and
-        # the number of steps on the halves' paths, until rows are shown.
+        # Whether a click lists the deciding queries: only with a page that can.
         self.lists_queries = False
-        self.threshold = 0.9
-        self.k = 1
-        self.n_steps = 12
+
+        # These values are replaced once rows are shown.
+        self.threshold = 0.9  # of the selection probability, drawn as a line
+        self.k = 1  # size of the selection
+        self.n_steps = 12  # of the paths on halves
         self._largest_loss = 1.0  # right end of the scale of losses
         self._is_dragging_line = False
         about = tr("Evidence for each selected feature, with its verdict.")
@@ -250,6 +253,7 @@ class EvidenceTable(TableView):
             "evidence-table",
             lambda row: row.feature,
             accessible_name=tr("Evidence"),
+            # entry in the list of exports
             shared=Shared("evidence", tr("Evidence"), about, always=True),
             feature_of=lambda row: row.feature,
         )
@@ -292,7 +296,7 @@ class EvidenceTable(TableView):
         """
         self.k = k
         self.n_steps = n_steps
-        losses = [row.found.loss for row in rows if row.found.loss is not None]
+        losses = [row.numbers.loss for row in rows if row.numbers.loss is not None]
         interval_ends = [abs(end) for loss in losses for end in (loss.low, loss.high)]
         self._largest_loss = max(interval_ends, default=1.0) or 1.0
         columns = self._columns(
@@ -370,10 +374,10 @@ class EvidenceTable(TableView):
         """
         for number, column in enumerate(self.rows_model.columns):
             if column.key == _PROBABILITY:
-                room = self.visualRect(self.rows_model.index(0, number)).adjusted(
+                cell = self.visualRect(self.rows_model.index(0, number)).adjusted(
                     PAD, 0, -PAD, 0
                 )
-                return QRectF(_bar_room(room))
+                return QRectF(_bar_rect(cell))
         return QRectF()
 
     def _is_on_line(self, point: QPointF) -> bool:
@@ -446,7 +450,7 @@ class EvidenceTable(TableView):
                 tr("selected in"),
                 "right",
                 _percent,
-                value=lambda row: row.found.probability,
+                value=lambda row: row.numbers.probability,
                 tooltip=documents_halved_tip if one_ranking else queries_halved_tip,
                 width=108,
                 tone=_tone,
@@ -470,7 +474,7 @@ class EvidenceTable(TableView):
                 tr("share"),
                 "right",
                 _percent,
-                value=lambda row: row.found.share,
+                value=lambda row: row.numbers.share,
                 tooltip=tr(
                     "Shapley share of the left-out gain: independent of the order of selection"
                 ),
@@ -485,7 +489,7 @@ class EvidenceTable(TableView):
                 "right",
                 lambda value: fixed(value, 3),
                 value=lambda row: (
-                    row.found.loss.value if row.found.loss is not None else None
+                    row.numbers.loss.value if row.numbers.loss is not None else None
                 ),
                 tooltip=permuted_tip if permuted else without_tip,
                 width=loss_width,
@@ -509,12 +513,12 @@ class EvidenceTable(TableView):
                 DECIDING,
                 tr("≈ queries") if by_margins else tr("queries"),
                 "right",
-                value=lambda row: row.found.n_deciding,
+                value=lambda row: row.numbers.n_deciding,
                 tooltip=approximate_queries_tip if by_margins else exact_queries_tip,
                 width=72 if by_margins else 56,
                 hint=lambda row: (
                     _SHOWN_BY_CLICK
-                    if self.lists_queries and row.found.n_deciding
+                    if self.lists_queries and row.numbers.n_deciding
                     else ""
                 ),
                 tone=_faint,
@@ -541,17 +545,17 @@ class EvidenceTable(TableView):
         )
 
     def _paint_probability(
-        self, painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow
+        self, painter: QPainter, cell: QRect, colors: Colors, row: EvidenceRow
     ) -> QRect:
         """Draw the probability as a bar with a line at the threshold.
 
-        ``room`` is the rectangle of the cell; the part beside the bar, for the
+        ``cell`` is the rectangle of the cell; the part beside the bar, for the
         number, is returned.
         """
         # A track 9 pixels high, filled up to the probability; the line
         # at the threshold is 16 pixels high.
-        bar = QRectF(_bar_room(room))
-        share = row.found.probability
+        bar = QRectF(_bar_rect(cell))
+        share = row.numbers.probability
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.q("line_soft"))
         track = QRectF(bar.left(), bar.center().y() - 4.5, bar.width(), 9)
@@ -568,22 +572,22 @@ class EvidenceTable(TableView):
         painter.drawLine(
             QPointF(x, bar.center().y() - 8), QPointF(x, bar.center().y() + 8)
         )
-        return room.adjusted(round(bar.width()), 0, 0, 0)
+        return cell.adjusted(round(bar.width()), 0, 0, 0)
 
     def _paint_position(
-        self, painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow
+        self, painter: QPainter, cell: QRect, colors: Colors, row: EvidenceRow
     ) -> QRect | None:
         """Draw the median position and a line from the 5 to the 95 % quantile.
 
         A position is the step, from 1, at which a half of the queries selects
         the feature.
 
-        ``room`` is the rectangle of the cell. None is returned, as there is no
-        text, or the whole room if nothing is drawn.
+        ``cell`` is the rectangle of the cell. None is returned, as there is no
+        text, or the whole cell if nothing is drawn.
         """
-        position = row.found.position
+        position = row.numbers.position
         if position is None or isinf(position[0]):
-            return room
+            return cell
         low, median, high = position
         last_step = max(2, self.n_steps)
 
@@ -592,9 +596,9 @@ class EvidenceTable(TableView):
             share = (min(step, last_step) - 1) / (last_step - 1)
 
             # 4 pixels at each end are free for the dot
-            return room.left() + 4 + share * (room.width() - 8)
+            return cell.left() + 4 + share * (cell.width() - 8)
 
-        y = room.center().y() + 0.5
+        y = cell.center().y() + 0.5
         color = colors.q("accent" if row.selected else "bar")
         painter.setPen(QPen(color, 1.5))
         painter.drawLine(QPointF(x(low), y), QPointF(x(high), y))
@@ -605,17 +609,17 @@ class EvidenceTable(TableView):
         return None
 
     def _paint_loss(
-        self, painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow
+        self, painter: QPainter, cell: QRect, colors: Colors, row: EvidenceRow
     ) -> QRect:
         """Draw the loss with its interval and a line at zero.
 
-        ``room`` is the rectangle of the cell; the part beside the drawing, for
+        ``cell`` is the rectangle of the cell; the part beside the drawing, for
         the number, is returned.
         """
-        loss = row.found.loss
-        bar = QRectF(room.adjusted(0, 0, -scaled(_LOSS), 0))
+        loss = row.numbers.loss
+        bar = QRectF(cell.adjusted(0, 0, -scaled(_LOSS), 0))
         if loss is None:
-            return room
+            return cell
 
         # All rows have one scale, from a quarter of the largest loss below 0;
         # ends of intervals beyond it are cut off.
@@ -636,12 +640,12 @@ class EvidenceTable(TableView):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.q("text"))
         painter.drawRect(QRectF(x(loss.value) - 3, y - 3, 6, 6))
-        return room.adjusted(round(bar.width()), 0, 0, 0)
+        return cell.adjusted(round(bar.width()), 0, 0, 0)
 
 
-def _bar_room(room: QRect) -> QRect:
+def _bar_rect(cell: QRect) -> QRect:
     """Return the part of a cell for a bar, left of its number."""
-    return room.adjusted(0, 0, -scaled(_NUMBER), 0)
+    return cell.adjusted(0, 0, -scaled(_NUMBER), 0)
 
 
 def _tone(row: EvidenceRow) -> str:
@@ -669,7 +673,7 @@ def _empty_columns(rows: Sequence[EvidenceRow]) -> set[str]:
 
     The result is empty if there are no rows: an empty table has all columns.
     """
-    selected = [row.found for row in rows if row.selected]
+    selected = [row.numbers for row in rows if row.selected]
     has_values = {
         _PROBABILITY: any(feature.probability is not None for feature in selected),
         _POSITION: any(feature.position is not None for feature in selected),
@@ -685,16 +689,16 @@ def _empty_columns(rows: Sequence[EvidenceRow]) -> set[str]:
 
 def _probability_hint(row: EvidenceRow) -> str:
     """Return the tooltip with the share of the near-best sets that have the feature."""
-    if row.found.near_best_share is None:
+    if row.numbers.near_best_share is None:
         return ""
     return tr("In {share:.0f} % of the sets that are as good as the best").format(
-        share=100 * row.found.near_best_share
+        share=100 * row.numbers.near_best_share
     )
 
 
 def _position_hint(row: EvidenceRow) -> str:
     """Return the tooltip on a feature's position on the paths of the halves; "" without one."""
-    position = row.found.position
+    position = row.numbers.position
     if position is None:
         return ""
     low, middle, high = (
@@ -707,7 +711,7 @@ def _position_hint(row: EvidenceRow) -> str:
 
 def _loss_hint(row: EvidenceRow) -> str:
     """Return the tooltip with the interval of a feature's loss; "" without a loss."""
-    loss = row.found.loss
+    loss = row.numbers.loss
     if loss is None:
         return ""
     return tr("95 % interval {low} to {high}").format(
@@ -716,17 +720,17 @@ def _loss_hint(row: EvidenceRow) -> str:
 
 
 def _paint_verdict(
-    painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow
+    painter: QPainter, cell: QRect, colors: Colors, row: EvidenceRow
 ) -> QRect:
     """Draw a dot before the verdict of a selected feature.
 
-    The room for the text is returned.
+    The rectangle for the text is returned.
     """
     if row.selected and row.verdict:
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.q(row.tone))
-        painter.drawEllipse(QPointF(room.left() + 4, room.center().y() + 0.5), 4, 4)
-    return room.adjusted(14, 0, 0, 0)
+        painter.drawEllipse(QPointF(cell.left() + 4, cell.center().y() + 0.5), 4, 4)
+    return cell.adjusted(14, 0, 0, 0)
 
 
 class EvidencePanel(Panel):
@@ -757,6 +761,9 @@ class EvidencePanel(Panel):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Evidence"), padding=0, name="evidence-panel")
         self.table = EvidenceTable(theme)
+
+        # Each button has its text without and with an estimated time, and its
+        # tooltip; the first one also its text with a bound on the time.
         self.work = WorkRow(
             "evidence-work",
             tr("Compute the evidence"),
@@ -878,7 +885,7 @@ class EvidencePanel(Panel):
         """Show a sentence, the reason, instead of a selection."""
         self.table.placeholder = reason
         self.table.set_rows(())
-        # its columns may not apply to the next selection
+        # The columns may be different for the next selection.
         self.table.horizontalHeader().hide()
         self.set_caption("")
         self.foot.setText("")

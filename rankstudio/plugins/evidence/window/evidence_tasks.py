@@ -48,7 +48,8 @@ class EvidenceWanted:
     measure, convention : str
         Measure of the loss without a feature.
     most_sets : int
-        Maximum number of sets of a size that are searched for sets as good as the best.
+        Maximum number of sets of a size that are searched for sets as good as
+        the best.
     max_seconds : float
         Time limit of a search for the best set.
     """
@@ -95,7 +96,7 @@ class EvidenceTasks:
         # the training part grouped by query, kept for the next call
         data = self._folds.prepared(request.plan, request.fold).train
         method = self._method(request)
-        judge = self._judge(request)
+        judge = self._judge(request)  # a RankRLS that compares sets by their errors
         options = EvidenceOptions(
             n_steps=request.n_steps,
             selected=request.selected,
@@ -109,6 +110,7 @@ class EvidenceTasks:
             parts=request.parts,
         )
 
+        # Before the first partial result, the evidence is the earlier one.
         for update in evidence_steps(method, data, options, earlier):
             evidence = update.found if isinstance(update, PartialResult) else earlier
             if evidence is not None:
@@ -178,7 +180,8 @@ class EvidenceTasks:
 
         base = self._subset_space(request)
 
-        # Columns of a group are selected together, so conditions are compared by group.
+        # Columns of a group are selected together, so conditions are compared
+        # by group.
         units_of = ColumnGroups.of(
             request.fold.train.n_features, base.groups
         ).containing
@@ -218,7 +221,8 @@ class EvidenceTasks:
 
         judge = self._method(request).exact_exchange()
 
-        # the window offers best sets only for methods with exact left-out errors
+        # the window offers best sets only for methods with exact left-out
+        # errors
         assert judge is not None
         units = ColumnGroups.of(request.fold.train.n_features, judge.groups)
         return SubsetSpace.of(judge, len(units.containing(request.selected)))

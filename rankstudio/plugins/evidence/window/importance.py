@@ -76,7 +76,8 @@ def _importance_steps(
 ) -> Iterator[tuple[float, PermutationImportance | None]]:
     """Permute the features of a model on the documents of a part.
 
-    Yield the share of the work that is done, and the importance so far, None at first.
+    Yield the share of the work that is done, and the importance so far, None at
+    first.
     """
     from rankstudio.engine.metrics.names import measure as find_measure  # noqa: PLC0415 - on the worker only
     from rankstudio.plugins.evidence.model_importance import step_importance  # noqa: PLC0415 - on the worker only

@@ -28,7 +28,8 @@ from rankstudio.ui.process.turns import single_shot
 if TYPE_CHECKING:
     from rankstudio.plugins.evidence.evidence_codec import StoredEvidence
 
-# per document, feature and scored copy of the documents, for linear models on one core
+# per document, feature and scored copy of the documents, for linear models on
+# one core
 SECONDS_PER_VALUE = 3e-7
 _MAX_MODELS = 50  # models whose state is kept
 
@@ -55,7 +56,8 @@ class MeasurementState:
 class ModelMeasurement(QObject):
     """Measures the shown model, while a view of the values is visible.
 
-    Subclasses say what is measured, by the methods that raise NotImplementedError.
+    Subclasses say what is measured, by the methods that raise
+    NotImplementedError.
 
     Parameters
     ----------
@@ -94,6 +96,8 @@ class ModelMeasurement(QObject):
         self._runs = runs
         self._current = current
         self._evidence = evidence
+
+        # replaced by the page that has the view
         self.is_view_visible: Callable[[], bool] = lambda: False
         self._models: dict[_Key, MeasurementState] = {}
 
@@ -114,7 +118,7 @@ class ModelMeasurement(QObject):
             current.changed,
             runs.ended,
         ):
-            signal.connect(self.look)
+            signal.connect(self.follow_selection)
 
     # What is measured
 
@@ -233,7 +237,7 @@ class ModelMeasurement(QObject):
         return self._working is not None or is_waiting
 
     @Slot()
-    def look(self) -> None:
+    def follow_selection(self) -> None:
         """Follow the shown model; stop a computation for another one."""
         if self._working is not None and self._working is not self._shown_state:
             self.stop()
@@ -338,6 +342,6 @@ class ModelMeasurement(QObject):
                 self._reading = None
             if state.found is None:
                 state.found = measurement
-            self.look()
+            self.follow_selection()
 
         self._evidence.fetch(location, self._unpack, take)

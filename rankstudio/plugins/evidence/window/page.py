@@ -78,7 +78,8 @@ class EvidencePage(EvidenceController):
                 ".py": tr("Evidence as Python"),
                 ".ipynb": tr("Evidence as a notebook"),
             }
-            # The reason is shown only if there is no code, as for a set made by hand.
+            # The reason is shown only if there is no code, as for a set made by
+            # hand.
             reason = tr(
                 "No evidence that a method gives: show the Evidence page of a run that selects features."
             )

@@ -69,6 +69,8 @@ class ProbabilityPanel(Panel):
         )
         self.plot.decimals = 2
         self.plot.feature_at = lambda feature, _: feature  # a curve's key is the id
+
+        # the plot's entry in the list of exports
         self.plot.shared = Shared("probability", tr("Selection probability"))
         self.plot.placeholder = tr(
             "The share of the halves that select each feature appears here."

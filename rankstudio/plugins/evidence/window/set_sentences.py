@@ -76,7 +76,10 @@ class FeatureChange:
     def sentence(self, called: Callable[[int], str]) -> str:
         """Return the change in words; ``called`` returns the name of a column."""
         feature = called(self.column)
-        change = signed_percent(self.alone)
+        change = signed_percent(self.alone)  # without a swap
+
+        # For a feature outside the set, the swaps have the features of the set
+        # that it may replace, else the features that may replace it.
         if not self.inside:
             swaps = ", ".join(
                 f"{called(member)} {signed_percent(share)}"

@@ -279,8 +279,10 @@ class SetTray(QFrame):
         self.setAcceptDrops(True)
         self._theme = theme
         self.chips: list[SetChip] = []
-        self._row = fill(QHBoxLayout(), spacing=_CHIP_SPACING)
-        self._others = named(PlainLabel(), f"{name}-others", role="muted")
+        self._row = fill(QHBoxLayout(), spacing=_CHIP_SPACING)  # the chips
+        self._others = named(
+            PlainLabel(), f"{name}-others", role="muted"
+        )  # "and 3 more"
         tip = tr("Add a feature. The best ones are listed first.")
         self.add = self._tool("plus", f"{name}-add", tip)
         self.sentence = named(ElidedLabel(), f"{name}-said", role="caption")
@@ -410,7 +412,7 @@ class SetTray(QFrame):
             self._row.addWidget(chip)
             self.chips.append(chip)
 
-        self._fit()
+        self._fit()  # hides the chips for which there is no room
 
     def _fit(self) -> None:
         """Hide the last chips that would leave no room for the sentence, and show their number."""
@@ -426,7 +428,8 @@ class SetTray(QFrame):
             - self._title.width()
         )
 
-        # 8 pixels between the parts of the line
+        # 8 pixels between the parts of the line: the buttons, and four more for
+        # title, chips, number of others and sentence
         room -= LEAST_SENTENCE_WIDTH + 8 * (len(buttons) + 4)
         has_too_many = len(features) > len(self.chips)
         if (
@@ -439,7 +442,8 @@ class SetTray(QFrame):
         for chip in self.chips:
             room -= chip.minimumWidth() + _CHIP_SPACING
 
-            # At least one chip is shown. isHidden, as the tray itself may be invisible.
+            # At least one chip is shown. isHidden, as the tray itself may be
+            # invisible.
             chip.setVisible(room >= 0 or not n_shown)
             n_shown += not chip.isHidden()
 
@@ -601,7 +605,7 @@ class SetTrayController(Controller):
             self._change(columns)
 
     def exchange(self, removed: int, added: int) -> None:
-        """Put a feature in the place of another one."""
+        """Put a feature in the place of another one, both given by their ids."""
         old = self._session.column_of(removed)
         new = self._session.column_of(added)
         if old in self._columns and new is not None and new not in self._columns:
@@ -658,7 +662,10 @@ class SetTrayController(Controller):
         area.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Accept chips that are dragged over the area, and remove the feature of a dropped chip."""
+        """Accept chips dragged over an area outside the trays, and remove a dropped chip's feature.
+
+        The area is that of :meth:`surround`, whose events come here first.
+        """
         if isinstance(
             event, QDragEnterEvent | QDropEvent
         ) and event.mimeData().hasFormat(_CHIP):
@@ -674,6 +681,7 @@ class SetTrayController(Controller):
         Rows of the page's tables can then be dragged into the set.
         """
         # A plot's readout on a feature also says what the feature would change.
+        # It is shown again once the changes are known.
         for plot in page.findChildren(Plot):
             plot.about_feature = self.lines
             plot.pointed.connect(self._on_hovered)
@@ -685,7 +693,8 @@ class SetTrayController(Controller):
     def _serve_table(self, table: TableView, feature_of: Callable[[Any], int]) -> None:
         """Follow the mouse over a table, and let its rows be dragged into the set.
 
-        ``feature_of`` returns the feature id of a row; id 0 stands for no feature.
+        ``feature_of`` returns the feature id of a row. Id 0 stands for no
+        feature, where the mouse is on no row.
         """
         table.pointed.connect(
             lambda row: self._on_hovered(0 if row is None else feature_of(row))
@@ -766,7 +775,8 @@ class SetTrayController(Controller):
     def _show(self) -> None:
         """Show the set in the visible trays, and have its changes computed if they are needed.
 
-        Each selection has its own set: the selection itself, until the user edits it.
+        Each selection has its own set: the selection itself, until the user
+        edits it.
         """
         evidence = self._evidence.evidence
         dataset = self._session.dataset
@@ -784,7 +794,7 @@ class SetTrayController(Controller):
         if self._is_editable and (
             self._hovered_feature or any(tray.isVisible() for tray in self.trays)
         ):
-            self._computed.update()
+            self._computed.update()  # computes the changes of a changed set
         self._show_in_status()
         if not self._is_editable or dataset is None:
             return
@@ -813,7 +823,8 @@ class SetTrayController(Controller):
         if model is None or changes is None:
             return tr("Computing …") if self._computed.busy else ""
 
-        # The hovered feature (id 0 if there is none) goes before the inspected one.
+        # The hovered feature (id 0 if there is none) goes before the inspected
+        # one.
         change = self._change_of(self._hovered_feature or self._inspected_feature)
         if change is not None and (self._hovered_feature or not change.inside):
             return self._in_words(change)
@@ -895,6 +906,7 @@ class SetTrayController(Controller):
         menu = self._new_menu()
         changes = self._known_changes
         if changes is not None:
+            # Qt calls the functions of actions with their checked state.
             for column in _best(changes.added):
                 change = signed_percent(changes.relative(changes.added[column]))
                 action = menu.addAction(
@@ -921,6 +933,8 @@ class SetTrayController(Controller):
         if changes is not None and column in changes.features:
             errors = changes.swapped[changes.features.index(column)]
             replace_menu = menu.addMenu(tr("Replace with"))
+
+            # Qt calls the functions of actions with their checked state.
             for other in _best(errors):
                 change = signed_percent(changes.relative(errors[other]))
                 action = replace_menu.addAction(

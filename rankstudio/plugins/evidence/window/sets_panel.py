@@ -53,7 +53,12 @@ class SetsPanel(Panel):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Sets as good as the best"), name="sets-panel")
         self.plot = named(SetMatrixPlot(theme), "sets-matrix")
+
+        # the plot's entry in the list of exports
         self.plot.shared = Shared("near-best", tr("Sets as good as the best"))
+
+        # the button, with its text without and with an estimated time, and its
+        # tooltip
         self.work = WorkRow(
             "sets-work",
             tr("Find these sets"),
@@ -71,7 +76,7 @@ class SetsPanel(Panel):
         criterion: float,
         ids: Sequence[int],
         names: Sequence[str],
-        choices: Mapping[int, int],
+        conditions: Mapping[int, int],
         constrained: SizedSubset | None = None,
     ) -> None:
         """Show the sets that are as good as the best, and meet the user's conditions.
@@ -83,8 +88,9 @@ class SetsPanel(Panel):
             Error of the selection.
         ids, names : sequence
             Ids and names of the data's columns.
-        choices : mapping of int to int
-            REQUIRED or EXCLUDED for the features with a condition, by their ids.
+        conditions : mapping of int to int
+            REQUIRED or EXCLUDED for the features with a condition, by their
+            ids.
         constrained : SizedSubset, optional
             The best set under these conditions; None while it is searched.
         """
@@ -100,7 +106,7 @@ class SetsPanel(Panel):
         required, excluded = (
             [
                 column_of[feature]
-                for feature, state in choices.items()
+                for feature, state in conditions.items()
                 if state == choice
             ]
             for choice in (REQUIRED, EXCLUDED)
@@ -113,7 +119,7 @@ class SetsPanel(Panel):
         listed = [(near_set.criterion, near_set.features) for near_set in sets]
         if constrained is not None and constrained.features and not sets:
             listed = [(constrained.criterion, constrained.features)]
-        elif not choices and all(
+        elif not conditions and all(
             set(columns) != set(evidence.selected) for _, columns in listed
         ):
             # last, as it is not as good as the best
@@ -140,11 +146,11 @@ class SetsPanel(Panel):
             *(constrained.features if constrained else ()),
         }
         matrix_columns = _matrix_columns(
-            shares, always_shown, evidence.selected, ids, names, choices
+            shares, always_shown, evidence.selected, ids, names, conditions
         )
         self.plot.show_sets(matrix_columns, rows, len(sets))
         self.set_caption(tr("click a feature to require it, again to exclude it"))
-        self._show_sentence(constrained, lowest, len(sets), bool(choices))
+        self._show_sentence(constrained, lowest, len(sets), bool(conditions))
 
     def _show_sentence(
         self,
@@ -202,7 +208,7 @@ def _matrix_row(
     is_selection = features == selection
     label = ""
     if is_first:
-        label = tr("best", "set")
+        label = tr("best", "set")  # "best" in the context of a set, for translators
     elif is_selection:
         label = tr("selection")
     return MatrixRow(above, features, label, is_selection)
@@ -214,12 +220,12 @@ def _matrix_columns(
     selected: Collection[int],
     ids: Sequence[int],
     names: Sequence[str],
-    choices: Mapping[int, int],
+    conditions: Mapping[int, int],
 ) -> list[MatrixColumn]:
     """Return the features that are in some set or always shown, the most frequent first.
 
     ``shares``, (n,), has the share of the sets with each of the data's columns,
-    and ``choices`` the user's condition on a feature by its id. Required and
+    and ``conditions`` the user's condition on a feature by its id. Required and
     excluded features precede all others, so that the user can free them also if
     no set has them.
     """
@@ -229,7 +235,7 @@ def _matrix_columns(
             names[column],
             float(shares[column]),
             column in selected,
-            choices.get(int(ids[column]), FREE),
+            conditions.get(int(ids[column]), FREE),
         )
         for column in (-shares).argsort(kind="stable").tolist()
         if shares[column] > 0 or column in always_shown

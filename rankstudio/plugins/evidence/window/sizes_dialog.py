@@ -72,7 +72,7 @@ def size_rows(best: BestSubset, ids: Sequence[int]) -> list[SizeRow]:
             listed="  ".join(
                 str(i) for i in sorted(int(ids[column]) for column in subset.features)
             ),
-            above=subset.greedy_gap,
+            above=subset.greedy_gap,  # excess error of the greedy set
             n_sets=subset.n_sets,
             n_evaluated=subset.n_evaluated,
             state=_state_text(subset),

@@ -89,7 +89,7 @@ class SmallestSetRow(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._found: SmallestSet | None = None
+        self._sets: SmallestSet | None = None
         self.sentence = named(WrappedLabel(), "smallest-set-advice")
         self.sentence.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse
@@ -128,7 +128,7 @@ class SmallestSetRow(QWidget):
         ids : sequence of int
             Feature ids of the data's columns.
         """
-        self._found = smallest_set
+        self._sets = smallest_set
         self.setVisible(smallest_set is not None)
         if smallest_set is None:
             return
@@ -155,7 +155,7 @@ class SmallestSetRow(QWidget):
 
     def _ask(self, *, smallest: bool) -> None:
         """Ask for the evidence for the smallest or the other set, unless it is the chosen set."""
-        sets = self._found
+        sets = self._sets
         if sets is None:
             return
         target = sets.smallest if smallest else sets.other

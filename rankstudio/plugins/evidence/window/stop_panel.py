@@ -73,10 +73,14 @@ class StopPanel(Panel):
             StepCurvesPlot(theme, tr("p of each step"), x, (0.0, 1.0)), "p-plot"
         )
         self.p_plot.decimals = 2
+
+        # the plot's entry in the list of exports
         self.p_plot.shared = Shared("step-p", tr("Significance of the steps"))
         self.curve = named(
             StepCurvesPlot(theme, tr("left-out error per query"), x), "left-out-plot"
         )
+
+        # the plot's entry in the list of exports
         self.curve.shared = Shared(
             "repeated", tr("Left-out error with repeated selection")
         )
@@ -84,6 +88,9 @@ class StopPanel(Panel):
         self.tools.addWidget(self.view)
         self.advice = named(WrappedLabel(), "stop-advice")
         self.optimism = named(WrappedLabel(), "stop-optimism", role="caption")
+
+        # the button, with its text without and with an estimated time, and its
+        # tooltip
         self.work = WorkRow(
             "stop-work",
             tr("Test the steps"),
@@ -110,7 +117,7 @@ class StopPanel(Panel):
         fill(self.body, (self.p_plot, 1), (self.curve, 1), self._steps)
         self.body.setSpacing(4)
         self._shows_steps = True  # otherwise only the view of the whole path
-        self._path_ids: tuple[int, ...] = ()
+        self._path_ids: tuple[int, ...] = ()  # of the selection, in its order
 
         for plot in (self.p_plot, self.curve):
             plot.feature_at = self._selected_at
@@ -168,7 +175,8 @@ class StopPanel(Panel):
         repeated = evidence.repeated
         self._path_ids = tuple(int(ids[column]) for column in evidence.selected)
 
-        # Why a plot is empty: both are missing only for data that are too large.
+        # Why a plot is empty: both are missing only for data that are too
+        # large.
         has_neither = tests is None and repeated is None
         no_tests_reason = TOO_LARGE if has_neither else _NO_TIES_TEXT
         no_curve_reason = TOO_LARGE if has_neither else _TOO_LONG_TEXT
@@ -279,6 +287,8 @@ def optimism_sentence(evidence: SelectionEvidence) -> str:
     if repeated is None or repeated.repeated.shape[0] < evidence.n_queries:
         return ""
     index = min(evidence.k, repeated.usual.shape[1]) - 1  # the path may be shorter
+
+    # `no_gain` is a sentence if the features gain nothing, otherwise "".
     return repeated.no_gain(index + 1) or tr(
         "With the whole selection repeated without each query, {share} % of the left-out gain at k = {k} "
         "is lost."

@@ -46,6 +46,8 @@ class ValidityView(QWidget):
             "validity-plot",
         )
         self.plot.decimals = 3
+
+        # the plot's entry in the list of exports
         self.plot.shared = Shared(
             "validity", tr("Validity and completeness of the features")
         )
@@ -54,6 +56,9 @@ class ValidityView(QWidget):
         )
         self.plot.feature_at = self._feature_kept_last
         self.sentence = named(WrappedLabel(), "validity-sentence", role="caption")
+
+        # the button, with its text without and with an estimated time, and its
+        # tooltip
         self.work = WorkRow(
             "validity-work",
             tr("Compute validity"),

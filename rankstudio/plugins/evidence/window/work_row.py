@@ -29,7 +29,8 @@ class WorkRow(QWidget):
     offer : str
         Text of the button if the duration is unknown: "Find the sets".
     timed : str
-        Text of the button with the estimated duration: "Find the sets (about {time})".
+        Text of the button with the estimated duration: "Find the sets (about
+        {time})".
     tip : str
         Tooltip of the button.
     bounded : str

@@ -206,6 +206,8 @@ class AloneController(Controller):
         dataset = self._session.dataset
         if dataset is None:
             return None
+
+        # Measures of the same data are shown until the new ones come.
         if self.panel.plot.shown is None or dataset is not self._measured_dataset:
             self.panel.clear(_MEASURING)
         self._measured_dataset = dataset
@@ -311,14 +313,14 @@ class AlonePlot(Plot):
         self._names = tuple(names)
         self._selected = np.zeros(ids.size if features_alone else 0, dtype=np.bool_)
 
-        # The box tells about a feature that is no longer there.
+        # Hide the box on the feature under the mouse, which may be gone.
         self.under_mouse = None
         self.box.silence()
         self._arrange()
 
     @Slot(object)
     def set_by_id(self, by_id: bool) -> None:
-        """Put the features in the order of their ids, or from the best to the worst."""
+        """Put the features in the order of their ids if ``by_id``, else the best first."""
         self.by_id = by_id
         self._arrange()
 
@@ -328,6 +330,8 @@ class AlonePlot(Plot):
         Both are positions among the features of the plot.
         """
         self._selected = np.zeros(self._order.size, dtype=np.bool_)
+
+        # Positions beyond those of the shown features are ignored.
         self._selected[[column for column in selected if column < self._order.size]] = (
             True
         )
@@ -357,7 +361,8 @@ class AlonePlot(Plot):
     def figure(self) -> RowsFigure:
         """Return a figure with a row per feature in the shown order; features of the model are highlighted.
 
-        If the model has all features, none is highlighted.
+        There are at most `MOST_ROWS` rows. If the model has all features, none
+        is highlighted.
         """
         order = self._order[:MOST_ROWS].tolist()
         parts = self.shown.parts.items() if self.shown is not None else ()
@@ -482,7 +487,8 @@ class AlonePlot(Plot):
         if self.shown is None or self.is_empty():
             return
 
-        # pixels between two features, which limit the dots
+        # Pixels between two features. With a radius of 0.4 of these, the dots of
+        # neighbours do not touch.
         first_x, last_x = frame.x_range
         feature_width = frame.area.width() / max(1.0, last_x - first_x)
         radius = float(np.clip(feature_width * 0.4, _LEAST_RADIUS, _RADIUS))
@@ -535,7 +541,8 @@ class AlonePlot(Plot):
         entries = self._entries()
 
         # Each entry has the name of a part and a width, in which the space
-        # after it is contained.
+        # after it is contained. All sizes are in pixels: a line of 18, with a
+        # swatch of 8 for the marker.
         x = frame.area.right() - sum(width for _, width in entries) + _BETWEEN
         painter.setFont(font(SMALL))
         for i, (name, width) in enumerate(entries):

@@ -154,7 +154,7 @@ class CandidateMapPlot(HeatMapPlot):
         return (
             tr("selected") if growing else tr("maximum"),
             tr("half"),
-            tr("none", "share"),
+            tr("none", "share"),  # "none" in the context of a share, for translators
         )
 
     # HeatMapPlot
@@ -176,7 +176,8 @@ class CandidateMapPlot(HeatMapPlot):
         )
         widest = max(map(metrics.horizontalAdvance, names), default=0.0)
 
-        # Between two parts there are AIR pixels.
+        # Between two parts there are AIR pixels. The numbers of steps above need
+        # HEADER pixels, and 4 are free below.
         left = ceil(min(widest, size.width() * _MAX_NAMES_SHARE)) + AIR + 1
         right = color_bar_width(self.key()) + 3 * AIR
         width = max(1.0, size.width() - left - right)
@@ -266,7 +267,8 @@ class CandidateMapPlot(HeatMapPlot):
             else tr("share of the best score of the step")
         )
 
-        # The scale goes from the first rank, or the share 0, to the greatest value.
+        # The scale goes from the first rank, 1, or the share 0, to the greatest
+        # value. Ranks are written into the cells, the first in the darkest color.
         greatest = float(np.nanmax(values)) if np.isfinite(values).any() else 1.0
         figure_title = self.accessibleName()
         if score:
@@ -320,7 +322,8 @@ class CandidateMapPlot(HeatMapPlot):
 
         A click on a feature's name picks the cell in the marked column.
         """
-        # A name is left of the cells: the point is moved to the first cell of its row.
+        # A name is left of the cells: the point is moved to the first cell of its
+        # row. `places` has the positions of the shown steps on the path.
         frame = self.frame()
         cell = self.hit_test(QPointF(max(point.x(), frame.area.left()), point.y()))
         if cell is not None and self.shown is not None:
@@ -334,7 +337,7 @@ class CandidateMapPlot(HeatMapPlot):
             )
 
     def confirm(self, cell: tuple[int, int]) -> None:
-        """Choose the model that is inspected since the preceding click."""
+        """Choose the inspected model: the click before has picked that of the cell."""
         self.confirmed.emit()
 
     def step(self, right: int, down: int) -> bool:
@@ -377,7 +380,7 @@ class CandidateMapPlot(HeatMapPlot):
         if self.is_empty() or self.shown is None:
             return
         draw_cells(self, painter, frame)
-        if self.written:
+        if self.written:  # whether cells contain their numbers
             draw_values(self, painter, frame)
         self._draw_names(painter, frame, colors)
         self._draw_steps(painter, frame, colors)
@@ -419,6 +422,8 @@ class CandidateMapPlot(HeatMapPlot):
         area = self.frame().area
         n_rows = int(area.height() // ROW)
         n_columns = int(area.width() // COLUMN)
+
+        # the part of the map with the inspected step and feature
         visible = full_map.view(n_rows, n_columns, self._step_position, self._feature)
         self.shown = visible
         self._labels = tuple(self._all_names[f] for f in visible.features)
@@ -496,6 +501,8 @@ class CandidateMapPlot(HeatMapPlot):
             rect = self.cell_rect(frame, self._flipped(0), column)
             painter.setFont(font(TINY, bold=is_marked))
             painter.setPen(colors.q("accent" if is_marked else "muted"))
+
+            # a box 40 pixels wide around the middle of the column
             box = QRectF(rect.center().x() - 20, 0, 40, HEADER - 3)
             painter.drawText(
                 box, Qt.AlignmentFlag.AlignCenter, str(self.shown.numbers[column])

@@ -360,6 +360,9 @@ class FeaturesController(PageController):
         if model is None:
             return
         rules = rules_text(model.plan.convention, model.plan.evaluated)
+
+        # A model that the user inspects instead of the chosen one
+        # (`inspection`) is not tested. A sealed test part is covered by a link.
         for panel in self._visible_paths():
             if self._session.sealed and model.fold.test is not None:
                 panel.cover_test()

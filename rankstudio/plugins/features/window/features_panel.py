@@ -465,10 +465,11 @@ class FeaturesPanel(Panel):
         self._k = 0
         self._order: list[int] = []
         self._arrivals = Arrivals()
+
         # id of the feature whose row stays marked
         self._held_feature: int | None = None
-        self._margins: Mapping[int, float] = {}
-        self._with_margin = False
+        self._margins: Mapping[int, float] = {}  # by the id of the feature
+        self._with_margin = False  # whether there is a column of margins
         self._shown_path: PathResult | None = None
         self._rows_are_models = True  # whether a model ends with each row
         self.table = TableView(
@@ -794,7 +795,8 @@ class FeaturesPanel(Panel):
         widths["feature_id"] = max(widths["feature_id"], id_width)
         visible_width = sum(width for key, width in widths.items() if key not in hidden)
 
-        # Pixels that are left to the names; columns are hidden one after the other.
+        # Pixels that are left to the names. Until that is enough, columns are
+        # hidden one after the other, in this order.
         free_width = self.width() - _SCROLL_BAR_WIDTH - visible_width
         names_width = self._width_of_names()
         for key in _GIVING_WAY if self._rows_are_models else _GIVING_WAY_TO_WEIGHTS:

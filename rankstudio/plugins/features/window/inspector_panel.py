@@ -189,7 +189,8 @@ class InspectorPanel(Panel):
     def define(self, feature_set: FeatureSet | None, feature: int) -> None:
         """Show the definition of a feature in a search engine's feature set.
 
-        The feature is that of an id. Nothing is shown if the set does not have it.
+        ``feature`` is the id. Nothing is shown if the set does not have it, or
+        without a set (None).
         """
         text = feature_set.definition(feature) if feature_set is not None else ""
         if self.tables is not None:
@@ -429,6 +430,8 @@ def _correlation_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
         )
         rows.append((template.format(n=n_left_out, r=least), ""))
     explained = "–" if isnan(profile.explained) else f"{profile.explained:.2f}"
+
+    # A is the similarity by which the method penalises pairs, if it uses one.
     header = (
         tr("with the selected features"),
         "r",
@@ -476,8 +479,8 @@ def _importance_text(profile: FeatureProfile) -> str:
 def _table_widget(rows: Sequence[tuple[str, ...]], tip: str) -> QWidget:
     """Return a widget with a table whose first row is its header, with a tooltip.
 
-    The first column takes the width that the others leave, and is cut; these
-    are aligned to the right.
+    The first column takes the width that the others leave, and is cut. The
+    other columns are aligned to the right.
     """
     table = named(QWidget(), tip=tip)
     grid = QGridLayout(table)

@@ -240,6 +240,8 @@ def _group_sentence(
     sentences += _swap_sentences(group, feature_names)
     hint = feature_names.listed((*group.selected, *group.others))
     feature = int(feature_names.ids[group.selected[0]])
+
+    # Several swaps may give the same sentence, which is said once.
     return SubstituteSentence(title, " ".join(dict.fromkeys(sentences)), hint, feature)
 
 
@@ -263,6 +265,8 @@ def _lonely_sentence(
 
     # A cluster has swaps with unselected features, unless all features are selected.
     has_unselected = any(group.swaps for group in groups)
+
+    # The ids are joined by "or" in "nothing is similar to …", else by "and".
     join_words = either if has_unselected else together
     column_ids = join_words([feature_names.id(column) for column in columns])
     title = tr("{n_columns} features without substitutes").format(
@@ -415,17 +419,18 @@ class SubstitutesPanel(Panel):
         self._ids: Ints = np.empty(0, dtype=np.int64)
         self._names: tuple[str, ...] = ()
 
-        # For the map of runs, which has a column for each of the F folds of all
-        # runs: the rank at which each fold selected each of n features, shape
-        # (n, F),
+        # The map of runs has a column for each of the F folds of all runs: the
+        # rank at which each fold selected each of n features, shape (n, F), the
+        # runs with the numbers of their folds, and the number of each column's
+        # fold.
         self._ranks: Floats = np.empty((0, 0))
-        # the runs, each with its number of successive folds,
         self._groups: tuple[ColumnGroup, ...] = ()
-        # and the numbers of the F folds.
         self._folds: tuple[int, ...] = ()
         self.plot = named(
             FeatureMapPlot(theme), "substitutes-map", tr("Correlation of features")
         )
+
+        # the plot's entry in the list of exports
         self.plot.shared = Shared("substitutes", tr("Map of features"))
         self.switch = named(Segmented(_OPTIONS, tr("show")), "substitutes-switch")
         self._scroll = named(
@@ -669,6 +674,8 @@ class SubstitutesController(Controller):
         # The substitutes of the chosen model, and the selections of all runs.
         # Each is computed again if its key has changed after one of the signals
         # `on`, and the panel is visible; `clear` is called if the key is None.
+        # Substitutes wait until no signal has come for some time (`settled`), as
+        # while the user moves along the path.
         self._substitutes = OnDemand(
             parent=self,
             worker=worker,

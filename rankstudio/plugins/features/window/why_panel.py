@@ -111,6 +111,8 @@ class DensitiesView(QWidget):
             "densities-name",
             role="caption",
         )
+
+        # The box has an empty option until features are offered.
         self.choice = named(
             choice_box((("", ""),)), "densities-choice", tr("Compare with")
         )
@@ -614,7 +616,8 @@ class WhyController(Controller):
         if score is None or dataset is None:
             return None
 
-        # The path of a model that no run has, has a text as its key.
+        # The key of a run's model is the position of its parameters among those
+        # of the run. A model without a run has a text as its key.
         if record is None or not isinstance(model.key, int):
             return ChoiceContext(
                 path=model.path,
@@ -703,6 +706,8 @@ class WhyController(Controller):
             or self._features_controller.column is None
         ):
             return
+
+        # The features to compare with are offered anew for another path.
         if model.path is not self._path_of_choices:
             self._path_of_choices = model.path
             order = model.path.steps[-1].selected

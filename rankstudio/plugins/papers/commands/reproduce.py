@@ -119,8 +119,9 @@ def run(args: argparse.Namespace) -> int:
     )
     for plan in plans.values():
         for entry in filter(None, (plan.entry, plan.ranker_entry)):
+            # `lacking` is the reason why a method cannot be used here. The error
+            # is raised before plans that may take hours are run.
             if entry.lacking:
-                # before plans that may take hours are run
                 raise PlanError(entry.lacking)
     if args.out is not None:
         check_outputs([args.out], args)
@@ -157,7 +158,7 @@ def run(args: argparse.Namespace) -> int:
         )
         write_new(files, args.figures, args)
     if args.out is None:
-        tell(Block(text))
+        tell(Block(text))  # several lines
     else:
         write_output(args.out, text + "\n")
     return 0
@@ -171,12 +172,14 @@ def _run_plans(
     They are None if the user stops.
     """
     results: dict[str, RunResult] = {}
-    grouped: dict[int, Any] = {}  # training data by fold, grouped once for all plans
+
+    # training data by fold, grouped by query once for all plans
+    grouped: dict[int, Any] = {}
     progress = AllRuns(len(plans))
-    with workers(args) as at_hand, study_at(args.study) as study, stopping() as stop:
+    with workers(args) as processes, study_at(args.study) as study, stopping() as stop:
         for name, plan in plans.items():
             tell(f"{progress}: {name} ({plan.title})", file=sys.stderr, flush=True)
-            work = RunInProgress(plan, dataset, grouped, study, at_hand, progress)
+            work = RunInProgress(plan, dataset, grouped, study, processes, progress)
 
             # `carry_on` runs the plan, and returns whether it was stopped.
             if stop.asked or carry_on(work, stop):

@@ -58,7 +58,7 @@ class PaperFiguresController(CommandController):
                 f"figures-{key}",
                 tr("Figures of the paper: {key}").format(key=key),
                 text.format(title=paper.title),
-                ((tr("Folder"), ""),),
+                ((tr("Folder"), ""),),  # the only format; "" is no suffix
                 f"{name}-{key}-figures",
                 unavailable=SEALED if session.sealed else "",
                 writers=(FormatWriter(begin=begin),),

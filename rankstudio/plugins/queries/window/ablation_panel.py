@@ -49,22 +49,22 @@ class AblationRow:
 
     feature: int
     name: str
-    found: FeatureAblation
+    effect: FeatureAblation
 
     @property
     def fall(self) -> float:
         """Mean measure with the feature minus mean measure without it."""
-        return self.found.fall
+        return self.effect.fall
 
     @property
     def changed(self) -> str:
         """Numbers of queries that are worse and better without the feature, as a text."""
-        return f"{count_text(self.found.n_worse)} / {count_text(self.found.n_better)}"
+        return f"{count_text(self.effect.n_worse)} / {count_text(self.effect.n_better)}"
 
     @property
     def interval(self) -> str:
         """The 95 % interval as a text."""
-        return f"{signed(self.found.low, 3)} … {signed(self.found.high, 3)}"
+        return f"{signed(self.effect.low, 3)} … {signed(self.effect.high, 3)}"
 
 
 class AblationPanel(Panel):
@@ -88,7 +88,9 @@ class AblationPanel(Panel):
 
         # the measure, and whether there is a column of folds
         self._shown_columns = ("", False)
-        self._largest_end = 0.0  # of the intervals: the end of the scale of all bars
+
+        # largest absolute end of an interval: the end of the scale of all bars
+        self._largest_end = 0.0
         about = tr("Effect of retraining A without each feature.")
         self.table = TableView(
             theme,
@@ -96,6 +98,7 @@ class AblationPanel(Panel):
             "query-ablation-table",
             lambda row: row.feature,
             accessible_name=tr("Effect of leaving out each feature"),
+            # entry in the list of exports
             shared=Shared("ablation", tr("Features left out"), about),
             feature_of=lambda row: row.feature,
         )
@@ -126,7 +129,10 @@ class AblationPanel(Panel):
         self.clear("")
 
     def clear(self, reason: str) -> None:
-        """Show a reason instead of results; "" is before they are known."""
+        """Show a reason instead of results.
+
+        With "", an empty table is shown until the reason or results come.
+        """
         self._offer.hide()
         self.table.show()
         self.table.placeholder = reason
@@ -215,7 +221,7 @@ class AblationPanel(Panel):
             "folds",
             tr("folds"),
             "right",
-            value=lambda row: len(row.found.folds),
+            value=lambda row: len(row.effect.folds),
             width=42,
             tooltip=tr("Folds whose model has the feature"),
             tone="muted",
@@ -249,7 +255,7 @@ class AblationPanel(Panel):
                 "right",
                 value=lambda row: row.changed,
                 width=92,
-                sort=lambda row: row.found.n_worse - row.found.n_better,
+                sort=lambda row: row.effect.n_worse - row.effect.n_better,
                 tooltip=tr("Queries that are worse and better without the feature"),
                 tone="muted",
             ),
@@ -259,7 +265,7 @@ class AblationPanel(Panel):
     def _paint(
         self,
         painter: QPainter,
-        room: QRect,
+        cell: QRect,
         colors: Colors,
         row: AblationRow,
         *,
@@ -267,11 +273,11 @@ class AblationPanel(Panel):
     ) -> QRect:
         """Draw the fall as a bar with its interval, if the cell is wide enough.
 
-        ``sign`` is -1 if lower measures are better. The rectangle for the
-        number, which is drawn next, is returned: the whole cell, as numbers are
-        aligned to its right.
+        ``cell`` is the rectangle of the cell in pixels, and ``sign`` is -1 if
+        lower measures are better. The rectangle for the number, which is drawn
+        next, is returned: the whole cell, as numbers are aligned to its right.
         """
-        bar = room.adjusted(0, 0, -_NUMBER_WIDTH, 0)
+        bar = cell.adjusted(0, 0, -_NUMBER_WIDTH, 0)
         if bar.width() > _MIN_BAR_WIDTH and not isnan(row.fall):
             paint_difference(
                 painter,
@@ -282,9 +288,9 @@ class AblationPanel(Panel):
                 better=row.fall * sign > 0,
             )
             paint_interval(
-                painter, bar, colors, row.found.low, row.found.high, self._largest_end
+                painter, bar, colors, row.effect.low, row.effect.high, self._largest_end
             )
-        return room
+        return cell
 
 
 def largest_end(rows: Sequence[AblationRow]) -> float:
@@ -292,7 +298,7 @@ def largest_end(rows: Sequence[AblationRow]) -> float:
 
     It is 0 without any.
     """
-    ends = (abs(end) for row in rows for end in (row.found.low, row.found.high))
+    ends = (abs(end) for row in rows for end in (row.effect.low, row.effect.high))
     return max((end for end in ends if not isnan(end)), default=0.0)
 
 
@@ -324,7 +330,7 @@ class AblationFeeder(QObject):
         self._waiting_models: list[tuple[int, int]] = []
         self._n_models = 0
 
-        # measures without a feature on each fold, by its column
+        # measures with and without a feature on each fold, by its column
         self._ablations_of: dict[int, list[AblatedQueries]] = defaultdict(list)
         self._rows: list[AblationRow] = []
         self._n_unchanged = 0
@@ -408,14 +414,14 @@ class AblationFeeder(QObject):
         if not self._is_begun:
             return None
         unfinished_columns = {column for _, column in self._waiting_models}
-        shown_columns = {row.found.column for row in self._rows}
+        shown_columns = {row.effect.column for row in self._rows}
         for column in self._ablations_of:
             if column not in unfinished_columns and column not in shown_columns:
                 return None, column
         return self._waiting_models[0] if self._waiting_models else None
 
     def _key(self) -> Key | None:
-        """Return the key of the next computation, or None."""
+        """Return the request, fold and column of the next computation, or None."""
         task = self._next_task()
         return None if task is None else (self._request, *task)
 
@@ -487,7 +493,7 @@ class AblationFeeder(QObject):
             lacks_rows = len(self._rows) < len(self._ablations_of)
             n_done = self._n_models - max(len(self._waiting_models), int(lacks_rows))
             has_fewer_folds = any(
-                len(row.found.folds) < len(self._models) for row in self._rows
+                len(row.effect.folds) < len(self._models) for row in self._rows
             )
             self._panel.show_rows(
                 self._rows,

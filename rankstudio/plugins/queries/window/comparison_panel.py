@@ -107,6 +107,9 @@ class QueryPlot(Plot):
         # position at which a selection with Shift began
         self._anchor: int | None = None
         super().__init__(theme, Axes())
+
+        # Layers with their depths: a greater one is drawn above. The id beside
+        # the chosen query may reach beyond the axes.
         self.add_layer(partial(draw_points, self), 0.0)
         self.add_layer(partial(draw_differences, self), 0.0)
         self.add_layer(partial(draw_mark, self), 2.0, clipped=False)
@@ -129,7 +132,7 @@ class QueryPlot(Plot):
             if comparison
             else self._valued_positions[:0]
         )
-        self.box.silence()
+        self.box.silence()  # hides the box on the query under the mouse
         self._name_axes()
 
     @Slot(object)
@@ -142,7 +145,7 @@ class QueryPlot(Plot):
         self._name_axes()
 
     def keep(self, is_listed: Bools) -> None:
-        """Fade the queries that are not listed."""
+        """Fade the queries for which ``is_listed``, (Q,), is False."""
         self.is_listed = is_listed
         self.mark_dirty()
 
@@ -183,10 +186,13 @@ class QueryPlot(Plot):
             low = min(xs.min(), ys.min(), 0.0)
             high = max(xs.max(), ys.max())
 
-            # Measures up to 1 are shown in their whole range unless they are small.
+            # Measures up to 1 are shown in their whole range unless they are
+            # small. The range is widened by 3 % at both ends.
             span = padded(float(low), 1.0 if 0.5 < high <= 1.0 else float(high), 0.03)
             return span, span
         largest = float(np.abs(ys).max()) or 1.0
+
+        # Half a bar, or half a document, is free at both ends of the x axis.
         first = xs.min() - 0.5 if self.mode == LENGTH else 0.5
         x_range = (float(first), float(xs.max()) + 0.5)
 
@@ -393,14 +399,14 @@ class QueryPlot(Plot):
     def _has_selection(self) -> bool:
         return self.outline is not None or not bool(self.is_listed.all())
 
-    def _is_wide(self, room: QRectF) -> bool:
+    def _is_wide(self, outline: QRectF) -> bool:
         """Return whether an outline is large enough for a drag.
 
         A smaller one is from an unsteady click.
         """
-        if room.width() >= _MIN_DRAG_DISTANCE:
+        if outline.width() >= _MIN_DRAG_DISTANCE:
             return True
-        return self.mode == SCATTER and room.height() >= _MIN_DRAG_DISTANCE
+        return self.mode == SCATTER and outline.height() >= _MIN_DRAG_DISTANCE
 
     def _cancel_selection(self) -> None:
         """Cancel the drag.
@@ -443,6 +449,8 @@ class QueryPlot(Plot):
         if comparison is None:
             self.set_axes(Axes())
         elif self.mode == SCATTER:
+            # `wins` and `losses` are those of B: points above the diagonal are
+            # wins, so that their number is in the title of the y axis.
             counts = comparison.counts
             self.set_axes(
                 Axes(
@@ -471,7 +479,7 @@ class QueryPlot(Plot):
         if comparison is None:
             return ""
         counts = comparison.counts
-        first = comparison.queries[0]
+        first = comparison.queries[0]  # that with the largest loss of B
         return describe(
             [
                 tr(
@@ -486,28 +494,28 @@ class QueryPlot(Plot):
 
 def paint_difference(
     painter: QPainter,
-    room: QRect,
+    rect: QRect,
     colors: Colors,
     value: float,
     largest: float,
     better: bool,
 ) -> None:
-    """Draw a bar from zero, which is in the middle of the room, in the color of a loss or a gain.
+    """Draw a bar from zero, which is in the middle of ``rect``, in the color of a loss or a gain.
 
     Parameters
     ----------
     painter, colors
         Painter of the table, and the colors of the theme.
-    room : QRect
-        Rectangle of the cell; half of its width stands for ``largest``.
+    rect : QRect
+        Part of the cell for the bar; half of its width stands for ``largest``.
     value, largest : float
         The value of the bar, and the largest absolute value of all bars.
     better : bool
         Whether the value is a gain.
     """
     # The line at zero is 3 pixels longer than a bar at both ends.
-    middle = room.center().x() + 0.5
-    top = room.center().y() - BAR / 2 + 1
+    middle = rect.center().x() + 0.5
+    top = rect.center().y() - BAR / 2 + 1
     hairline(
         painter,
         colors.q("line"),
@@ -516,7 +524,7 @@ def paint_difference(
     )
     if not value or not largest:
         return
-    length = max(2.0, room.width() / 2 * min(1.0, abs(value) / largest))
+    length = max(2.0, rect.width() / 2 * min(1.0, abs(value) / largest))
     loss, gain = loss_and_gain(colors)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(gain if better else loss)
@@ -527,7 +535,7 @@ def paint_difference(
 
 def paint_interval(
     painter: QPainter,
-    room: QRect,
+    rect: QRect,
     colors: Colors,
     low: float,
     high: float,
@@ -535,16 +543,16 @@ def paint_interval(
 ) -> None:
     """Draw an interval from ``low`` to ``high`` over the bar of its value, on the same scale.
 
-    Zero is in the middle of the rectangle ``room``, and half of its width
-    stands for ``largest``; ends beyond it are cut off.
+    Zero is in the middle of ``rect``, and half of its width stands for
+    ``largest``; ends beyond it are cut off.
     """
     if not largest or isnan(low) or isnan(high):
         return
-    middle = room.center().x() + 0.5
-    y = room.center().y() + 1.0
-    unit = room.width() / 2 / largest
+    middle = rect.center().x() + 0.5
+    y = rect.center().y() + 1.0
+    unit = rect.width() / 2 / largest
     left, right = (
-        min(max(middle + value * unit, room.left()), room.right())
+        min(max(middle + value * unit, rect.left()), rect.right())
         for value in (low, high)
     )
     painter.setPen(pen(colors.q("text"), 1.2))
@@ -624,14 +632,15 @@ def draw_differences(
     xs, ys = plot.points
     px, py = frame.pixels(xs, ys)
     zero = frame.y_px(0.0)
-    room = frame.area.width() / max(1, xs.size)  # of a bar
+    distance = frame.area.width() / max(1, xs.size)  # from bar to bar
 
     # narrow bars overlap a little, without gaps
-    width = max(1.0, room * (0.85 if room > 4 else 1.05))
+    width = max(1.0, distance * (0.85 if distance > 4 else 1.05))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, width > 2)
 
     for mask, color in _points_by_color(plot, colors):
-        # unlike points, bars do not lie on each other
+        # Bars may be less transparent: unlike points, they do not lie on each
+        # other.
         color.setAlphaF(min(1.0, color.alphaF() * 1.6))
         bar = QPen(color, width)
         bar.setCapStyle(Qt.PenCapStyle.FlatCap)
@@ -752,7 +761,11 @@ class ComparisonPanel(Panel):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("A against B"), name="query-comparison-panel")
         self.plot = named(QueryPlot(theme), "query-plot", tr("A against B"))
+
+        # the plot's entry in the list of exports
         self.plot.shared = Shared("queries", tr("A against B, query by query"))
+
+        # The sentence is cut off if the panel is low; its tooltip has it whole.
         self.sentence = named(
             WrappedLabel(keeps=False), "query-comparison-sentence", role="caption"
         )

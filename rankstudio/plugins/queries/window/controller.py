@@ -158,6 +158,8 @@ class QueriesController(PageController):
         self.ablation.inspected.connect(session.inspectAsked)
         session.datasetChanged.connect(self._forget_choices)
 
+        # `_measured` has the runs measured by the shown measure, and `_absence`
+        # the reasons why results or documents are missing.
         for signal in (
             runs.added,
             runs.ended,
@@ -204,8 +206,8 @@ class QueriesController(PageController):
             self._last_b = b.key if b is not None else SINGLE
         self._show_choices(a, b)
         self._show_what_is_missing(self._why_nothing(a))
-        self._comparison_demand.update()
-        self._feeder.go_on()
+        self._comparison_demand.update()  # computes if the models have changed
+        self._feeder.go_on()  # the training without each feature
 
     def _compare(self) -> Computation | None:
         """Return the computation that compares the models A and B in each query.
@@ -318,7 +320,7 @@ class QueriesController(PageController):
             self._greedy(fold),
             on_done=show,
             on_error=self.failed.emit,
-            slot="query-paths",
+            slot="query-paths",  # a later job replaces a waiting one of this name
         )
 
     def _greedy(self, fold: int) -> dict[str, Any]:
@@ -435,7 +437,8 @@ class QueriesController(PageController):
     def _show_what_is_missing(self, reason: str) -> None:
         """Show a reason instead of empty panels, and a button to the page that helps.
 
-        For "" the panels are shown, as they are if only the run's models are missing.
+        The panels stay for the reasons "" and `NOT_WHOLE`: the study has the run,
+        but none of its models.
         """
         is_empty = bool(reason) and reason != NOT_WHOLE
         self.empty.show_missing(
@@ -448,20 +451,26 @@ class QueriesController(PageController):
         """Return the values on which a comparison depends: with others it is computed again."""
         session = self._session
 
-        # `choice` has parameters or a size that the user has chosen.
-        scope = session.fold if self.bar.is_one_fold() else None
-        request = (
+        # `choice` has parameters or a size that the user has chosen; `fold` is
+        # None for all folds.
+        fold = session.fold if self.bar.is_one_fold() else None
+        choices_of_user = (
             self.bar.part.value(),
-            scope,
+            fold,
             session.measure,
             session.convention,
             session.choice,
         )
-        runs = tuple(
-            (record.key, self._chosen(record)) if record else None
+        runs_with_models = tuple(
+            (record.key, self._model_numbers(record)) if record else None
             for record in self._runs_compared()
         )
-        return (id(session.dataset), session.has_documents, runs, *request)
+        return (
+            id(session.dataset),
+            session.has_documents,
+            runs_with_models,
+            *choices_of_user,
+        )
 
     def _why_nothing(self, a: RunRecord | None) -> str:
         """Return the reason why there is nothing to compare.
@@ -523,8 +532,11 @@ class QueriesController(PageController):
         models = chosen_models(record, self._measured.view(record))
         return {fold: chosen.step for fold, chosen in models.items()}
 
-    def _chosen(self, record: RunRecord) -> tuple[tuple[int, int, int], ...]:
-        """Return the model of each fold of a run as a part of the comparison's key."""
+    def _model_numbers(self, record: RunRecord) -> tuple[tuple[int, int, int], ...]:
+        """Return the numbers that identify the model of each fold of a run.
+
+        They are the fold, the position of the parameters, and the step.
+        """
         models = chosen_models(record, self._measured.view(record))
         return tuple(
             (fold, chosen.unit.position, chosen.step.number)

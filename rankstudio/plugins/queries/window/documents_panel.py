@@ -71,7 +71,7 @@ class DocumentRow:
         return self.document.rank_a - self.document.rank_b
 
     @property
-    def good(self) -> bool:
+    def improves_b(self) -> bool:
         """Whether the move improves B: upwards for a relevant document, downwards for another."""
         return (self.moved > 0) == self.document.relevant
 
@@ -93,9 +93,9 @@ class DocumentsPanel(Panel):
         super().__init__(theme, tr("Query"), padding=0, name="query-documents-panel")
         self._query: RankedQuery | None = None
 
-        # of the contributions to a document, drawn as the longest bar
+        # largest sum of the contributions to a document: the longest bar
         self._largest_sum = 0.0
-        self._decimals = 3  # of the scores, for each query anew
+        self._decimals = 3  # of the scores, set anew for each query
         self.legend = FeatureLegend(theme)
         label = tr("Documents of the query")
         self.table = TableView(
@@ -104,6 +104,7 @@ class DocumentsPanel(Panel):
             "query-documents-table",
             lambda row: row.position,
             accessible_name=label,
+            # entry in the list of exports
             shared=Shared("documents", label, tr("Ranked by both models.")),
         )
         self.sentence = named(
@@ -273,20 +274,21 @@ class DocumentsPanel(Panel):
         return f"{value:.{self._decimals}f}".replace("-", MINUS)
 
     def _paint_parts(
-        self, painter: QPainter, room: QRect, colors: Colors, row: DocumentRow
+        self, painter: QPainter, cell: QRect, colors: Colors, row: DocumentRow
     ) -> None:
         """Draw the parts of a bar one after the other.
 
-        The bar of the largest sum is as long as the room.
+        ``cell`` is the rectangle of the table's cell. The bar of the largest
+        sum is as long as it.
         """
         if not self._largest_sum:
             return
-        x = float(room.left())
-        top = room.center().y() - BAR / 2 + 1
+        x = float(cell.left())
+        top = cell.center().y() - BAR / 2 + 1
         painter.setPen(Qt.PenStyle.NoPen)
 
         for index, part in enumerate(row.parts):
-            width = room.width() * part / self._largest_sum
+            width = cell.width() * part / self._largest_sum
             painter.setBrush(_feature_color(colors, index))
             painter.drawRect(
                 QRectF(x, top, width - 1 if width > _MIN_WIDTH_WITH_GAP else width, BAR)
@@ -326,7 +328,7 @@ class DocumentsPanel(Panel):
 
 
 def _paint_label(
-    painter: QPainter, room: QRect, colors: Colors, row: DocumentRow
+    painter: QPainter, cell: QRect, colors: Colors, row: DocumentRow
 ) -> None:
     """Draw a relevance label as a chip, for a relevant document in the color of its label."""
     label = row.document.label
@@ -340,7 +342,7 @@ def _paint_label(
     )
 
     # 24 by 17 pixels, in the middle of the line
-    chip = QRectF(room.left(), room.center().y() - 8, 24, 17)
+    chip = QRectF(cell.left(), cell.center().y() - 8, 24, 17)
     painter.setPen(pen(color, 1.3))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.drawRoundedRect(chip, 8, 8)
@@ -350,22 +352,22 @@ def _paint_label(
 
 
 def _paint_move(
-    painter: QPainter, room: QRect, colors: Colors, row: DocumentRow
+    painter: QPainter, cell: QRect, colors: Colors, row: DocumentRow
 ) -> None:
     """Draw the rank in B and an arrow, upwards if it is higher than in A.
 
     Equal ranks get a dot. The color says whether the move improves B's ranking.
     """
     moved = row.moved  # number of ranks, positive if B ranks the document higher
-    name = "ok" if row.good else "error"
+    name = "ok" if row.improves_b else "error"
     color = colors.q(name if moved else "muted")
     painter.setPen(color)
     right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
     # The last 16 pixels of the cell are for the arrow or the dot.
-    painter.drawText(room.adjusted(0, 0, -16, 0), right, str(row.document.rank_b))
-    x = room.right() - 5.0
-    y = room.center().y() + 1.0
+    painter.drawText(cell.adjusted(0, 0, -16, 0), right, str(row.document.rank_b))
+    x = cell.right() - 5.0
+    y = cell.center().y() + 1.0
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(color)
     if not moved:
@@ -439,9 +441,9 @@ class FeatureLegend(Legend):
         """Return the color of a feature."""
         return _feature_color(colors, position)
 
-    def most(self, room: float) -> float:
+    def max_entry_width(self, line_width: float) -> float:
         """Return a width at which long names share a line.
 
         The tooltip has the whole names.
         """
-        return max(_MIN_NAME_WIDTH, room / _NAMES_PER_LINE - BETWEEN)
+        return max(_MIN_NAME_WIDTH, line_width / _NAMES_PER_LINE - BETWEEN)

@@ -66,9 +66,9 @@ class Legend(QWidget):
         """Return the color of the swatch beside a name, given by its position."""
         raise NotImplementedError
 
-    def most(self, room: float) -> float:
-        """Return the maximum width of an entry on a line of the width ``room``."""
-        return room
+    def max_entry_width(self, line_width: float) -> float:
+        """Return the maximum width of an entry on a line of the width ``line_width``."""
+        return line_width
 
     def hasHeightForWidth(self) -> bool:
         """Return True: a narrow legend has more lines."""
@@ -136,19 +136,22 @@ class Legend(QWidget):
         They follow each other in lines of text.
         """
         metrics = QFontMetricsF(font(SMALL))
-        room = float(width - 2 * self.pad)
+        line_width = float(width - 2 * self.pad)  # `pad`: pixels free at both sides
         n_titles = int(bool(self._title))
 
         # A name has a swatch beside it; the title has none.
         widths = [
-            min(self.most(room), metrics.horizontalAdvance(text) + _SWATCH_SIZE + _GAP)
+            min(
+                self.max_entry_width(line_width),
+                metrics.horizontalAdvance(text) + _SWATCH_SIZE + _GAP,
+            )
             if position >= n_titles
-            else min(room, metrics.horizontalAdvance(text))
+            else min(line_width, metrics.horizontalAdvance(text))
             for position, text in enumerate(self._texts())
         ]
 
-        # where each box begins: its pixel x and its line
-        places = zip(flow(widths, room, BETWEEN), widths, strict=True)
+        # `flow` puts boxes side by side, and returns pixel x and line of each.
+        places = zip(flow(widths, line_width, BETWEEN), widths, strict=True)
         line = float(scaled(_LINE_HEIGHT))
         return [
             QRectF(self.pad + x, row * line, box_width, line)

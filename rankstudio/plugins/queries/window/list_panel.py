@@ -117,6 +117,7 @@ class QueryListPanel(Panel):
             "query-table",
             _row_identity,
             accessible_name=tr("Queries"),
+            # entry in the list of exports
             shared=Shared(
                 "queries", tr("Queries"), tr("Measures of two models in every query.")
             ),
@@ -214,8 +215,8 @@ class QueryListPanel(Panel):
     def _is_listed(self) -> Bools:
         """Return whether each query of the comparison passes the filters, shape (Q,).
 
-        They are the points that were selected in the plot, the better model,
-        and a text in the query's id.
+        The three filters are the points that were selected in the plot, the
+        better model, and a text in the query's id.
         """
         assert self._comparison is not None  # callers have checked
         queries = self._comparison.queries
@@ -350,7 +351,7 @@ class QueryListPanel(Panel):
     def _paint(
         self,
         painter: QPainter,
-        room: QRect,
+        cell: QRect,
         colors: Colors,
         row: ComparedQuery,
         *,
@@ -358,12 +359,14 @@ class QueryListPanel(Panel):
     ) -> QRect:
         """Draw the difference as a bar, if it is defined and the cell is wide enough.
 
-        ``sign`` is -1 if lower measures are better. The rectangle for the
-        number, which is drawn next, is returned: the whole cell, as numbers are
-        aligned to its right.
+        ``cell`` is the rectangle of the cell in pixels, and ``sign`` is -1 if
+        lower measures are better. The rectangle for the number, which is drawn
+        next, is returned: the whole cell, as numbers are aligned to its right.
         """
-        bar = room.adjusted(0, 0, -_NUMBER_WIDTH, 0)
+        bar = cell.adjusted(0, 0, -_NUMBER_WIDTH, 0)
         value = row.difference
+
+        # A bar needs at least two thirds of the width of a number.
         if bar.width() > 2 * _NUMBER_WIDTH // 3 and not isnan(value):
             paint_difference(
                 painter,
@@ -373,7 +376,7 @@ class QueryListPanel(Panel):
                 self._largest_difference,
                 better=value * sign > 0,
             )
-        return room
+        return cell
 
 
 def _measure_column(model: str, name: str) -> Column:

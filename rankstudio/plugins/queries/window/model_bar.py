@@ -67,6 +67,7 @@ def chosen_models(
     dict of int to Chosen
         Models by fold, without the folds whose model the study did not store.
     """
+    # The results of `measured` replace those of the run.
     folds = {**record.folds, **measured.folds}
     models = {number: result.chosen for number, result in sorted(folds.items())}
     if choice is not None and choice != Choice():
@@ -96,8 +97,12 @@ def _model_of_choice(
     path = None if position is None else record.paths.get((fold, position))
     if path is None:
         return chosen
-    step = path.steps[path_position(path, choice.x_value, None, record.plan.select_by)]
-    return replace(chosen, unit=path.unit, step=step)
+
+    # The step of the chosen size; without one, that with the best validation
+    # measure (None: no position of the best step is known).
+    select_by = record.plan.select_by
+    step_position = path_position(path, choice.x_value, None, select_by)
+    return replace(chosen, unit=path.unit, step=path.steps[step_position])
 
 
 def run_label(record: RunRecord) -> str:
@@ -105,12 +110,13 @@ def run_label(record: RunRecord) -> str:
     return tr("run {key} · {title}").format(key=record.key, title=record.title)
 
 
-def single_label(models: RunRecord) -> str:
+def single_label(record: RunRecord) -> str:
     """Return a name for the best single feature of each fold of a run, as model B.
 
     It has the feature's name if that is the same in all folds.
     """
-    names = {result.baseline.name for result in models.folds.values()}
+    # the baseline of a fold is its best single feature
+    names = {result.baseline.name for result in record.folds.values()}
     return (
         tr("best single feature · {names}").format(names=names.pop())
         if len(names) == 1
@@ -146,7 +152,7 @@ class ModelBar(QWidget):
             "query-scope",
             tip=tr("Queries of all folds, or of the current fold"),
         )
-        self._forgets_part = False
+        self._forgets_part = False  # whether the next parts begin with the first one
 
         for choice in (self.part, self.scope):
             choice.chosen.connect(self.changed)
@@ -163,14 +169,14 @@ class ModelBar(QWidget):
         ).addStretch(1)
 
     def set_options(
-        self, a: Options, b: Options, of_a: int | None, of_b: int | None
+        self, a: Options, b: Options, key_a: int | None, key_b: int | None
     ) -> None:
-        """Offer models for A and B, and select those with the keys ``of_a`` and ``of_b``.
+        """Offer models for A and B, and select those with the keys ``key_a`` and ``key_b``.
 
         ``a`` and ``b`` have pairs of a key and a name. No signal is emitted;
         for the key None, no model is selected.
         """
-        for box, options, value in ((self.a, a, of_a), (self.b, b, of_b)):
+        for box, options, value in ((self.a, a, key_a), (self.b, b, key_b)):
             box.blockSignals(True)
 
             # Options are replaced only if they differ.
@@ -186,9 +192,10 @@ class ModelBar(QWidget):
             box.blockSignals(False)
 
     def set_parts(self, parts: Sequence[tuple[str, str]]) -> None:
-        """Offer parts.
+        """Offer parts, as pairs of a key such as "test" and a text.
 
-        The chosen part stays chosen if offered, unless :meth:`forget_part` was called.
+        The chosen part stays chosen if offered, unless :meth:`forget_part` was
+        called.
         """
         _offer_options(self.part, parts)
         if parts and self._forgets_part:
@@ -229,12 +236,12 @@ class ModelBar(QWidget):
         box = named(
             choices, f"query-model-{name.lower()}", tr("Model {name}").format(name=name)
         )
-        box.setMaximumWidth(340)
+        box.setMaximumWidth(340)  # pixels
         return box
 
 
 def _offer_options(choice: Segmented, options: Sequence[tuple[str, str]]) -> None:
-    """Offer values, keeping the current one.
+    """Offer values, as pairs of a key and a text, keeping the current one.
 
     Equal values are not set again, to keep the keyboard focus.
     """

@@ -84,6 +84,8 @@ class QueryTasks:
         from rankstudio.plugins.queries.query_comparison import compare_queries  # noqa: PLC0415 - numba
 
         folds = [request.fold(number) for number in request.folds]
+
+        # Scores of both models by fold; `_scored` keeps those of before.
         a, b = (
             {f.number: self._scored(steps[f.number], f, request.part) for f in folds}
             for steps in (request.a, request.b)
@@ -150,7 +152,10 @@ class QueryTasks:
         """
 
         def work(cancelled: CancelFlag) -> Iterator[AblatedQueries]:
-            """Train A without the feature, and yield the measures with and without it."""
+            """Train A without the feature, and yield the measures with and without it.
+
+            Uses the arguments of the method.
+            """
 
             def follow(_: object) -> None:
                 """End the training once it is cancelled."""
@@ -193,6 +198,8 @@ class QueryTasks:
                 follow,
             )
             self._models[key] = relearned_step
+
+            # The oldest models are dropped.
             while len(self._models) > _MAX_MODELS:
                 self._models.popitem(last=False)
         steps = chosen.step, self._models[key]

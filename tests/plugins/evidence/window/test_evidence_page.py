@@ -108,7 +108,8 @@ def test_what_takes_a_moment_is_computed_and_shown(
     )
     assert all(row.verdict and row.reason for row in rows[:K])
     assert all(
-        row.found.loss is not None and row.found.share is not None for row in rows[:K]
+        row.numbers.loss is not None and row.numbers.share is not None
+        for row in rows[:K]
     )
     assert "60 %" not in seen.panel.foot.text() and "90 %" in seen.panel.foot.text()
     assert not seen.panel.work.isVisible()
@@ -567,13 +568,13 @@ def test_features_of_a_model_that_does_not_select_are_permuted(ran: MainWindow) 
         convention=ran.session.convention,
     )
     rows = page.panel.table.rows()
-    assert {row.found.column for row in rows} == set(model.step.selected)
+    assert {row.numbers.column for row in rows} == set(model.step.selected)
     for row in rows:
-        assert row.found.loss.value == pytest.approx(
-            expected.mean[row.found.column], abs=1e-12
+        assert row.numbers.loss.value == pytest.approx(
+            expected.mean[row.numbers.column], abs=1e-12
         )
-    assert [row.found.loss.value for row in rows] == sorted(
-        (row.found.loss.value for row in rows), reverse=True
+    assert [row.numbers.loss.value for row in rows] == sorted(
+        (row.numbers.loss.value for row in rows), reverse=True
     )
     assert {column.key for column in page.panel.table.rows_model.columns} == {
         "feature",
@@ -592,7 +593,7 @@ def test_features_of_a_model_that_does_not_select_are_permuted(ran: MainWindow) 
         != before.measure.name
     )
     assert (
-        page.panel.table.rows()[0].found.loss.value
+        page.panel.table.rows()[0].numbers.loss.value
         == ran.sections.evidence.importance.found.mean.max()
     )
 
@@ -636,7 +637,7 @@ def test_deciding_queries_are_listed_by_a_click(
     )
     train = ran.current.model.fold.train
     row = next(
-        row for row in seen.panel.table.rows() if row.found.column == step.feature
+        row for row in seen.panel.table.rows() if row.numbers.column == step.feature
     )
     (action, *_) = seen.panel.table.row_actions(row)
     assert action.text == "List the deciding queries"

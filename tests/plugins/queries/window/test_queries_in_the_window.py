@@ -90,8 +90,8 @@ def test_each_feature_left_out_is_listed_with_what_it_changes(
     assert "95 % interval" in page.ablation.sentence.text()
     queries = sum(fold.test.n_queries for fold in window.session.dataset.folds)
     for row in rows:
-        n = row.found.n_worse + row.found.n_equal + row.found.n_better
-        assert n == queries or len(row.found.folds) < 2
+        n = row.effect.n_worse + row.effect.n_equal + row.effect.n_better
+        assert n == queries or len(row.effect.folds) < 2
 
 
 @pytest.mark.thorough
