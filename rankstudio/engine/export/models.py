@@ -734,7 +734,8 @@ class StoredStep(Step):
         DataError
             If LightGBM crashes on its trees in a separate process.
         """
-        # Only `beyond`, the definition of the model, has a part in the scores.
+        # Only `beyond`, the definition of the model, has a part in the scores;
+        # `source` is for messages.
         model = Model(
             features=(),
             method="",
@@ -759,6 +760,7 @@ class StoredStep(Step):
 
     def _definition(self) -> Mapping[str, Any]:
         """Return the definition of the model; StoreError if it was not stored."""
+        # `whole` says whether the definition was stored.
         if not self.whole:
             raise StoreError(
                 f"Step {self.number}: the study stores only the best model of a nonlinear path; this model "

@@ -349,6 +349,7 @@ def _trees_of(
     sum_numbers, trees, _ = _trees_of(beyond["model"]["kind"], beyond["model"])
     columns = beyond["columns"]
     rows = [beyond["sums"][number - 1] for number in sum_numbers]
+    # A feature is needed if one of the sums has a weight for it.
     ids = sorted(i for i, *weights in zip(columns, *rows, strict=True) if any(weights))
     # Input of each column; -1 for a column that no sum uses, whose weights are 0.
     positions = [ids.index(i) if i in ids else -1 for i in columns]

@@ -120,8 +120,9 @@ class ScoreTree:
             "right_child": right,
             "leaf_value": list(map(repr, self.leaves)),
         }
-        # A split has the documents of both children. Children have higher numbers
-        # than their parent, so they are counted first.
+        # The counts of documents, if there are any. A split has the documents
+        # of both children. Children have higher numbers than their parent, so
+        # they are counted first.
         if len(counts):
             split_counts = [0] * len(columns)
             for node in reversed(range(len(columns))):
@@ -488,6 +489,7 @@ def _tried_booster(
     # The text names what needs LightGBM, if it is missing.
     lightgbm = lightgbm_library(tr("A tree model"))
     documents = np.column_stack([X, np.zeros(X.shape[0])])
+    # The last argument is the path of the library of LightGBM.
     if failure := _failure_in_trial(
         trees.text, documents.shape[1], kind, lightgbm.basic._LIB._name
     ):

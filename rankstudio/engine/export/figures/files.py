@@ -63,9 +63,9 @@ def figure_bytes(
 
 @contextmanager
 def _without_font_warnings() -> Iterator[None]:
-    """Suppress a warning of matplotlib inside the block.
+    """Suppress the warnings of matplotlib inside the block.
 
-    It says that matplotlib cannot store its list of fonts.
+    One of them says that matplotlib cannot store its list of fonts.
     """
     logger = logging.getLogger("matplotlib")
     before = logger.level

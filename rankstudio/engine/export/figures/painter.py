@@ -144,6 +144,7 @@ def painting() -> Iterator[None]:
     One thread at a time may be in such a block, because matplotlib's settings
     are global.
     """
+    # `looks` is matplotlib's module of styles.
     with (
         _one_at_a_time,
         looks.context(["default", _SETTINGS]),
@@ -194,7 +195,7 @@ def curves_paper(figure: CurvesFigure, style: FigureStyle) -> Paper:
     page.show_line("left")
     page.show_grid("y")
 
-    # Lines for zero, and for equal values on both axes.
+    # Lines for zero, and, in a square figure, for equal values on both axes.
     thin_line: Look = {"color": style.line, "linewidth": 0.09 * style.em}
     if y_low < 0 < y_high and not figure.y.logarithmic:
         page.area.axhline(0.0, **thin_line)
@@ -209,13 +210,17 @@ def curves_paper(figure: CurvesFigure, style: FigureStyle) -> Paper:
     for index, series in enumerate(figure.series):
         painted_before = set(page.area.get_children())
         artists = _SeriesPainter(page, figure, series, index).paint()
-        # In an SVG, all that was painted for a series has its number.
+        # In an SVG, all that was painted for a series has an id with its
+        # number.
         _number_artists(page, painted_before, artists, index)
+        # Many ordered series share a strip of colors in the legend, which is
+        # added below.
         if series.label and _has_legend_entry(figure, series):
             page.entries.append((artists, series.label))
     _add_family_to_legend(page, figure)
 
-    # The legend then has the levels and the bands.
+    # The legend then has the levels, the marked points and the bands. `bands`
+    # of the figure is the text that explains the bands.
     page.entries += zip(levels, (level.label for level in figure.levels), strict=True)
     _paint_marks(page, figure)
     if figure.bands:
@@ -346,13 +351,14 @@ class _SeriesPainter:
         self._series = series
         self._index = index
         # Ordered series have dashes only if there are few: up to 4, or for
-        # print as many as there are different dashes.
+        # print as many as there are different dashes, `_N_LOOKS`.
         self._is_one_of_few = len(figure.series) <= (
             _N_LOOKS if page.style.print else 4
         )
         # The number chooses marker and dashes. Ordered series, as of the values
         # of a grid, are numbered one after the other.
         self._number = series.number if series.order is None else index
+        # Steps are an outline, in the color of other lines of the page.
         self._color = (
             page.style.line
             if series.kind == "steps"
@@ -544,7 +550,8 @@ def _paint_marks(page: FigurePage, figure: CurvesFigure) -> None:
         page.area.plot(
             [mark.x], [mark.y], markersize=(1.1 + 0.5 * index) * em, zorder=3, **look
         )
-        # Smaller rings for the legend, which has lines of one height.
+        # Smaller rings for the legend, whose lines have one height: it has two
+        # sizes, one for the first mark, the other for all further marks.
         legend_ring = Line2D(
             [], [], markersize=(0.84 + 0.24 * min(index, 1)) * em, **look
         )
@@ -567,7 +574,9 @@ def _add_family_to_legend(page: FigurePage, figure: CurvesFigure) -> None:
     """
     family = [series for series in figure.series if series.order is not None]
     if len(family) > _MAX_NAMED_SERIES:
-        # `order` is the position of a color in the scale, from 0 to 1.
+        # `order` of a series is the position of its color in the scale, from 0
+        # to 1. The quantity that orders the series, such as λ, is `family` of
+        # the figure.
         family.sort(key=lambda series: series.order or 0.0)
         colors = tuple(
             Patch(color=page.style.ordered(series.order or 0.0), linewidth=0)
@@ -697,7 +706,10 @@ def _axis_limits(figure: RowsFigure) -> tuple[float, float]:
 
 
 def _axis_values(figure: RowsFigure) -> list[float]:
-    """Return all values that the axis of a figure of rows must show."""
+    """Return all values that the axis of a figure of rows must show.
+
+    They include 0 if the figure has bars, or a line at 0 (`zero`).
+    """
     values = [
         v
         for series in figure.series
@@ -825,7 +837,8 @@ def map_paper(figure: MapFigure, style: FigureStyle) -> Paper:
     _paint_marked(page, figure)
     _name_groups(page, figure)
 
-    # Width that the names of the rows can have beside the cells and the color bar.
+    # Width that remains for the names of the rows beside cells of the usual
+    # width, the color bar and its numbers.
     numbers_width = max(
         (page.width(text) for _, text in _color_bar_ticks(figure)), default=0.0
     )
@@ -1090,7 +1103,7 @@ def _name_columns(page: FigurePage, figure: MapFigure, cell: float) -> None:
     """
     widest = max(map(page.width, figure.columns), default=0.0) + 0.7 * page.style.em
     step = max(1, math.ceil(widest / cell))
-    # The number of each column in its name; -1 stands for a name that is none.
+    # The names as numbers; -1 stands for a name that is no number.
     numbers = [int(name) if name.isdecimal() else -1 for name in figure.columns]
     columns: Sequence[int] = range(0, len(numbers), step)
     if step > 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers))):
@@ -1118,7 +1131,8 @@ def _color_bar_ticks(figure: MapFigure) -> Ticks:
     if figure.ends:
         return figure.ends
 
-    # Whole numbers, or decimals with as few digits as possible.
+    # Whole numbers for counts and ranks, otherwise decimals with as few digits
+    # as possible.
     low, high = color_range(figure)
     finite_values = [v for row in figure.values for v in row if isfinite(v)]
     if figure.color.whole:

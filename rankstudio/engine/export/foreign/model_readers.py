@@ -84,7 +84,8 @@ def own_model(path: Path) -> Model:
     try:
         return load_model(path)
     except DataError as error:
-        # With the plug-in, the file is no model of another program either.
+        # `_readers` yields the readers of the plug-in, if it is there. They
+        # were tried before, so the file is no model of another program either.
         if any(_readers()):
             raise
         text = tr(

@@ -219,6 +219,7 @@ class ResultTable:
             rows = [index for index, row in enumerate(self.rows) if row.block == block]
             for column_index, column in enumerate(self.columns):
                 cells = [self.rows[index].cells[column_index] for index in rows]
+                # A mean that does not estimate that of new queries has no rank.
                 means = [
                     round(cell.mean, digits) if cell.is_estimate else nan
                     for cell in cells
