@@ -242,6 +242,7 @@ def cited_keys(runs: Iterable[RunResult], test: str) -> tuple[str, ...]:
         for run in runs:
             uses += _uses_of_run(run)
         for keyword in (f"test:{test}", "test:holm") if test else ():
+            # The second argument is a text on the use, which keys do not have.
             uses += _shipped_uses(keyword, keyword)
         return tuple(reference.entry.key for reference in _merged(uses))
 

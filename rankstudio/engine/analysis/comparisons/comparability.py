@@ -109,8 +109,9 @@ class ComparisonKey:
 def comparison_key(run: RunResult) -> ComparisonKey:
     """Return the properties of a run that must be equal in two runs to compare them.
 
-    They are its data, label, convention of the measures, folds, and the part on
-    which it is measured.
+    They are its data, label, convention of the measures, folds, the part on
+    which it is measured, and whether a user chose its features by queries of
+    this part.
     """
     plan = run.plan
     return ComparisonKey(
@@ -128,19 +129,19 @@ def comparison_key(run: RunResult) -> ComparisonKey:
 
 
 def _is_hand_chosen(plan: Plan, folds: Iterable[int], part: Part) -> bool:
-    """Return whether features were chosen by hand.
+    """Return whether features were chosen by hand by a model that saw measured queries.
 
-    This counts only if the model they are from had seen measured queries.
-
-    The plan records the fold of this model. The model certainly had not seen the
-    test queries of this fold, so a run on the fold alone, measured on the test
-    part, counts as not chosen by hand.
+    The plan records the fold of this model. The model certainly had not seen
+    the test queries of this fold, so a run on the fold alone, measured on the
+    test part, counts as not chosen by hand.
 
     `folds` and `part` are those on which the run is measured.
     """
     hand_choices = plan.extension(HandChoices)
     if hand_choices is None:
         return False
+    # `fold_origin` says how the folds were made, such as "5-fold, seed 0": only
+    # folds of the same origin are equal.
     fold_choices = tuple(HandChoice(plan.fold_origin, fold) for fold in folds)
     is_run_on_same_fold = (
         len(fold_choices) == 1 and hand_choices.choices == fold_choices
@@ -156,7 +157,7 @@ def label_of(plan: Plan) -> str:
 def comparable(run: RunResult, other: RunResult) -> Comparability:
     """Return whether two runs may be ranked, tested, drawn or described together.
 
-    The reason is included if not.
+    The result has the reason if they may not.
 
     Parameters
     ----------
@@ -168,7 +169,9 @@ def comparable(run: RunResult, other: RunResult) -> Comparability:
     -----
     The relation is symmetric and transitive. It is reflexive for complete runs with estimates.
     """
-    # Differences of the key.
+    # Properties that must be equal: the first one that differs is the reason.
+    # `_KEY_ATTRIBUTES` has each kind of difference, and its attribute in the
+    # keys.
     key = comparison_key(run)
     other_key = comparison_key(other)
     for difference, attribute in _KEY_ATTRIBUTES:
@@ -177,7 +180,7 @@ def comparable(run: RunResult, other: RunResult) -> Comparability:
                 difference, _difference_text(difference, key, other_key)
             )
 
-    # Equal keys, but values that must not be ranked.
+    # Equal keys, also of the part, but values that must not be ranked.
     if not run.complete or not other.complete:
         return Comparability(Difference.UNFINISHED, tr("not finished"))
     if not run.part.is_estimate:
@@ -206,6 +209,8 @@ def why_unranked(run: RunResult) -> str:
     """
     match run.part:
         case Part.CHOSEN_ON:
+            # `unfitted` says why there are no values of models that were chosen
+            # without the measured query.
             reason = run.unfitted.sentence if run.unfitted else ""
             text = tr(
                 "measured only on the validation part that chose the model: {reason}"
@@ -273,6 +278,7 @@ def _difference_text(
             return text.format(one=key.protocol, other=other.protocol)
         case Difference.FOLDS:
             return _folds_difference_text(key.folds, other.folds)
+        # The remaining difference is that of the measured part.
         case _:
             return tr("{one}, not {other}").format(
                 one=key.part.label, other=other.part.label

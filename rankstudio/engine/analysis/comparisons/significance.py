@@ -393,9 +393,10 @@ def compared_runs(
             key=key,
             method=run.plan.title,
             role="compared" if test else "waiting",
+            # Settings that differ from the reference.
             differs=_difference_text(run, against),
             mean=run.average[name],
-            found=test,
+            found=test,  # of the difference to the reference
             p_holm=p_holm,
             p_t_holm=p_t_holm,
             p_wilcoxon_holm=p_wilcoxon_holm,
@@ -585,12 +586,10 @@ def _compared_with_reference(
 def pin_effects(
     runs: Sequence[RunResult], name: str, seed: int = 0
 ) -> tuple[PinEffect, ...]:
-    """Compare every run with pinned or banned features with another run.
+    """Compare every run with pinned or banned features with a partner.
 
-    The other run differs in these features only.
-
-    This is the same run without pins; if there is none, the first earlier run
-    with other pins.
+    The partner is a run that differs in these features only: the same run
+    without pins, or else the first earlier run with other pins.
 
     Parameters
     ----------

@@ -184,6 +184,8 @@ def feature_quality(
     the summary use all documents.
     """
     # Documents of some queries if the data are large, otherwise of all.
+    # `grading` has what measures need besides labels, such as the largest
+    # label.
     X, y, ptr, grading = _sampled_queries(parts)
     # Histograms of the values of each feature.
     histograms = _histograms(X, y)
@@ -279,6 +281,7 @@ def _sampled_queries(
         np.diff(part.query_ptr)[mask] for part, mask in zip(parts, masks, strict=True)
     ]
     ptr = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
+    # What measures need besides labels, for the same documents.
     gradings = [
         part.grading.taken(chosen) for part, chosen in zip(parts, rows, strict=True)
     ]
@@ -356,6 +359,7 @@ def _features_that_leak(
         worst, best = measures_of_labels[name].tolist()
         # If the worst ranking is nearly as good, a perfect value says nothing.
         is_informative = best - worst > 0.05
+        # `PERFECT` is a share of the way from the worst to the best value.
         is_almost_perfect &= is_informative & (
             values - worst >= PERFECT * (best - worst)
         )

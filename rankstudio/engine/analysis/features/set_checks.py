@@ -65,12 +65,11 @@ def columns_of(
 def exact_exchange(
     estimator: LinearRanker, data: TrainingData, what: str
 ) -> ExactExchange:
-    """Return the λ and the loss of a method with exact left-out errors.
+    """Return the λ and the loss by which a method can compare sets of features.
 
-    Sets of features are compared by these errors.
-
-    Such an error leaves out each query, and is computed without training anew.
-    An error is raised if there is only one query, or the method has no such
+    Sets are compared by exact left-out errors: the error in each query of a
+    model trained without this query, computed without training anew. An error
+    is raised if there is only one query, or the method cannot compute these
     errors; `what` names the analysis in its message.
     """
     # Called for its error only.

@@ -294,6 +294,7 @@ def fold_features_figure(
         values=tuple(ranks),
         row_title="",
         column_title=tr("fold"),
+        # From the position 1 to 2 at least, so that the colors have a range.
         color=FigureAxis(
             tr("selected as"), whole=True, low=1.0, high=max(greatest, 2.0)
         ),
@@ -398,6 +399,7 @@ def candidates_figure(
     subject = tr("candidates of step {step} of fold {fold}").format(
         step=number, fold=fold.fold
     )
+    # Values of the parameters with which the path was trained.
     combination = values_label(run.plan, path.unit.values)
     title = tr(score.title)
     caption = tr("{where} by {score}.")
@@ -443,7 +445,8 @@ def candidate_steps_figure(run: RunResult, fold: FoldResult) -> MapFigure | None
     if whole_map is None or len(whole_map.numbers) < 2:
         return None
 
-    # The part of the map that fits the figure; `taken` marks the selected cells.
+    # The part of the map that fits the figure; `taken` marks the selected
+    # cells.
     view = whole_map.view(_MAX_FEATURES, _MAX_STEPS)
     marked = [(int(row), int(column)) for row, column in np.argwhere(view.taken)]
     caption = tr(

@@ -307,6 +307,8 @@ def _pareto_marks(plans: Sequence[Plan], front: ParetoFront) -> Iterator[Mark]:
     position_by_name = {tr("best"): front.best}
     if front.suggested != front.best:
         suggested_name = tr("smallest within one standard error")
+        # The rule for good models: with tests of pairs of models in each query,
+        # no significant difference, otherwise one standard error.
         if front.paired:
             suggested_name = tr("smallest not significantly worse")
         position_by_name[suggested_name] = front.suggested
@@ -431,6 +433,7 @@ def study_figures(source: ReportSource) -> tuple[StudyFigure, ...]:
     source : ReportSource
         The study to show; no figure has a number of a test part that is sealed.
     """
+    # The study without numbers of sealed test parts.
     reported = source.shown
     groups = reported.groups
     has_several_data = len({group.data for group in groups}) > 1
@@ -519,6 +522,7 @@ def _group_figures(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
     # Curves by size, of few runs so that they stay readable.
     first_runs = runs[:_MAX_RUNS]
     yield figure("curves", f"validation {name} of the runs", curves_of, first_runs)
+    # The part of the data on which the runs are measured.
     if group.group.key.part is Part.TEST:
         yield figure(
             "test", f"test {name} of the runs by size", test_curves_of, first_runs
@@ -610,6 +614,7 @@ def curves_of(
 
     `name` is the measure. The result is None if no run has a curve.
     """
+    # Data that are missing are replaced by what the study records of them.
     datasets = [run.data or run.recorded.without_documents() for run in runs]
     reference = best_of(runs, name)
     curves = run_curves(
@@ -647,7 +652,8 @@ def alone_of(
     # Mean training measure of each feature over the folds.
     convention = run.plan.convention
     folds = [
-        # Without the progress that the generator yields.
+        # Called without the progress that the generator yields, and without the
+        # test part, which the figure does not show.
         finish(measuring_alone(fold, name, convention, sealed=True))
         for fold in data.folds
     ]

@@ -75,7 +75,7 @@ class RankedPath:
     ranking_numbers: Places
 
 
-def together(ranked: Iterable[RankedPath]) -> Iterator[list[RankedPath]]:
+def in_blocks(ranked: Iterable[RankedPath]) -> Iterator[list[RankedPath]]:
     """Yield ranked paths in blocks, so that the measures of a block fit into memory.
 
     The paths of a block share one store of different rankings.
@@ -149,7 +149,9 @@ class Remeasurement:
         the different rankings of a part, the order of its documents with equal
         scores, measured folds, and evaluators of measures.
         """
-        # Caches. Weak keys: each entry lasts as long as the object it belongs to.
+        # Caches. Weak keys: each entry lasts as long as the object it belongs
+        # to. Keys of type bool say whether ids of documents break ties; the int
+        # in a key is the id of a part.
         self._paths: WeakKeyDictionary[PathResult, RankedPath] = WeakKeyDictionary()
         self._distinct: WeakKeyDictionary[
             RankingDataset, dict[bool, DistinctRankings]
@@ -395,6 +397,7 @@ class Remeasurement:
         if measurement.chooses and all(
             new_plan.select_by in path.validation for path in paths
         ):
+            # The rule of the plan may need the standard error of a step.
             chosen = select_model(
                 new_plan, paths, lambda step: self._standard_error(step, fold, new_plan)
             )
@@ -698,7 +701,7 @@ class Remeasurement:
             return
 
         # Otherwise paths are measured together, each distinct ranking once.
-        for block in together(
+        for block in in_blocks(
             self._ranked_path(path, part, measurement.convention) for path in paths
         ):
             # Shape (steps of all paths of the block, Q).
