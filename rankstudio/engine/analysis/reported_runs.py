@@ -156,6 +156,7 @@ class ReportSource:
             data = group.key.data_name
             positions[data] = positions.get(data, 0) + 1
             runs = tuple(by_number[number] for number in group.runs)
+            # The measure of the report, or else the one that chose the models.
             name = chooser(runs, self.measure)
             reported.append(
                 ReportedGroup(

@@ -194,12 +194,12 @@ def _learn_model(
     *,
     ascending: bool,
 ) -> Waiting[Step]:
-    """Yield progress, and return the model of the chosen length, trained on all queries.
+    """Yield progress, and return a model of the chosen length, trained on all queries.
 
     The length is a number of features or rounds, None for the last iteration.
-
-    An ascending path is followed no farther than this length. If it has no such
-    model, the largest model below it is returned, or the smallest of all.
+    If the path has no model of this length, the largest model below it is
+    returned, or the smallest of all. An ascending path, whose steps become
+    longer, is followed no farther than the length.
     """
     fold = Fold(1, data)
     # With these two settings no measure is computed: the choice is made already.

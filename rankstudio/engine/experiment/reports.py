@@ -143,10 +143,9 @@ def metrics_table(result: RunResult) -> tuple[list[str], list[Row]]:
     """Return the header and the rows of metrics.csv.
 
     There is a row for each fold and part, and one for the average. Parts are
-    validation, test, and left-out queries or pairs of documents.
-
-    A row has the fold, the part, the chosen values of the plan's parameters,
-    the number of features, and the measures.
+    validation, test, and left-out queries or pairs of documents. The columns
+    are the fold, the part, the chosen values of the plan's parameters, the
+    number of features, and the measures.
     """
     # Rows of a fold: one for each part that has values.
     names = list(result.plan.evaluated)

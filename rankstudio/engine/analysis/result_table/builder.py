@@ -416,7 +416,8 @@ def result_table(
     with in_english():
         rows = row_runs([run.measured(names, engine) for run in runs])
         columns = list(_column_contents(rows, names, query.by))
-        # Reference and p-value of each cell, if differences are tested.
+        # The row to compare with in each block, and the p-value of each cell,
+        # if the query asks for tests.
         references = _references(rows, columns, query.against)
         p_values = (
             _corrected_p_values(rows, references, columns, query, cancelled)
@@ -607,11 +608,11 @@ def _requested_rows(rows: Sequence[RowRuns], against: int | str) -> list[int]:
 def _best_row(
     rows: Sequence[RowRuns], indices: Sequence[int], columns: Sequence[_ColumnContent]
 ) -> int | None:
-    """Return the number of the row with the best mean.
+    """Return the number of the row with the best mean in the first column of estimates.
 
-    The first column that has estimates decides.
-
-    Estimates are means of all folds that may be ranked. None if there is no such row.
+    Estimates are means of all folds that may be ranked. `indices` are the
+    numbers of the rows to compare. The result is None if no column has
+    estimates.
     """
     for column_content in columns:
         cells = {
@@ -623,6 +624,7 @@ def _best_row(
             for index, cell in cells.items()
             if cell.is_estimate and not isnan(cell.mean)
         }
+        # A column without a fold has means of all folds.
         if column_content.fold is None and means:
             return max(means, key=lambda index: means[index])
     return None
@@ -731,12 +733,10 @@ def _caption(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> str:
 
 
 def _block_captions(rows: Sequence[RowRuns]) -> tuple[str, ...]:
-    """Return a sentence on each block.
+    """Return a sentence on each block of rows that are ranked together.
 
-    It says what the block has, and why it is not ranked with the others.
-
-    A block has rows that are ranked together. The result is () for a single
-    block.
+    It says what the block contains, and why it is not ranked with the others.
+    The result is () for a single block.
     """
     blocks = sorted({row.block for row in rows})
     if len(blocks) < 2:

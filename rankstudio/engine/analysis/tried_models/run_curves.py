@@ -356,6 +356,7 @@ def _run_curve(
     and half their intervals; `unpaired` says why there are none.
     """
     all_nan = np.full(x.size, np.nan)
+    # A ranking that was not learned has no number of features.
     sizes = np.array(
         [model.size if model.steps[0].learned else np.nan for model in models]
     )

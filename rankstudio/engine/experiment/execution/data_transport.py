@@ -121,10 +121,9 @@ class InMemory:
     def follow(self, unit: Unit, event: Step | WorkProgress) -> None:
         """Receive a finished step of a unit, or progress within one, from a worker.
 
-        Raise Cancelled if the run was given up.
-
-        The progress replaces the latest one of all workers, which `latest` returns
-        to the thread that shows it.
+        Raise Cancelled if the caller of the run has given it up. The progress
+        replaces the latest one of all workers, which `latest` returns to the
+        thread that shows it.
         """
         if self._given_up:
             raise Cancelled("The run")

@@ -98,9 +98,11 @@ class _FoldCache(threading.local):
     def fold(self, task: Task) -> FoldContext:
         """Return the fold of a task with its data prepared for all units of the run.
 
-        The result is stored for the next unit. Only the last few folds are kept.
+        The result is stored for the next unit. Only the few folds that were
+        used last are kept.
         """
         number = task.unit.fold
+        # `run` is an id of the run, which all its tasks have.
         key = task.run, number
         if key not in self._prepared:
             while len(self._prepared) >= _MAX_PREPARED_FOLDS:

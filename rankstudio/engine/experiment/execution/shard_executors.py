@@ -198,7 +198,8 @@ class _Session:
         self._count = count
         self._room = workers.room()  # bytes of each worker's states
         self._messages: list[Any] = []
-        self._losses = 0  # workers lost in a row with the shard whose answer is awaited
+        # Workers lost one after another with the shard whose answer is awaited.
+        self._losses = 0
 
     def limit(self, room: float) -> None:
         """Limit the bytes of states on all workers together.

@@ -158,11 +158,10 @@ def parameter_words(
 
 
 def field_words(plan: Plan, names: Iterable[str]) -> Iterator[str]:
-    """Yield the terminal options of fields with values other than the defaults.
+    """Yield the terminal options of fields of a plan, such as "--seed", "3".
 
-    Only the fields in `names` are written.
-
-    For example "--seed", "3".
+    Only the fields in `names` are written, and only those with another value
+    than the default.
     """
     default_plan = Plan(plan.data)
     for name in names:
@@ -260,7 +259,7 @@ def as_notebook(
     the versions with which the results had their exact bits, by name of the
     library, empty if unknown.
 
-    Its format is version 4.5, and its text is always the same.
+    The notebook has the format 4.5. Its text is the same for equal arguments.
     """
     # The sentence on the versions; "" if they are unknown.
     description = origin(computed_with) or "A run of RankStudio."

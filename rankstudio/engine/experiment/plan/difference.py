@@ -122,9 +122,7 @@ def _preference_source(plan: Plan) -> dict[str, str]:
 
 
 def changed_parameters(plan: Plan) -> dict[str, str]:
-    """Return the parameters that differ from their defaults, as texts.
-
-    The value of each is returned by its label.
+    """Return the parameters with other values than the defaults, as texts by label.
 
     Parameters without effect are left out.
     """
@@ -213,13 +211,11 @@ def _changed_parameters(
 
 
 def _parameter_text(parameter: Parameter, value: Any, other: Any, names: Names) -> str:
-    """Return a parameter with its value as text.
+    """Return the label of a parameter with its value, in comparison with another plan.
 
-    For a set of features, the text names added and removed ones.
-
-    `value` is that of the plan that is described, `other` that of the plan
-    compared with it; both are canonical. `names` has the names of features by
-    id.
+    For a set of features, the text names added and removed ones, by `names`,
+    which has the names of features by id. `value` is that of the plan that is
+    described, `other` that of the plan compared with it; both are canonical.
     """
     # A tuple of several values, which a plan tries one by one, is written as it is.
     if (
@@ -257,9 +253,10 @@ def _feature_names(ids: Iterable[int], names: Names) -> str:
 
 
 def _protocol_differences(plan: Plan, reference: Plan) -> tuple[str, ...]:
-    """Return the texts of fields that differ.
+    """Return a text for each field in which a plan differs from a reference plan.
 
-    The method and its parameters are not among them.
+    The text has the value of the plan. The method and its parameters are not
+    among the fields.
     """
     hand_choices = plan.extension(HandChoices)
     preference_text = learned_from(preferences_of(plan))

@@ -591,6 +591,8 @@ class Plan:
         pairs_name, documents_name = LEFT_OUT_CRITERIA.get(
             criterion, (criterion, criterion)
         )
+        # Only some methods have this parameter; "pointwise" is a loss of single
+        # documents.
         has_pairs = "pairs" in values
         is_pointwise = (
             has_pairs
@@ -756,10 +758,8 @@ class Plan:
 def usual_measures(plan: Plan, *, one_ranking: bool) -> Plan:
     """Return a plan with the usual measures of its kind of data.
 
-    Measures that a user has chosen stay.
-
-    If the first of the replaced measures selects the model, the first of the
-    new measures does so.
+    Measures that a user has chosen stay. Otherwise, if the first of the old
+    measures selects the model, the first of the new measures does so.
 
     Parameters
     ----------
@@ -979,15 +979,11 @@ def estimator(
 def _check_bans(
     parameters: Mapping[str, Any], groups: Mapping[str, Sequence[int]]
 ) -> None:
-    """Raise a ParameterError if a banned feature is pinned.
-
-    This includes features of a group with a pinned feature.
-
-    The method checks the same, but knows only columns: this error names the ids
-    that the user wrote.
+    """Raise a ParameterError if a banned feature, or one of its group, is pinned.
 
     `parameters` has the method's values by name, and `groups` the feature ids
-    of each group by its name.
+    of each group by its name. The method checks the same, but knows only
+    columns: this error names the ids that the user wrote.
     """
     pinned = parameters.get("pinned") or ()
     banned = parameters.get("banned") or ()
@@ -1006,11 +1002,9 @@ def _check_bans(
 
 
 def _feature_prices(plan: Plan) -> tuple[tuple[int, float], ...]:
-    """Return the ids of features with their milliseconds per query.
+    """Return the costs of features as a parameter has them: (id, milliseconds) pairs.
 
-    This is the form of costs in the value of a parameter.
-
-    The prices are (id, milliseconds) pairs. PlanError is raised if the plan has
+    The milliseconds are those for a query. PlanError is raised if the plan has
     no costs.
     """
     costs = plan.extension(FeatureCosts)
@@ -1027,11 +1021,10 @@ def _feature_prices(plan: Plan) -> tuple[tuple[int, float], ...]:
 def _with_columns(parameter: Parameter, value: Any, columns: Mapping[int, int]) -> Any:
     """Return a value of a parameter as the estimator expects it.
 
-    Columns replace the ids of features.
-
-    `columns` has the 0-based column of each feature by its id. Costs become an
-    array of shape (n,), 1 for a feature without a cost, or None without any. A
-    CSV file of the user is read.
+    Ids of features become columns: `columns` has the 0-based column of each
+    feature by its id. Costs become an array of shape (n,), 1 for a feature
+    without a cost, or None without any. If the value is the name of a CSV file,
+    the file is read. Other values stay the same.
     """
     if parameter.kind is Kind.FEATURES:
         return tuple(_column(parameter.label, i, columns) for i in value)
@@ -1065,7 +1058,8 @@ def _column(label: str, feature: int, columns: Mapping[int, int]) -> int:
 def _check_kinds(plan: Plan) -> None:
     """Raise a PlanError for values of a wrong type.
 
-    A person may have written the plan.
+    Values may have any type, because a person may have written the file of the
+    plan.
     """
     # `check_field` raises the error if its last argument is False.
     texts = ("data", "method", "select_by", "convention", "ranker", "protocol", "rule")

@@ -83,12 +83,10 @@ def query_subsets(n_queries: int) -> Bools:
 def choose_on_subsets(
     plan: Plan, path: PathResult, queries: Sequence[Floats]
 ) -> SubsetChoices | None:
-    """Choose a model of a path on each of S subsets of the validation queries.
+    """Choose a model of a path by the plan's rule, on each of S subsets of the queries.
 
-    The rule of the plan chooses.
-
-    The subsets are those of `query_subsets`: in random divisions of the queries
-    into groups, all queries but one group.
+    The queries are those of the validation part. They are divided into groups
+    at random; a subset, as in `query_subsets`, has all queries but one group.
 
     The choices are those of `select_model` for the means, standard errors and p
     values of the subset's queries, ties included.
