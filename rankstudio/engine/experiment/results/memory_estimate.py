@@ -291,9 +291,7 @@ def memory_estimate(
 
 
 def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstimate:
-    """Return the memory estimate of a plan on a fold.
-
-    It has as many threads as fit into memory.
+    """Return the memory that a plan needs on a fold, with as many threads as it allows.
 
     `workers` are the processes or threads that use the memory of this machine.
     """
@@ -454,12 +452,10 @@ def _largest_need(
 def _ranker_need(
     ranker: LinearRanker, shape: DataShape, k: int, sparse: bool
 ) -> MemoryNeed:
-    """Return the memory that a ranker needs on k selected features.
+    """Return the memory that a ranker needs on k selected features, and for their copy.
 
-    It includes a copy of their values.
-
-    `shape` are the sizes of the data with all features. Sparse data and data of
-    several shards are copied.
+    `shape` has the sizes of the data with all features. The values of the
+    selected features are copied if the data are sparse or have several shards.
     """
     # A single dense shard is estimated with all its features.
     if not (shape.sharded or sparse):

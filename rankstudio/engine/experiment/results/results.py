@@ -756,11 +756,10 @@ def constant_notes(folds: Sequence[FoldResult]) -> tuple[Note, ...]:
 
 
 def edge_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
-    """Return a note for each selected end of a grid.
+    """Return a note for each end of a grid that was chosen.
 
-    Better values may lie beyond it.
-
-    Grids of two values are skipped, because both values are ends.
+    It says that better values may lie beyond the end. Grids of two values are
+    skipped, because both values are ends.
     """
     # Two texts each: for a run of one fold, and for several folds.
     smallest = (

@@ -346,10 +346,8 @@ def _checked_query_values(
 ) -> FrozenMapping[str, Floats]:
     """Return each measure in each query, shape (Q,), from lists of JSON.
 
-    The result is {} if there are none.
-
-    Raise a ValueError for other names than those of the plan's measures, and
-    for arrays of unequal lengths.
+    The result is {} for no measures. Raise a ValueError for other names than
+    those of the plan's measures, and for arrays of unequal lengths.
     """
     queries = {name: np.array(sequence(row, float)) for name, row in values.items()}
     has_other_names = bool(queries) and set(queries) != set(names)

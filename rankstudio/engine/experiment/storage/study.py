@@ -309,7 +309,10 @@ class Study:
         return RunKey(run, plan, tuple(int(i) for i in dataset.feature_ids))
 
     def check(self, run: RunKey, dataset: FoldedDataset) -> None:
-        """Raise an error if a run may not be resumed, because its data or the versions differ.
+        """Raise an error if the data or the versions differ from those of a run.
+
+        Such a run may not be resumed, because its numbers would have two
+        origins.
 
         Raises
         ------
@@ -518,10 +521,8 @@ class Study:
     def evidence(self, run: RunKey, fold: int, key: str) -> bytes | None:
         """Return the evidence with a key, of a run on a fold.
 
-        Evidence is stored bytes that explain a selection.
-
-        The result is None if the evidence is missing or damaged, or if the
-        study is closed.
+        Evidence is stored bytes that explain a selection. The result is None if
+        it is missing or damaged, or if the study is closed.
         """
         records = self._evidence(run)
         return next(
@@ -862,9 +863,7 @@ class Study:
             raise StoreError(text.format(path=self.path, id=run.id)) from error
 
     def _equal_run(self, plan: Plan, versions: str, checksum: str) -> int | None:
-        """Return the number of the latest equal run.
-
-        It has an equal plan, these versions, and equal data.
+        """Return the number of the latest run of an equal plan on equal data, by the same versions.
 
         `versions` is the text that a run stores, and `checksum` that of the
         data. None if there is no such run. Runs that were removed do not count.
@@ -890,11 +889,10 @@ class Study:
     def _refuse_changes(
         self, plan: Plan, location: str, sources: Sequence[Source]
     ) -> None:
-        """Raise ChangedDataError if files at a location have changed.
+        """Raise ChangedDataError if files at a location have changed since a run of the study.
 
-        They are compared with those of a run that read the same columns.
-
-        `sources` are the files as they are now, with their checksums.
+        `sources` are the files as they are now, with their checksums. They are
+        compared with those of runs that read the same columns.
         """
         # Only runs with the same columns count: with other columns, or the labels
         # of another judge, the same file has another checksum. A damaged record,
@@ -977,9 +975,7 @@ class Study:
                         remember_entry(entry)
 
     def _remember_measures(self, run: Row) -> None:
-        """Add measures of a run to the known ones, if this installation lacks them.
-
-        The study describes them.
+        """Add the measures of a run that this installation lacks to the known ones, from the study.
 
         They can then be named and shown, but not computed.
         """
@@ -1175,7 +1171,8 @@ def _write_methods(db: sqlite3.Connection, run: int, plan: Plan) -> None:
         if entry.origin is not None and entry.origin.kind is not OriginKind.ABILITY
     ]
     if descriptions:
-        # Make the table of methods, if the study does not have it yet.
+        # `METHOD` is the SQL that makes the table of methods, if the study does
+        # not have it yet.
         db.execute(METHOD)
         payload = as_json(descriptions)
         cells = run, payload, payload_digest(run, payload)
@@ -1189,7 +1186,8 @@ def _write_measures(db: sqlite3.Connection, run: int, plan: Plan) -> None:
     """
     descriptions = [description_of_measure(entry) for entry in plan.foreign_measures]
     if descriptions:
-        # Make the table of measures, if the study does not have it yet.
+        # `MEASURE` is the SQL that makes the table of measures, if the study
+        # does not have it yet.
         db.execute(MEASURE)
         payload = as_json(descriptions)
         db.execute(
@@ -1212,7 +1210,8 @@ def _write_feature_set(
             "set": feature_set.text(),
         }
     )
-    # Make the table of feature sets, if the study does not have it yet.
+    # `FEATURE_SET` is the SQL that makes the table of feature sets, if the
+    # study does not have it yet.
     db.execute(FEATURE_SET)
     cells = data, payload, payload_digest(data, payload)
     db.execute("INSERT OR REPLACE INTO feature_set VALUES (?, ?, ?)", cells)
@@ -1340,11 +1339,10 @@ def _parsed_data(row: Row) -> RecordedData:
 
 
 def _seal_mark(row: Row, unsealed_keys: tuple[str, ...]) -> SealMark:
-    """Return the mark in a row.
+    """Return the mark in a row: the record that test parts were sealed or unsealed.
 
-    It says that test parts were sealed, which means hidden, or unsealed.
-
-    A damaged mark seals all datasets, because it may have sealed any of them.
+    Sealed means hidden. A damaged mark seals all datasets, because it may have
+    sealed any of them.
 
     Parameters
     ----------

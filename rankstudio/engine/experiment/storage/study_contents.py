@@ -314,12 +314,11 @@ def n_looks(marks: Sequence[SealMark], data: SealedData | None) -> int:
 
 
 def seal_text(marks: Sequence[SealMark], data: SealedData) -> str:
-    """Return the state of a test part for a report.
+    """Return the state of a test part for a report, such as "test part shown twice".
 
-    For example "test part sealed", or "test part shown twice".
-
-    A sealed test part is hidden. `marks` are the records of seals of the study.
-    The result is "" if the dataset was never sealed.
+    A sealed test part is hidden: "test part sealed, shown once before". `marks`
+    are the records of seals of the study. The result is "" if the dataset was
+    never sealed.
     """
     # How often the test part was shown.
     looks = n_looks(marks, data)

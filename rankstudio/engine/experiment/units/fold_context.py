@@ -119,11 +119,10 @@ class MeasuredPath(NamedTuple):
 def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> TrainingData:
     """Check the training part of a fold, and return it in the form that methods take.
 
-    A large part is divided into shards, ranges of queries that `executor`
-    processes at a time.
-
-    The features of the validation part, but not its labels, are included: for
-    methods that compare densities at its documents.
+    A large part is divided into shards, ranges of queries, which `executor`
+    processes one by one or in several workers. The result also has the features
+    of the validation part, but not its labels, for methods that compare the
+    density of the training documents with that of the validation documents.
 
     Raises
     ------
@@ -308,9 +307,7 @@ class FoldContext:
         )
 
     def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
-        """Train step by step, and measure each step on the validation part.
-
-        Progress is yielded, and each step with its measures.
+        """Train step by step, and yield progress, and each step with its validation measures.
 
         A step is a model with one more feature or iteration. Measures of
         left-out queries are included if they select the model.
@@ -359,11 +356,10 @@ class FoldContext:
     def measured_path(
         self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None
     ) -> MeasuredPath:
-        """Train to the end, and return the measured path.
+        """Train to the end, and return the path of all models with their measures.
 
-        Its models are not tested against the best one yet.
-
-        `follow` receives every step and progress event, and ends the work by raising.
+        `follow` receives every step and progress event, and ends the work by
+        raising. The p values of the models are added later, by `_with_tests`.
         """
         # Learn all steps, with the measures of each on left-out queries, if such a
         # measure selects.
@@ -391,10 +387,9 @@ class FoldContext:
     ) -> MeasuredPath:
         """Return the steps of a unit and their measures as a path.
 
-        The models are not tested against the best one yet.
-
         `measured_steps` are those that :meth:`work` has yielded. The measures
-        in each query were kept there, and are discarded here.
+        in each query were kept there, and are discarded here. The p values of
+        the models are added later, by `_with_tests`.
         """
         _, first_measures = measured_steps[0]
         names = first_measures.keys()
@@ -474,9 +469,9 @@ class FoldContext:
     ) -> SubsetChoices | None:
         """Return which models the rule would choose on subsets of the validation queries.
 
-        They show later how much the choice depends on the queries. None if
-        validation queries do not choose. `queries` has the selection measure in
-        each query, shape (K, Q), for K steps.
+        `queries` has the selection measure in each query, shape (K, Q), for K
+        steps. The choices show later how much the choice depends on the
+        queries. None if validation queries do not choose.
 
         Models that a study does not store completely are measured here, so that
         a resumed run has the same values.
@@ -506,10 +501,9 @@ class FoldContext:
     def _left_out_measures(self, unit: Unit) -> Callable[[Step], Waiting[Measures]]:
         """Return a function that measures a step of a unit on left-out queries.
 
-        It gives {} if no such measure selects the model.
-
         The function is a generator: it yields progress, and returns the
-        measures.
+        measures. They are {} unless a measure on left-out queries selects the
+        model.
         """
         left_out = self._left_out_queries
         if left_out is None:
@@ -740,11 +734,10 @@ class FoldContext:
             yield Note(sentence, kind=ConstantObjectiveWarning)
 
     def _select(self, selector: LinearRanker, unit: Unit) -> Waiting[_Selection]:
-        """Select sets of features for a final ranker, one per step.
+        """Yield progress, and return the sets of features for a final ranker, one per step.
 
-        An earlier selection is used again, if there is one.
-
-        Combinations that differ only in parameters of the ranking share one selection.
+        Combinations that differ only in parameters of the ranking share one
+        selection: it is made for the first of them, and stored for the others.
         """
         entry = self.plan.entry
         key = self._selection_key(unit)
@@ -846,11 +839,10 @@ class NestedFold(FoldContext):
         def validated_step(
             step: Step, measures: Measures, *, last: bool = False
         ) -> tuple[Step, Measures]:
-            """Return a step with its measures.
+            """Return a step with its measures on left-out queries, and the means over inner folds.
 
-            They are those on left-out queries, and the means over the inner
-            folds: those of the corresponding models in `inner` of the method.
-            `last` is True for the last step of the path.
+            The means are those of the corresponding models in `inner` of the
+            method. `last` is True for the last step of the path.
             """
             means = inner.means(step, self.plan.step_kind, last=last)
             return step, {**means, **only_left_out(measures)}
@@ -916,9 +908,7 @@ class NestedFold(FoldContext):
     def cross_fitted(
         self, chosen: Chosen, paths: Sequence[PathResult]
     ) -> dict[str, Floats]:
-        """Return each measure in each query of the inner folds.
-
-        A query is measured by models that were chosen without it.
+        """Return each measure in each query, by models chosen without this query.
 
         Each array has shape (Q,) for the Q validation queries of all inner
         folds. A query is measured by the models of its inner fold, which were
@@ -1058,9 +1048,7 @@ class _InnerPaths:
         return {name: float(average(values)) for name, values in rows.items()}
 
     def averages(self, path: PathResult) -> tuple[dict[str, Floats], dict[str, Floats]]:
-        """Return mean and standard error of each measure at each step.
-
-        They are those over the inner folds.
+        """Return mean and standard error over the inner folds, of each measure at each step.
 
         Each array has shape (K,) for the K steps.
         """
@@ -1167,9 +1155,7 @@ def _last_index_within(x_values: Ints, x_value: int) -> int | None:
 def _inner_fold_measures(
     fold: FoldContext, path: PathResult, steps: Sequence[int | None]
 ) -> dict[str, Floats]:
-    """Return each measure of D steps of an inner fold, shape (D, Q).
-
-    It is measured in the Q validation queries of the fold.
+    """Return each measure of D steps in the Q validation queries of an inner fold, (D, Q).
 
     `steps` has D positions on the path of the fold: -1 for the last one, and
     None for no step, whose measures are NaN.

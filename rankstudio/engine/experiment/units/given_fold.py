@@ -103,9 +103,7 @@ def given_folds(
 def plan_of_given(
     method: str, plan: Plan, name: str, location: Path, dataset: FoldedDataset
 ) -> tuple[Plan, tuple[int, ...]]:
-    """Return the plan of a run of the user's own scores or models.
-
-    Also return the folds without a file.
+    """Return the plan of a run of the user's own scores or models, and folds without a file.
 
     Parameters
     ----------
@@ -281,7 +279,8 @@ def _check_preprocessing(
     )
     for model in models:
         if model.method == FOREIGN:
-            continue  # its file does not record the preprocessing
+            # A model of another program, whose file does not record it.
+            continue
         for field in ("normalize", "missing"):
             model_setting = getattr(model, field)
             expected = getattr(plan, field)
