@@ -78,11 +78,9 @@ def _shipped_entries() -> dict[str, tuple[BibEntry, ...]]:
 
 
 def entries_for(keyword: str) -> tuple[BibEntry, ...]:
-    """Return the entries of RankStudio for a keyword.
+    """Return the entries of RankStudio for a keyword; () if nothing is to be cited for it.
 
     Keywords are, for example, "method:gas", "convention:mslr" and "tests".
-
-    The result is empty if nothing is to be cited for the keyword.
     """
     return _shipped_entries().get(keyword, ())
 
@@ -193,9 +191,7 @@ def plan_references(plan: Plan) -> tuple[Reference, ...]:
 
 
 def references_of_runs(runs: Sequence[RunResult]) -> tuple[Reference, ...]:
-    """Return the papers and programs that runs used.
-
-    Those of tests that compare the runs are included.
+    """Return the papers and programs that runs used, and those of tests that compare them.
 
     Parameters
     ----------

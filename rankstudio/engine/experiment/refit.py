@@ -290,10 +290,7 @@ def _path_progress(plan: Plan, step: Step, max_length: int) -> WorkProgress:
 def _model_origin(
     plan: Plan, choice: ProtocolChoice, data: RankingDataset
 ) -> dict[str, Any]:
-    """Return the origin of a final model for its file.
-
-    It has the queries, the choice, and a note on the quality.
-    """
+    """Return the origin of a final model for its file: queries, choice, and a note on quality."""
     # A chosen length is a number of features or rounds; other steps have none.
     names = {StepKind.FEATURES: "n_features", StepKind.ROUNDS: "n_rounds"}
     length = {} if choice.length is None else {names[plan.step_kind]: choice.length}

@@ -404,9 +404,9 @@ def portable_model(
 
 
 def _model_source(plan: Plan, fold: str | int) -> dict[str, Any]:
-    """Return the fold on which a model was learned.
+    """Return the fold on which a model was learned, or the files of a model of the user.
 
-    For a given model, return the files that it was read from.
+    The key is "fold" or "given".
     """
     return (
         {"given": plan_as_dict(plan)["scores"]}

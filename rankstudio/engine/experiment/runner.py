@@ -181,12 +181,10 @@ def estimate(
     dataset: FoldedDataset | RankingDataset,
     executor: Executor | None = None,
 ) -> MemoryEstimate:
-    """Return the memory requirements of a plan on data, before any work.
+    """Return the memory that a plan needs on data, and how it would run, before any work.
 
-    They also say how the plan will be executed.
-
-    Parameters and errors as in :func:`run`, except that nothing is rejected for
-    lack of memory.
+    Parameters and errors are those of :func:`run`, except that nothing is
+    rejected for lack of memory.
     """
     _, folds, _ = _checked_work(plan, dataset)
     return memory_estimate(plan, folds, workers_here(executor))
@@ -345,9 +343,9 @@ def _scheduler(
 def _training_data(
     fold: Fold, grouped: dict[int, TrainingData] | None, workers: ShardExecutor
 ) -> TrainingData:
-    """Return the training part of a fold.
+    """Return the training part of a fold in the form that methods take.
 
-    It is the cached one, unless its shards are on other workers.
+    It is that in `grouped`, the cache, unless its shards are on other workers.
     """
     # Folds that are views of one dataset are not cached, because each entry
     # would be a copy.

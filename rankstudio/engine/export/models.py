@@ -441,9 +441,7 @@ def _check_unmodified(values: Mapping[str, Any]) -> None:
 
 
 def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
-    """Validate and return the definition of a nonlinear model.
-
-    It is the `beyond` of a :class:`Model`.
+    """Validate and return the definition of a nonlinear model, the `beyond` of a :class:`Model`.
 
     Parameters
     ----------

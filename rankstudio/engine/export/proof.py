@@ -227,9 +227,9 @@ def fitted_function(
 def _value_ranges(
     function: ScoreFunction, parts: Sequence[RankingDataset]
 ) -> ValueRanges:
-    """Return the least, the greatest and the mean value of each of the k inputs.
+    """Return the least, the greatest and the mean value of each of the k inputs of a model.
 
-    They are those of all documents of the parts.
+    The values are those of all documents of the parts.
     """
     k = len(function.inputs)
     n = 0
@@ -313,9 +313,7 @@ def _ranks_in_queries(scores: Floats, query_ptr: Ints) -> Ints:
 
 
 def _input_columns(function: ScoreFunction, part: RankingDataset) -> Floats:
-    """Return the values of a function's k inputs, shape (m, k).
-
-    There are m documents in the part.
+    """Return the values of a function's k inputs, shape (m, k), in the m documents of a part.
 
     A feature that sparse data leave out is 0.
     """

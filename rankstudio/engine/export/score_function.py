@@ -62,10 +62,7 @@ class ModelInput:
 
     @property
     def exported_name(self) -> str:
-        """Name in the other program.
-
-        It is the name of its feature set, or its identifier.
-        """
+        """Name in the other program: that in the feature set, otherwise the identifier."""
         return self.name_in_set or self.identifier
 
 

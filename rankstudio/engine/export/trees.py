@@ -155,9 +155,9 @@ class Trees:
 
 
 def checked_trees(text: str, n_columns: int) -> Trees:
-    """Validate the text of a LightGBM model, and return its trees.
+    """Validate the text of a LightGBM model, and return its trees in a new text.
 
-    They are in a new text, whose columns are only those that the trees use.
+    The columns of the new text are only those that the trees use.
 
     Parameters
     ----------

@@ -246,9 +246,7 @@ it, too.
 def _difference_text(
     difference: Difference, key: ComparisonKey, other: ComparisonKey
 ) -> str:
-    """Return how the keys of two runs differ, as part of a sentence.
-
-    For example "on MQ2007, not on MQ2008".
+    """Return how the keys of two runs differ, as part of a sentence: "on MQ2007, not on MQ2008".
 
     A key has the properties that comparable runs share, and `difference` says
     which of them differs.
@@ -286,10 +284,7 @@ def _difference_text(
 
 
 def _folds_difference_text(folds: Sequence[int], other_folds: Sequence[int]) -> str:
-    """Return how folds differ, as part of a sentence.
-
-    For example "on fold 5 only, not on all 5 folds".
-    """
+    """Return how folds differ, as part of a sentence: "on fold 5 only, not on all 5 folds"."""
     if set(folds) < set(other_folds):
         text = tr("on {one} only, not on all {n} folds")
         return text.format(one=listed_folds(folds), n=len(other_folds))

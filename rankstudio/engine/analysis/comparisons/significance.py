@@ -34,9 +34,7 @@ _NOT_COMPARED = ("data", "folds", "measures")
 
 
 def first_equals(runs: Sequence[RunResult]) -> list[int]:
-    """Return for each run the position of the first run that it repeats.
-
-    If it repeats none, this is its own position.
+    """Return for each run the position of the first run that it repeats, or its own position.
 
     A run repeats another run of the same plan on data of the same name if the
     features and measures of their models are identical, bit for bit; the
@@ -292,9 +290,7 @@ class PinEffect:
 
 
 def why_unpaired(run: RunResult, reference: RunResult, name: str) -> str:
-    """Return the reason why two runs cannot be compared by a measure.
-
-    For example "on MQ2007, not on MQ2008".
+    """Return why two runs cannot be compared by a measure: "on MQ2007, not on MQ2008".
 
     Parameters
     ----------
@@ -650,12 +646,11 @@ def _family_tests(
 
 
 def comparing_measure(plan: Plan, name: str = "") -> str:
-    """Return the measure for comparing runs.
+    """Return the measure for comparing runs, by the plan of the first run.
 
-    It is the requested measure if the run has it, otherwise its criterion.
-
-    If the run was chosen by the method's own criterion, its first reported
-    measure takes the place of this.
+    It is the measure `name` if the run has it, otherwise the measure that
+    selects its model. If the method's own criterion selects, it is the first
+    reported measure.
     """
     measure_name = name if name in plan.evaluated else plan.chosen_by
     return measure_name if measure_name != CRITERION else plan.measures[0]
@@ -726,9 +721,10 @@ def is_named(plan: Plan, name: str) -> bool:
 
 
 def _difference_text(run: RunResult, reference: RunResult) -> str:
-    """Describe the differences of two plans.
+    """Return the differences of a run's plan from that of a reference run.
 
-    If only pins differ, describe the effect of the pins.
+    If only pinned or banned features differ, the text says that it is the
+    effect of these.
     """
     names = dict(zip(run.feature_ids.tolist(), run.feature_names, strict=True))
     text = " · ".join(differences(run.plan, reference.plan, names))

@@ -392,11 +392,9 @@ def candidate_map(
 
 
 def _ranks_of_gains(gains: Floats) -> Floats:
-    """Return the rank of each gain: 1 for the greatest gain.
+    """Return the rank of each gain: 1 for the greatest gain, NaN for gains that are not finite.
 
     Equal gains share the better rank.
-
-    NaN for gains that are not finite.
     """
     ascending = np.sort(gains[np.isfinite(gains)])
     ranks = 1.0 + ascending.size - np.searchsorted(ascending, gains, side="right")
@@ -457,7 +455,7 @@ def step_margin(
 ) -> Margin:
     """Return the margin of a feature over its best rival at a step.
 
-    It is the difference of their scores, as a share of the larger one.
+    The margin is the difference of their scores, as a share of the larger one.
 
     Parameters
     ----------
@@ -485,12 +483,11 @@ def step_margin(
 
 
 def is_share_meaningless(score: CandidateScore, margin: Margin) -> bool:
-    """Return whether the share of a margin is meaningless.
+    """Return whether the share of a margin means nothing, as one candidate has no reduction.
 
-    This is so if a candidate did not reduce the criterion.
-
-    The lead over a candidate without any reduction is always 100 %, and a lead
-    between candidates that raise the criterion has no meaning.
+    The candidate did not reduce the criterion. The lead over a candidate
+    without any reduction is always 100 %, and a lead between candidates that
+    raise the criterion has no meaning.
     """
     return (
         score.source is ScoreSource.CRITERION
@@ -556,9 +553,11 @@ def taken_at(path: PathResult, position: int) -> list[int]:
 def _chosen_columns(
     path: PathResult, score: CandidateScore, places: Sequence[int], scores: Floats
 ) -> list[list[int]]:
-    """Return the columns that each step selects.
+    """Return the columns that each step selects; for an iteration or round the best column.
 
-    For an iteration or round, it is the column with the largest score.
+    `places` are the positions on the path of C steps, and `scores`, shape (C,
+    n), has their scores. The best column has the largest score, with the sign
+    by which larger is better.
     """
     if path.step_kind is StepKind.FEATURES:
         return [taken_at(path, index) for index in places]

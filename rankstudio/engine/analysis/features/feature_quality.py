@@ -316,10 +316,7 @@ def _histograms(X: Floats, y: Floats) -> Iterator[ValueHistogram]:
 
 
 def _histogram_range(values: Floats) -> tuple[float, float]:
-    """Return the range of the values without the tails.
-
-    If that range is a single point, it is the range of all values.
-    """
+    """Return the range of the values without the tails, or of all if that is a single point."""
     low, high = (
         float(q) for q in np.quantile(values, _RANGE_QUANTILES, method="nearest")
     )
@@ -329,12 +326,10 @@ def _histogram_range(values: Floats) -> tuple[float, float]:
 def _measure_features_alone(
     evaluator: Evaluator, X: Floats
 ) -> tuple[dict[str, Floats], Bools]:
-    """Return each feature's measures in its better direction.
+    """Return each feature's measures in its better direction, and which features rank small values first.
 
-    Also return whether this direction ranks small values first.
-
-    The measures have shape (n,) by name, and so has the second array. X has
-    shape (m, n).
+    X has shape (m, n). The measures have shape (n,) by name, and so has the
+    second result.
     """
     down, up = finish(measuring_columns(evaluator, X, BOTH_WAYS))
     # The first measure decides the better direction.

@@ -183,9 +183,7 @@ def _curve(label: str, x: Iterable[float], values: Floats, order: float) -> Seri
 
 
 def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
-    """Return a map of a validation measure.
-
-    It has a row per combination of parameters, and a column per size.
+    """Return a map of a validation measure by combination of parameters (rows) and size.
 
     The result is None for a single combination, or without values.
     """
@@ -428,9 +426,8 @@ def candidates_figure(
 def candidate_steps_figure(run: RunResult, fold: FoldResult) -> MapFigure | None:
     """Return a map of the candidates of a path by step, as shares of the step's best score.
 
-    Candidates are the features or groups that a step compares.
-
-    The result is None if the method compares none.
+    Candidates are the features or groups that a step compares. The result is
+    None if the method compares none.
     """
     score = run.plan.candidate_score
     path = chosen_path(fold)

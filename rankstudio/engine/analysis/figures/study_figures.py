@@ -104,11 +104,9 @@ def run_curves_figure(
     by: By = "size",
     part: TriedPart = "vali",
 ) -> CurvesFigure | None:
-    """Return a figure with a curve of each run.
+    """Return a figure with a curve of each run; None if no run has a curve.
 
     Curves that are paired with the reference run have a band.
-
-    The result is None if no run has a curve.
 
     Parameters
     ----------
@@ -190,7 +188,8 @@ def learning_figure(
 ) -> CurvesFigure | None:
     """Return a figure of a measure by the share of the training queries.
 
-    None if there are no runs that differ in this share only.
+    It has a curve for each group of runs that differ in this share only. The
+    result is None if there are no such runs with the measure `name`.
     """
     # A curve for each group of runs that differ only in the share.
     series = []
@@ -358,11 +357,10 @@ def differences_figure(
 ) -> RowsFigure | None:
     """Return a figure of the differences of runs to one of them, with intervals.
 
-    The result is None if there are no differences.
-
     `reference` is the number and the name of that run. `tested` has the tests
-    of the runs by a measure, `run_names` the name of each run by its number, and
-    `part` names the part of the data.
+    of the runs by a measure, `run_names` the name of each run by its number,
+    and `part` names the part of the data. The result is None if there are no
+    differences.
     """
     # Runs with a test; the difference may be undefined.
     rows = [
@@ -495,11 +493,9 @@ def file_stem(name: str) -> str:
 
 
 def _group_figures(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
-    """Yield the figures of a group of comparable runs.
+    """Yield the figures of a group of comparable runs; each is drawn only when it is needed.
 
-    `suffix` is at the end of their names.
-
-    Each figure is drawn only when it is needed.
+    `suffix` is at the end of the names of the figures.
     """
     runs = group.runs
     name = group.measure

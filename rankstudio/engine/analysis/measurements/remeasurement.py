@@ -108,9 +108,7 @@ def whole_steps(
 
 
 def spread(values: Floats, complete: NDArray[np.bool_]) -> Floats:
-    """Return the values of complete steps, one row each, at their positions.
-
-    The values at the other positions are NaN.
+    """Return the values of complete steps, one row each, at their positions; NaN at the others.
 
     `complete`, shape (K,), says which steps are complete, and `values` has only
     their rows.
@@ -775,7 +773,6 @@ class Remeasurement:
         """Return the mean measures of a model on a part, by name.
 
         The result is {} without a part, or if the model cannot score the part.
-
         `owner` is the object that the model's ranking is stored with; by
         default the step.
         """
@@ -862,9 +859,9 @@ class Remeasurement:
     ) -> Evaluator:
         """Return the evaluator that computes measures on a part by a convention.
 
-        Measures of a study without code are left out, unless no measure has code.
-
-        The latest evaluators are stored.
+        Measures of a study whose code is absent are left out, unless all
+        measures lack code. The evaluators of the latest calls are stored for
+        the next ones.
         """
         names = computable(names) or names
         key = id(part), convention, names
@@ -886,10 +883,9 @@ def _subset_choices(
 ) -> SubsetChoices | None:
     """Return which models of a path the plan's rule chooses on subsets of the queries.
 
-    None if validation queries do not choose, or some models are not stored.
-
-    `values`, shape (K, Q), has the selection measure of K steps in the Q queries
-    of the validation part `part`.
+    `values`, shape (K, Q), has the selection measure of K steps in the Q
+    queries of the validation part `part`. None if validation queries do not
+    choose, or some models are not stored.
     """
     # A step without any value either was not stored completely, or the measure
     # is not defined for it.

@@ -95,7 +95,7 @@ class TableRun:
     def measured(self, names: Sequence[str], engine: Remeasurement) -> TableRun:
         """Return the run with these measures in every query; those it lacks are computed.
 
-        If the data are missing, means over the folds are enough.
+        If the data are missing, only means over the folds are required.
 
         Parameters
         ----------

@@ -74,10 +74,7 @@ class SmallestSet:
 
     @property
     def other(self) -> SetOfPath:
-        """The set to compare with the smallest set.
-
-        It is the chosen set, or the best set if the smallest is chosen.
-        """
+        """The set to compare with the smallest one: the chosen set, or the best if they are equal."""
         return self.best if self.chosen.size == self.smallest.size else self.chosen
 
     @property

@@ -184,7 +184,8 @@ class FoldFiles:
     def path_of(self, name: str) -> Path:
         """Return the path of a part on the calling machine.
 
-        It is in `folder`, or else in this machine's own folder.
+        The file is in `folder`, or else in this machine's own folder of
+        temporary files.
         """
         path = Path(self.folder) / name
         return path if store.is_whole(path) else store.scratch_folder() / name

@@ -359,9 +359,7 @@ def _checked_count(count: int | None) -> int:
 
 
 def _become_worker(worker_end: Connection, gently: bool) -> None:
-    """Make this process a worker with one thread.
-
-    It exits when its owner's end of the pipe closes.
+    """Make this process a worker with one thread, which exits when its owner ends.
 
     Only the owner has the other end of the pipe, which the system closes when
     the owner ends in any way: no worker goes on without an owner. Ctrl+C is

@@ -210,13 +210,10 @@ class _Session:
             self._room = min(self._room, room / self._workers.count)
 
     def sum(self, message: Any, activity: str = "summing over shards") -> Waiting[Sums]:
-        """Send a message to every shard and return the sum of the answers.
+        """Send a message to every shard; yield progress, and return the sum of the answers.
 
-        This is a generator: it yields its progress, named by `activity`, while
-        it waits, and the sum is its return value.
-
-        A few shards per worker are asked ahead; their answers are added in the
-        order of the shards.
+        The progress is named by `activity`. A few shards per worker are asked
+        ahead; their answers are added in the order of the shards.
         """
         # Messages are kept only if a new worker must repeat them.
         self._messages.append(message)
@@ -255,7 +252,7 @@ class _Session:
     ) -> Sums | None:
         """Return a shard's answer, or None if it is still pending.
 
-        If the answer is lost, ask again.
+        A shard whose answer is lost is asked again.
         """
         # A pending call is stranded if it waits for a lost worker: it is made again.
         future = pending_answers[index]

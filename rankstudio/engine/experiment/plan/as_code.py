@@ -210,9 +210,7 @@ def group_words(plan: Plan) -> Iterator[str]:
 def as_python(
     plan: Plan, out: str = "", computed_with: Mapping[str, str] = UNKNOWN
 ) -> str:
-    """Return a short program that runs a plan.
-
-    It prints the selected models and their measures.
+    """Return a short program that runs a plan, and prints the selected models and measures.
 
     Parameters
     ----------
@@ -278,9 +276,9 @@ def as_notebook(
 
 
 def notebook(*cells: tuple[str, str]) -> str:
-    """Return a Jupyter notebook.
+    """Return a Jupyter notebook of cells.
 
-    Each cell is given as its kind, "markdown" or "code", and its text.
+    A cell is a pair of its kind, "markdown" or "code", and its text.
     """
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     content = {
@@ -319,7 +317,7 @@ def _import_lines(out: str) -> list[str]:
 def _make_folder_lines(out: str) -> list[str]:
     """Return the lines of the program that make the folder of the results, before any work.
 
-    Without a folder there are none.
+    There are none if `out`, the folder, is "".
     """
     if not out:
         return []

@@ -28,9 +28,7 @@ PINS = ("pinned", "banned")
 def differences(
     plan: Plan, reference: Plan, names: Names | None = None
 ) -> tuple[str, ...]:
-    """Return the differences between two plans.
-
-    For example "λ 1, 2", "pinned BM25 of anchor", or "another method".
+    """Return the differences between two plans, such as "λ 1, 2" or "another method".
 
     Parameters
     ----------
@@ -100,9 +98,7 @@ def parameter_texts(plan: Plan) -> dict[str, str]:
 
 
 def _preference_source(plan: Plan) -> dict[str, str]:
-    """Return the file name of preferences or clicks, by its label.
-
-    The result is {} if the plan learns from labels of documents.
+    """Return the file name of preferences or clicks, by its label; {} for labels of documents.
 
     For clicks, the text also names the documents that make pairs with a clicked
     one, and η, the exponent of the weights of positions.
@@ -135,15 +131,12 @@ def changed_parameters(plan: Plan) -> dict[str, str]:
 
 
 def distinctions(plans: Mapping[int, Plan]) -> dict[int, str]:
-    """Return a text for each plan that distinguishes it from the others.
+    """Return a text for each plan that distinguishes it from the others: "λ 1, 2 · features k 5".
 
-    For example "λ 1, 2 · features k 5".
-
-    The text has the parameters in which plans of the same method differ. It also
-    has the rule, the measure that chooses the model, and the convention of the
-    measures, if the plans differ in these.
-
-    Plans and texts have the same keys, such as numbers of runs.
+    The text has the parameters in which plans of the same method differ. It
+    also has the rule, the measure that chooses the model, and the convention of
+    the measures, if the plans differ in these. Plans and texts have the same
+    keys, such as numbers of runs.
     """
     # The values of the parameters as texts, by label, for each plan.
     values = {key: parameter_texts(plan) for key, plan in plans.items()}

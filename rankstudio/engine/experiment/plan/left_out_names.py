@@ -38,9 +38,9 @@ def is_left_out(name: str) -> bool:
 
 
 def plain_name(name: str) -> str:
-    """Return the name of the underlying measure.
+    """Return the name of a measure without a prefix for left-out queries or pairs.
 
-    It is "MAP" for "leave-query-out MAP", and for "MAP" itself.
+    For "leave-query-out MAP", and for "MAP" itself, it is "MAP".
     """
     if not is_left_out(name):
         return name
@@ -73,10 +73,7 @@ def canonical_name(name: str) -> str:
 
 
 def validated(measures: Mapping[str, Value]) -> dict[str, Value]:
-    """Return the measures of the validation part only.
-
-    Those of left-out queries or pairs are omitted.
-    """
+    """Return the measures of the validation part, without those of left-out queries or pairs."""
     return {name: value for name, value in measures.items() if not is_left_out(name)}
 
 
@@ -86,8 +83,5 @@ def plain(measures: Mapping[str, Value]) -> dict[str, Value]:
 
 
 def left_out(measures: Mapping[str, Value]) -> dict[str, Value]:
-    """Return the measures of left-out queries or pairs only.
-
-    They keep their names, see :func:`left_out_name`.
-    """
+    """Return the measures of left-out queries or pairs only, by their names with a prefix."""
     return {name: value for name, value in measures.items() if is_left_out(name)}

@@ -478,10 +478,7 @@ class Plan:
 
     @property
     def title(self) -> str:
-        """Name of the method, and the share of the queries, if only a part is used.
-
-        For example "GAS, then RankSVM", or "GAS, train 20%".
-        """
+        """Name of the method, with the share of the queries if only some train: "GAS, train 20%"."""
         return f"{self._methods}{self.share_text}"
 
     @property
@@ -495,10 +492,7 @@ class Plan:
 
     @property
     def _methods(self) -> str:
-        """Name of the methods that rank: "GAS, then RankSVM".
-
-        For files with scores or a model it is the name of these.
-        """
+        """Name of the methods that rank, "GAS, then RankSVM", or of given scores or a model."""
         ranker = self.ranker_entry
         files = self.extension(GivenRanking)
         if files is not None:
@@ -544,10 +538,7 @@ class Plan:
 
     @property
     def inner(self) -> int:
-        """Number of inner folds that select the model.
-
-        It is 0 with a validation part.
-        """
+        """Number of inner folds that select the model; 0 if a validation part selects it."""
         return parse_protocol(self.protocol).inner
 
     @property
@@ -650,9 +641,7 @@ class Plan:
 
     @cached_property
     def axes(self) -> tuple[Axis, ...]:
-        """Parameters with several values.
-
-        Those of the method come before those of the final ranker.
+        """Parameters with several values, first those of the method, then of the final ranker.
 
         Parameters without effect are left out: those of the method's own model,
         if a final ranker replaces it, and those that the value of another
@@ -866,7 +855,7 @@ def longest_path(plan: Plan, n_features: int) -> int:
 def refusal(plan: Plan, entry: Method, *, selects: bool) -> str:
     """Return the reason why a method does not support a plan; "" if it does.
 
-    It may lack support of groups or of preferences.
+    The method may lack support of groups or of preferences, which the plan has.
 
     Parameters
     ----------

@@ -95,9 +95,9 @@ class Protocol:
         return has_validation or self.inner > 0
 
     def divided_by(self, seed: int) -> str:
-        """Return the description of these folds in a dataset.
+        """Return the text by which a dataset with these folds records their origin.
 
-        The result is "" for the folds of the files.
+        The result is "" for the folds of the files; `seed` is that of the plan.
         """
         seedless = {GIVEN: "", LEAVE_QUERY_OUT: LEAVE_QUERY_OUT}
         return seedless.get(str(self), f"{self}, seed {seed}")

@@ -68,11 +68,11 @@ def query_groups(n_queries: int) -> Ints:
 
 @lru_cache(maxsize=8)
 def query_subsets(n_queries: int) -> Bools:
-    """Return the queries that choose for each group of each division, (S, Q).
+    """Return which of Q queries are in each of S subsets, shape (S, Q).
 
-    S is 0 for a single query.
-
-    Row r G + g is the complement of group g in division r of :func:`query_groups`.
+    The queries of a subset choose a model for the other ones. Subset r G + g
+    has all queries but those of group g in division r of :func:`query_groups`,
+    of G groups each. S is 0 for a single query.
     """
     groups = query_groups(n_queries)
     numbers = np.arange(min(n_queries, N_GROUPS))

@@ -99,7 +99,7 @@ class MemoryEstimate:
 
     @property
     def large(self) -> bool:
-        """Whether the estimate is worth showing.
+        """Whether users should see the estimate.
 
         This is so if the data have several shards, or need much of the limit.
         """
@@ -405,13 +405,11 @@ def _method_need(method: LinearRanker, shape: DataShape, stored: float) -> Memor
 def _largest_need(
     plan: Plan, shape: DataShape, ids: Ints, stored: float
 ) -> tuple[str, MemoryNeed]:
-    """Return the label and the memory need of a method of a plan.
+    """Return the label and the memory need of the method or final ranker that needs most.
 
-    It is the method or the final ranker that needs the most memory, with any
-    combination of parameters.
-
-    `ids`, shape (n,), has the ids of the features, and `stored` is the number
-    of bytes of sparse values, 0 for dense data.
+    The need is the largest of all combinations of parameters. `ids`, shape
+    (n,), has the ids of the features, and `stored` is the number of bytes of
+    sparse values, 0 for dense data.
     """
     if plan.entry.learns_nothing:
         return plan.title, MemoryNeed(0.0, reading=Reading.SHARED)

@@ -128,9 +128,11 @@ def selectable_positions(path: PathResult, max_features: int | None = None) -> I
 def best_position(
     plan: Plan, path: PathResult, max_features: int | None = None
 ) -> int | None:
-    """Return the position of a path's best model by the selection criterion, up to a size.
+    """Return the position of a path's best model by the selection criterion.
 
-    None if there is no such model. The first model if no value is defined.
+    Only models of up to `max_features` features count, by default all. The
+    result is None if there is no such model, and the first model if no value is
+    defined.
     """
     models = selectable_positions(path, max_features)
     return int(models[_gains(plan, path)[models].argmax()]) if models.size else None

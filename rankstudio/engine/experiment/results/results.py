@@ -183,7 +183,8 @@ Keeper = Callable[[PathResult], PathResult]
 def path_keeper(plan: Plan) -> Keeper:
     """Return the function that stores the paths of a run.
 
-    It keeps them in memory, or for leave-query-out their steps in a file.
+    It leaves them in memory, or, for leave-query-out, writes their steps to a
+    file.
     """
     if plan.protocol != LEAVE_QUERY_OUT:
         return lambda path: path
@@ -418,11 +419,10 @@ class RunResult:
 
     @property
     def reported_average(self) -> dict[str, float]:
-        """Mean over the folds of the measures on the test part.
+        """Mean over the folds of the measures on the test part, or else on the validation part.
 
-        Without a test part, they are those on the validation part.
-
-        It is the average of the values that files of a single run list per fold.
+        It is the average of the values that files of a single run list per
+        fold.
         """
         return _mean_measures([fold.test or fold.validation for fold in self.folds])
 

@@ -589,9 +589,7 @@ class Study:
         """Store the path of a finished unit, and the unit's duration in seconds.
 
         A unit is one combination of parameters on one fold; its path has a
-        model per step.
-
-        It takes O(K n) time for K steps and n features.
+        model per step. The time is O(K n) for K steps and n features.
         """
         unit = path.unit
         # Of nonlinear models, only the one that the rule would select stays
@@ -608,11 +606,9 @@ class Study:
             )
 
     def finished_units(self, run: RunKey) -> dict[tuple[int, int], PathResult]:
-        """Return the paths of a run's finished units.
+        """Return the paths of a run's finished units, without damaged ones.
 
         The keys are the number of the fold and the position of the combination.
-
-        Damaged units are not included.
         """
         combinations = run.plan.combinations
         # Keeps the steps of a path in memory, in leave-query-out in a file.
@@ -1088,10 +1084,7 @@ class Study:
         )
 
     def _seconds(self, run: int) -> float:
-        """Return the duration of a run in seconds.
-
-        For an unfinished run, it is that of its finished units.
-        """
+        """Return the seconds of a run; those of its finished units if the run is unfinished."""
         parts = "(SELECT total(unit.seconds) FROM unit WHERE unit.run = run.id)"
         query = (
             f"SELECT CAST(ifnull(run.seconds, {parts}) AS REAL) FROM run WHERE id = ?"
@@ -1232,7 +1225,7 @@ def _read_feature_set(values: Any) -> FeatureSet:
 
 
 def _digest_of_earlier_version(plan: Plan, data: RecordedData) -> str:
-    """Return the digest of the data of a fold that an earlier version stored without one.
+    """Return the digest of a fold's data, for folds that an earlier version stored without one.
 
     It equals that of new runs if the folds are those of the files.
     """

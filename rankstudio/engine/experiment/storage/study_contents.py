@@ -146,10 +146,7 @@ class RecordedData:
     first_file: str | None = None
 
     def opened_by(self, plan: Plan) -> str:
-        """Return the path to open the data again.
-
-        If there is none, it is their name in the plan.
-        """
+        """Return the path by which to open the data again, or else their name in the plan."""
         return plan.data if plan.data == SAMPLE or not self.place else self.place
 
     def difference(self, dataset: FoldedDataset) -> str:

@@ -169,7 +169,8 @@ def make_fold_context(
 ) -> FoldContext:
     """Prepare a fold for any number of units of a plan.
 
-    Its training part may be shared with others.
+    `train` is its training part in the form that methods take, if another plan
+    has made it.
     """
     context_class = NestedFold if plan.inner else FoldContext
     return context_class(plan, fold, group_training(fold) if train is None else train)
@@ -245,10 +246,7 @@ class FoldContext:
 
     @property
     def baseline(self) -> Baseline:
-        """The best single feature by the selection measure, with its measures.
-
-        It is the best one on the training documents.
-        """
+        """The feature that ranks the training documents best alone, with its measures."""
         if self._baseline is None:
             finish(self.find_baseline())
         assert self._baseline is not None  # found just now
@@ -640,17 +638,14 @@ class FoldContext:
         )
 
     def per_query(self, step: Step) -> dict[str, Floats]:
-        """Return a model's measures in each query of the test part.
-
-        Without a test part, the validation part is measured.
-        """
+        """Return a model's measures in each query of the test part, or else the validation part."""
         part = self._parts.get("test") or self._parts.get("vali")
         return {} if part is None or not part.covered(step) else part.per_query(step)
 
     def _learn(self, unit: Unit) -> Generator[Step | WorkProgress, None, None]:
-        """Train as `_learn_steps`.
+        """Train the models of a unit; yield progress and the steps, not yet measured.
 
-        Without sufficient memory, the error names method and data.
+        An error for lack of memory names the method and the data.
         """
         size = f"{self.fold.train.n_documents:,} documents with {self.fold.train.feature_ids.size:,} features"
         with sufficient(f"{self.plan.entry.label} on fold {self.fold.number}, {size}"):
@@ -1095,11 +1090,10 @@ class _InnerPaths:
         return tuple(fold_values)
 
     def steps_at(self, path: PathResult, positions: Ints) -> list[list[int | None]]:
-        """Return for each inner fold the steps that correspond to steps of a path.
+        """Return for each inner fold the steps that correspond to D steps of a path.
 
-        The steps of the path are given by their D positions.
-
-        A step is an index on the inner path, None if no step corresponds.
+        `positions` has the positions of the D steps. A corresponding step is an
+        index on the inner path, None if there is none.
         """
         lengths_and_ends = _lengths_and_ends(path)
         chosen = [lengths_and_ends[i] for i in positions.tolist()]
@@ -1107,9 +1101,9 @@ class _InnerPaths:
         return [[row[fold] for row in rows] for fold in range(len(self.measured))]
 
     def _steps(self, x_value: int, *, final: bool) -> list[int | None]:
-        """Return the corresponding step of each inner path, -1 for the last step.
+        """Return the corresponding step of each inner path: -1 for the last step, None for none.
 
-        None if the first step of the inner path is already larger.
+        None is that of an inner path whose first step is already larger.
         """
         return [
             -1 if final else _last_index_within(path.x_values, x_value)
@@ -1183,11 +1177,10 @@ def _kept_measures(path: PathResult, positions: Sequence[int]) -> dict[str, Floa
 
 
 def _leaves_out_constants(plan: Plan, parameters: Mapping[str, Any]) -> bool:
-    """Return whether paths end before constant features.
+    """Return whether paths end before features that are constant within every query.
 
-    These are features that are constant within every query.
-
-    The paths of selectors that add features do, unless a number of features is given.
+    The paths of selectors that add features do, unless a number of features is
+    given.
     """
     adds_features = plan.entry.selects and plan.entry.step_kind is StepKind.FEATURES
     return adds_features and parameters.get("n_features_to_select") is None

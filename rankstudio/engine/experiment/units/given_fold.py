@@ -84,9 +84,10 @@ class GivenFold(FoldContext):
 def given_folds(
     plan: Plan, dataset: FoldedDataset
 ) -> Callable[[Fold, TrainingData], FoldContext]:
-    """Read all files, and return a function that prepares a fold.
+    """Read the files of all folds, and return a function that makes the context of a fold.
 
-    Its arguments are a fold and the training part in the form for methods.
+    Its arguments are a fold, and the training part in the form that methods
+    take.
 
     Raises
     ------

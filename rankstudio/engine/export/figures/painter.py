@@ -276,10 +276,7 @@ def _curves_height(
 def axis_ranges(
     figure: CurvesFigure,
 ) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return the visible range of the x axis, and that of the y axis.
-
-    Each is a pair (low, high).
-    """
+    """Return the visible ranges of the x axis and of the y axis, each a pair (low, high)."""
     # All values that the axes must show.
     xs = _x_values(figure)
     ys = [v for series in figure.series for v in (*series.y, *series.low, *series.high)]

@@ -143,10 +143,7 @@ class FigureStyle:
         )
 
     def series(self, number: int, order: float | None) -> str:
-        """Return the color of a series.
-
-        It is the color of its style, or of its position in an order.
-        """
+        """Return the color of a series: that of its style number, or of its position in an order."""
         return self.category(number) if order is None else self.ordered(order)
 
     def heat(self, share: float, *, first_dark: bool = False) -> str:
