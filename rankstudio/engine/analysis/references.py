@@ -282,6 +282,7 @@ def _uses_of_plan(
         yield from _uses_of_package(method.origin, f"method {method.label}")
     # The dataset, the measures, the convention and the rule.
     yield from _shipped_uses(f"data:{dataset_key}", f"data {data_name or dataset_key}")
+    # The family of NDCG@10 is NDCG.
     for name in dict.fromkeys(map(_family_name, plan.evaluated)):
         yield from _shipped_uses(f"measure:{name}", f"measure {name}")
     for measure_entry in plan.foreign_measures:

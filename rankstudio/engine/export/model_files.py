@@ -358,6 +358,12 @@ def find_models(location: Path, dataset: FoldedDataset) -> GivenFiles[Model]:
     dataset : FoldedDataset
         Data with the features of the models.
 
+    Returns
+    -------
+    GivenFiles
+        The model of each fold by its number, the checksum of each file, and the
+        numbers of the folds without a model.
+
     Raises
     ------
     DataError

@@ -396,6 +396,7 @@ def _parsed_model(values: Any) -> Model:
     # The preprocessing must be known, because scores depend on it.
     parameters = _checked_field(values, "parameters", dict)
     origin = _checked_field(values, "origin", dict)
+    # A file without one of these fields has the first choice.
     for name, choices in (("normalize", NORMALIZE), ("missing", MISSING)):
         if origin.get(name, choices[0]) not in choices:
             raise ValueError(

@@ -83,6 +83,7 @@ def in_blocks(ranked: Iterable[RankedPath]) -> Iterator[list[RankedPath]]:
     block: list[RankedPath] = []
     n_values = 0
     for path in ranked:
+        # `distinct` is the store of the rankings of a path.
         is_too_large = n_values + path.ranking_numbers.size > _MAX_VALUES
         if block and (path.distinct is not block[0].distinct or is_too_large):
             yield block
@@ -308,6 +309,7 @@ class Remeasurement:
         for fold_result in result.folds:
             fold = parts[fold_result.fold]
             part = fold.vali if measurement.sealed or fold.test is None else fold.test
+            # `covers` says that the model can score the values of the part.
             if part is not None and fold_result.chosen.step.covers(part.X):
                 evaluator = self._evaluator(
                     part, measurement.convention, (measurement.measure,)

@@ -91,6 +91,7 @@ class Protocol:
             case "split", (_, vali, _):
                 has_validation = vali > 0
             case kind, _:
+                # "nested" takes a validation part out of each training part.
                 has_validation = kind == "nested"
         return has_validation or self.inner > 0
 

@@ -116,8 +116,10 @@ class MemoryEstimate:
     @property
     def sentence(self) -> str:
         """How the run executes, and the memory it needs; or the reason why it cannot run."""
+        # `runs` says whether the memory suffices.
         if not self.runs:
             return self.refusal
+        # `resident` is the largest memory of the run, in bytes.
         sizes = {
             "about": memory.size(self.resident),
             "budget": memory.size(self.budget),
