@@ -374,9 +374,7 @@ are not cross-fitted.
 def comparable_groups(
     runs: Mapping[Name, RunResult],
 ) -> tuple[ComparableGroup[Name], ...]:
-    """Divide runs into groups of comparable runs.
-
-    Runs of different groups are not comparable.
+    """Divide runs into groups, so that runs are comparable if they are in the same group.
 
     Groups follow each other by dataset, in order of first occurrence. On a
     dataset, groups with estimates come first, then groups with more queries.
@@ -384,6 +382,7 @@ def comparable_groups(
     groups without ranking.
     """
     # Runs of the same kind are comparable with each other.
+    # A kind is a tuple of the properties that the runs of a group share.
     members: dict[_Kind, dict[Name, RunResult]] = {}
     for name, run in runs.items():
         # Runs without estimates are grouped by the reason for it.

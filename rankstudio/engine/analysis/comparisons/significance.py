@@ -151,9 +151,7 @@ def family(comparisons: Sequence[PairedComparison]) -> list[CorrectedTest]:
 def distinct_family(
     comparisons: Sequence[PairedComparison], pairs: Sequence[tuple[int, int]]
 ) -> list[CorrectedTest]:
-    """Apply Holm's correction to comparisons as one family.
-
-    Equal pairs of runs count once.
+    """Apply Holm's correction to comparisons as one family, in which equal pairs of runs count once.
 
     Parameters
     ----------

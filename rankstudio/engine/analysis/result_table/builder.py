@@ -547,6 +547,7 @@ def _measured_cell(row: RowRuns, column_content: _ColumnContent) -> ResultCell:
     result = row.runs[column_content.data].result
     # The fold of the column; None stands for all folds.
     folds = [fold for fold in result.folds if column_content.fold in (None, fold.fold)]
+    # Without the folds in which the measure is undefined.
     measured = defined(
         fold.measured(result.part).get(column_content.measure, nan) for fold in folds
     )

@@ -116,6 +116,8 @@ def shard_executor(
     )
     if has_default_limits:
         return IN_PROCESS
+    # The first argument is a function: the default limit may change during a
+    # run.
     return InProcess(lambda: estimate.room, estimate.threads)
 
 
@@ -168,7 +170,7 @@ class Elsewhere:
             If the data cannot be written for the workers.
         """
         # The file from which the workers read the data.
-        part = written(data)
+        part = write_part(data)
         self._workers.give(part)
         session = _Session(self._workers, part, work, len(data.shards))
         if self.room is not None:
@@ -370,7 +372,7 @@ class _Files:
     written: dict[bool, PartFile] = field(default_factory=dict)
 
 
-def written(data: TrainingData) -> PartFile:
+def write_part(data: TrainingData) -> PartFile:
     """Write training data for other processes, and return the file.
 
     A file that was written earlier for the same data is used again.
@@ -382,7 +384,7 @@ def written(data: TrainingData) -> PartFile:
     """
     # some columns of other data: the workers select them from the other file
     if data.source is not None:
-        return replace(written(data.source), columns=data.columns)
+        return replace(write_part(data.source), columns=data.columns)
 
     # A file that was written earlier is used again, while it exists in the same
     # folder. The ranks of the document ids decide ties; None if not needed.

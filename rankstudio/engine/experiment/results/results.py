@@ -285,14 +285,12 @@ class FoldResult:
     n_validation_queries: int = 0
 
     def measured(self, part: Part) -> Mapping[str, float]:
-        """Return the measures of a fold by name, on a part of the data.
+        """Return the measures of a fold by name, on a part of the data; {} if they are unknown.
 
         `part` is the test part, the validation queries "cross-fitted", or the
-        validation queries that chose the model. Cross-fitted measures are
-        means over the validation queries, each measured by a model that was
-        chosen without it.
-
-        The result is empty if the measures are unknown.
+        validation queries that chose the model. Cross-fitted measures are means
+        over the validation queries, each measured by a model that was chosen
+        without it.
         """
         match part:
             case Part.TEST:

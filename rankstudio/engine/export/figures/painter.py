@@ -103,6 +103,7 @@ def painted(
     # No dates in the file, so that equal figures give equal files.
     title = clean_text(figure.title)
     caption = clean_text(figure.caption)
+    # None removes a field that matplotlib would write.
     metadata: dict[str, dict[str, str | None]] = {
         "pdf": {
             "Title": title,
