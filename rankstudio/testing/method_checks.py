@@ -426,7 +426,7 @@ def _result_of(plan: Plan, dataset: FoldedDataset, executor: Any = None) -> RunR
 
 
 def _assert_equal(first: list[Step], second: list[Step], message: str) -> None:
-    """Raise an error with `message` if steps differ."""
+    """Raise an AssertionError with `message` if two lists of steps differ."""
     assert len(first) == len(second), message
     for step, other in zip(first, second, strict=True):
         assert step.selected == other.selected, message

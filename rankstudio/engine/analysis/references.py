@@ -256,7 +256,11 @@ def _uses_of_run(run: RunResult) -> Iterator[_Use]:
 def _dataset_of(
     plan: Plan, feature_names: Sequence[str] = (), n_features: int | None = None
 ) -> str | None:
-    """Return the key of the public dataset of a plan; None for others."""
+    """Return the key of the public dataset of a plan's data; None for other data.
+
+    It is recognised by the location of the data, and by names and number of the
+    features, if they are known.
+    """
     if plan.data == SAMPLE:
         return None
     return recorded_dataset(plan.data, feature_names, n_features)

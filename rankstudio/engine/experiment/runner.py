@@ -333,7 +333,10 @@ def _scheduler(
     finished_work: Finished,
     keep: Keeper,
 ) -> UnitScheduler:
-    """Return a scheduler of the missing units, with the data of their folds."""
+    """Return a scheduler of the units that earlier work has not finished, with their folds' data.
+
+    `keep` converts each path to the form in which it stays until the run ends.
+    """
     missing_units = [unit for unit in units if not finished_work.has(unit)]
     numbers = {unit.fold for unit in missing_units}
     needed_folds = [fold for fold in folds if fold.number in numbers]

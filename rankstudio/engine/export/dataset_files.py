@@ -165,7 +165,8 @@ class DatasetFiles:
     def save(self, *, comments: bool = True) -> Iterator[WrittenPart]:
         """Write the parts one after the other; yield each with its files.
 
-        A file is written completely or not at all.
+        A file is written completely or not at all. With `comments`, the
+        comments of the documents are written, if the format has them.
 
         Raises
         ------

@@ -231,9 +231,10 @@ def shifted(
 
 
 def centred(function: ScoreFunction, ranges: ValueRanges) -> ScoreFunction:
-    """Return a function with centred values.
+    """Return a function whose inputs are shifted by their means, so that they are around 0.
 
-    Similar scores then differ in more digits.
+    Similar scores then differ in more digits. `ranges` has the mean of each
+    input.
     """
     return shifted(function, [-float(np.float32(mean)) for mean in ranges.mean])
 

@@ -417,7 +417,7 @@ def _numbers(
 
 
 def _invalid_trees_error(location: str, excerpt: str, expected: str) -> DataError:
-    """Make the error for invalid trees: where, what was there, and what was expected."""
+    """Make the error for invalid trees: the location, what was there, and what was expected."""
     return DataError(
         f"The model's trees cannot be used: in {location} found {_printable_start(excerpt)}, "
         f"expected {_printable_start(expected)}."

@@ -112,7 +112,7 @@ def module_scores(
 
 
 def limit(seconds: int, n_bytes: int) -> None:
-    """Limit the processor time and the memory of this process.
+    """Limit this process to `seconds` of processor time and `n_bytes` of memory.
 
     Nothing is limited where the system does not support this.
     """

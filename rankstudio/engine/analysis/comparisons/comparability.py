@@ -428,7 +428,7 @@ def comparable_groups(
 
 
 def _folds_text(numbers: Sequence[int], is_part_of_folds: bool) -> str:
-    """Return folds as text: "5 folds", "fold 5 only"."""
+    """Return folds as text: "5 folds", or "fold 5 only" if the data have other folds, too."""
     if is_part_of_folds and numbers:
         return tr("{folds} only").format(folds=listed_folds(numbers))
     return trn("{n} fold", "{n} folds", len(numbers)).format(n=len(numbers))

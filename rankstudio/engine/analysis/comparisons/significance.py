@@ -655,7 +655,7 @@ def comparing_measure(plan: Plan, name: str = "") -> str:
 
 
 def check_reference(runs: Mapping[int, RunResult], against: int | str | None) -> None:
-    """Raise a PlanError for a reference run that does not exist."""
+    """Raise a PlanError if no run has the number or the method that `against` names."""
     if isinstance(against, int) and against not in runs:
         raise PlanError(
             f"against: expected a run number from 1 to {len(runs)}, got {against}."

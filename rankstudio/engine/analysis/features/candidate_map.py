@@ -543,7 +543,7 @@ def _shown_steps(path: PathResult, max_steps: int) -> list[int]:
 
 
 def taken_at(path: PathResult, position: int) -> list[int]:
-    """Return the features that a step of a growing path adds, in order."""
+    """Return the features that the step at a position of a growing path adds, in order."""
     before = path.steps[position - 1].selected if position else ()
     return [
         feature for feature in path.steps[position].selected if feature not in before

@@ -16,7 +16,10 @@ from rankstudio.engine.methods.shards.training_data import TrainingData
 
 
 def enough_queries(count: int, least: int, what: str) -> None:
-    """Raise DatasetError if there are fewer queries than an analysis needs."""
+    """Raise DatasetError if `count` is less than `least`, the queries that an analysis needs.
+
+    `what` names the analysis in the message.
+    """
     if count < least:
         raise DatasetError(
             f"{what}: expected documents of at least {least} queries, found {count}."

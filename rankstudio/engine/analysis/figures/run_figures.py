@@ -144,9 +144,10 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
 
 
 def _has_curves(by_combination: Sequence[Sequence[PathResult]], name: str) -> bool:
-    """Return whether a path has several steps.
+    """Return whether a path has several steps, and all paths have a measure.
 
-    All paths must also have the measure `name`, if it is not "".
+    `by_combination` has the paths of each combination on all folds. `name` is
+    the measure, "" for the criterion, which every path has.
     """
     paths = [path for fold_paths in by_combination for path in fold_paths]
     has_several_steps = max((len(path.steps) for path in paths), default=0) > 1
@@ -157,9 +158,10 @@ def _has_curves(by_combination: Sequence[Sequence[PathResult]], name: str) -> bo
 def _combination_curve(
     run: RunResult, paths: Sequence[PathResult], name: str, order: float
 ) -> Series:
-    """Return the curve of a combination, its mean over the folds.
+    """Return the curve of a combination of parameters, its mean over the folds.
 
-    A criterion that is a measure is drawn as that measure.
+    `order`, from 0 to 1, is the position of its color in the scale. A criterion
+    that is a measure is drawn as that measure.
     """
     mean = average_paths(paths)
     values = mean.validation[name] if name else mean.criterion

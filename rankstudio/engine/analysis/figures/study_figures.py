@@ -91,7 +91,7 @@ def x_axis_of(by: By, *, milliseconds: bool = False) -> FigureAxis:
 
 
 def run_label(number: int, called: str) -> str:
-    """Return the name of a run in a figure."""
+    """Return the label of a run in a figure, from its number and its name."""
     return tr("run {number}, {called}").format(number=number, called=called)
 
 
@@ -818,5 +818,5 @@ def _run_figures(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure
 def _stability_figure_of(
     result: RunResult, make: Callable[[RunResult, SelectionStability], Figure | None]
 ) -> Figure | None:
-    """Return a figure of the stability of a run."""
+    """Return the figure that `make` draws of a run and the agreement of its folds."""
     return make(result, stability_of_run(result))

@@ -449,7 +449,9 @@ def result_table(
 
 
 def measures_of(runs: Sequence[TableRun], query: TableQuery) -> tuple[str, ...]:
-    """Return the measures of a table, by their usual names.
+    """Return the measures of a table: those of the query, or else of the first run.
+
+    They have their usual names.
 
     Raises
     ------
@@ -699,7 +701,10 @@ def _distinct_paired_rows(
 
 
 def _p_value(run: RunResult, against: RunResult, name: str, query: TableQuery) -> float:
-    """Return p of the paired test of two runs over their queries, by the query's test."""
+    """Return p of a paired test of a run against another one over their queries.
+
+    `query` names the test: "t", "wilcoxon" or the randomisation.
+    """
     scores = run.per_query(name)
     reference = against.per_query(name)
     match query.test:

@@ -192,7 +192,7 @@ class _Session:
     def __init__(
         self, workers: ShardWorkers, part: PartFile, work: ShardWork, count: int
     ) -> None:
-        """Start a session of `count` shards of a part, with `work` to do on each."""
+        """Start a session of `count` shards of a part on workers, with `work` to do on each."""
         self.name = uuid4().hex
         self._workers = workers
         self._part = part

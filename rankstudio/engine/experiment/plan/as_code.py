@@ -149,7 +149,8 @@ def parameter_words(
 ) -> Iterator[str]:
     """Yield the options of parameters with values other than the defaults.
 
-    Parameters in `always` have an option in any case.
+    Parameters in `always` have an option in any case. `prefix` begins each
+    option, such as "--ranker-" for a final ranker.
     """
     for p in parameters:
         if p.name in always or values[p.name] != p.default:
@@ -239,9 +240,10 @@ def program(
     lines: Sequence[str],
     computed_with: Mapping[str, str] = UNKNOWN,
 ) -> str:
-    """Return lines as a program.
+    """Return imports and other lines as the text of a program.
 
-    A comment has the versions that give the same bits, if they are known.
+    A comment has the versions in `computed_with`, which give the same bits, if
+    they are known.
     """
     origin_text = origin(computed_with)
     comment = [f"# {comment_text(origin_text, 'python')}"] if origin_text else []

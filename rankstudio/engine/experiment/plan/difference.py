@@ -195,7 +195,7 @@ def _changed_parameters(
     other_values: Mapping[str, Any],
     names: Names,
 ) -> list[str]:
-    """Return the text of each parameter whose values differ, with the first plan's value."""
+    """Return the text of each parameter whose value differs in two plans, with the first plan's."""
     differing = [p for p in parameters if values[p.name] != other_values[p.name]]
     return [
         _parameter_text(p, values[p.name], other_values[p.name], names)
@@ -236,7 +236,7 @@ def _parameter_text(parameter: Parameter, value: Any, other: Any, names: Names) 
 def _missing_from(
     features: Iterable[int], all_of_them: Iterable[int]
 ) -> tuple[int, ...]:
-    """Return the features of the second set that the first one lacks, in order."""
+    """Return the features in `all_of_them` that are not in `features`, in order."""
     return tuple(i for i in all_of_them if i not in features)
 
 

@@ -358,7 +358,10 @@ class _Rows:
     """Values of models in each query, and their exact means on subsets."""
 
     def __init__(self, queries: Sequence[Floats], sign: float) -> None:
-        """Hold the values of each part of the queries."""
+        """Hold the values of K models: an array of shape (K, Q) for each part of the queries.
+
+        `sign` is -1 if smaller values are better, otherwise 1.
+        """
         self.queries = queries
         self.sign = sign
 

@@ -831,7 +831,7 @@ def _measure_title(name: str) -> str:
 
 
 def _draw_curve(ax: Axes, x: Ints, y: Floats, label: str, color: Color) -> None:
-    """Draw a curve; a single point has a marker."""
+    """Draw a curve through points on axes of Matplotlib; a single point has a marker."""
     ax.plot(x, y, marker="o" if x.size == 1 else "", label=label, color=color)
 
 

@@ -490,7 +490,10 @@ class FoldContext:
     def validation_queries(
         self, path: PathResult, positions: Sequence[int]
     ) -> dict[str, Floats]:
-        """Return each measure of D steps in each validation query, shape (D, Q)."""
+        """Return each measure of D steps of a path in each validation query, shape (D, Q).
+
+        `positions` are those of the steps on the path.
+        """
         vali = self._parts["vali"]
         if all(path.steps[position].linear for position in positions):
             return vali.table([path.steps[position] for position in positions])
@@ -977,7 +980,11 @@ class NestedFold(FoldContext):
         return {}
 
     def _inner_progress(self, index: int, event: Step | WorkProgress) -> WorkProgress:
-        """Return the progress of an inner fold as progress of the unit."""
+        """Return the progress of one inner fold as progress of the unit.
+
+        `index` is that of the inner fold, and `event` its latest progress or
+        step.
+        """
         label = f"inner fold {index + 1} of {len(self._inner_contexts)}"
         if isinstance(event, WorkProgress):
             return WorkProgress(f"{label}: {event.what}", event.share)

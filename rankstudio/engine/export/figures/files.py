@@ -45,6 +45,8 @@ def figure_bytes(
 ) -> bytes:
     """Return a figure as a file of any format, such as "pdf" or "csv".
 
+    `dpi` is the resolution of a PNG in dots per inch.
+
     Raises
     ------
     OutputError
@@ -90,8 +92,9 @@ def figure_files(
 ) -> list[FigureFile]:
     """Return the files of figures for a folder, with their captions as text files.
 
-    Nothing is written: each item is a path with the bytes to write. By default
-    figures are as wide as a column.
+    Each figure has a file of each of the `formats`. Nothing is written: each
+    item is a path with the bytes to write. By default figures are as wide as a
+    column. `dpi` is the resolution of a PNG.
     """
     style = style_of() if style is None else style
     files = []

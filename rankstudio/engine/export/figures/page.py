@@ -191,7 +191,7 @@ class FigurePage:
         self.name_columns(axis.text)
 
     def show_y_axis(self, axis: FigureAxis, low: float, high: float) -> None:
-        """Add an axis at the left, between two values, with its ticks and title."""
+        """Add the y axis at the left, from `low` to `high`, with its ticks and title."""
         if axis.logarithmic:
             self.area.set_yscale("log", nonpositive="mask")
         self.area.set_ylim(low, high)
@@ -308,7 +308,10 @@ class FigurePage:
         return self.paper
 
     def _fit(self, width: float, height: float) -> None:
-        """Write labels that fit an area."""
+        """Call the functions in `fitters` for an area of this width and height, in points.
+
+        They write the labels that depend on the size of the area.
+        """
         for fit in self.fitters:
             fit(width, height)
 
@@ -457,7 +460,7 @@ class FigurePage:
     def _share_of_axis(
         axis: FigureAxis, low: float, high: float, value: float
     ) -> float:
-        """Return the position of a value as a share of the axis, from 0 to 1."""
+        """Return the position of a value on an axis from `low` to `high`, as a share from 0 to 1."""
         if axis.logarithmic:
             return math.log(value / low) / math.log(high / low)
         return (value - low) / (high - low)
@@ -531,7 +534,7 @@ def _font_with(characters: frozenset[str]) -> str:
 
 
 def _ticks(axis: FigureAxis, low: float, high: float, count: int) -> Ticks:
-    """Return about `count` ticks or fewer on an axis, with their texts."""
+    """Return about `count` ticks or fewer from `low` to `high` on an axis, with their texts."""
     if axis.logarithmic:
         return [(v, ticks.power_label(v)) for v in ticks.log_ticks(low, high, count)]
     if axis.whole:

@@ -380,7 +380,7 @@ class _SeriesPainter:
         return (*areas[:1], line) if areas else line
 
     def _bars(self, x: Sequence[float], y: Sequence[float]) -> Artist:
-        """Paint bars, and return a sample for the legend."""
+        """Paint bars at the values `x` with the heights `y`; return a sample for the legend."""
         width = 0.92 * _bar_width(self._series)
         self._area.bar(x, y, width, color=self._color, linewidth=0)
         return Patch(color=self._color, linewidth=0)
@@ -1082,7 +1082,7 @@ def _name_groups(page: FigurePage, figure: MapFigure) -> None:
 
 
 def _labelled_rows(page: FigurePage, figure: MapFigure, height: float) -> range:
-    """Return the rows whose names are written.
+    """Return the rows whose names are written, for an area of this height in points.
 
     These are all rows, or every i-th row if the rows are ordered and low.
     """

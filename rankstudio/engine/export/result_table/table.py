@@ -297,7 +297,8 @@ class ResultTable:
 def _rounded_or_none(value: float, style: TableStyle, kind: str) -> float | None:
     """Return a value for data files; None for NaN.
 
-    p is not rounded.
+    `kind` is "mean", "sd" or "p". The value is rounded to the digits of the
+    style, except p.
     """
     if isnan(value):
         return None
