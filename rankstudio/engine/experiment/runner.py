@@ -556,6 +556,7 @@ def _check_left_out_criterion(plan: Plan, fold: Fold, dataset: FoldedDataset) ->
     query there are none, and the error is that of left-out documents or pairs.
     """
     ranker = plan.ranker_entry or plan.entry
+    # Other criteria, and this one with several queries, are always defined.
     if ranker.criterion != LEAVE_QUERY_OUT or fold.train.n_queries > 1:
         return
     if not plan.one_ranking:

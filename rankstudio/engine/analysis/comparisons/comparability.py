@@ -310,6 +310,7 @@ def _origin_of_folds(plan: Plan) -> str:
     protocol = str(replace(parse_protocol(plan.protocol), train=100))
     if protocol == GIVEN:
         return tr("as in the files")
+    # Nothing is drawn at random, so the seed has no effect.
     if protocol == LEAVE_QUERY_OUT:
         return protocol
     return tr("{protocol}, seed {seed}").format(protocol=protocol, seed=plan.seed)

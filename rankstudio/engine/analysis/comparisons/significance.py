@@ -78,7 +78,7 @@ def _compared_fields(plan: Plan) -> list[Any]:
 
 
 def _have_same_model(fold: FoldResult, other: FoldResult) -> bool:
-    """Return whether two folds selected the same features, weights and measures.
+    """Return whether the models of two folds have the same features, weights and measures.
 
     Only measures that both have are compared.
     """

@@ -116,11 +116,10 @@ class _FoldCache(threading.local):
         return self._prepared[key]
 
     def _group(self, key: Hashable, fold: Fold) -> TrainingData:
-        """Return the training data of a fold, grouped by queries.
+        """Return the training data of a fold, grouped by queries, and keep them for other runs.
 
-        They are kept for other runs. Beyond a number of bytes, those that were not
-        used for the longest time are discarded. `key` is equal for folds with the
-        same data.
+        Beyond a number of bytes, the data that were not used for the longest
+        time are discarded. `key` is equal for folds with the same data.
         """
         if key not in self._grouped:
             self._grouped[key] = group_training(fold)

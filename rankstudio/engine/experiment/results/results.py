@@ -657,7 +657,7 @@ def notes_of(paths: Iterable[PathResult]) -> tuple[Note, ...]:
 def fold_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     """Return notes for the user on the choices of the folds.
 
-    They name values at the ends of grids, features that were left out, and
+    The notes name values at the ends of grids, features that were left out, and
     choices that nothing decides.
     """
     undecided = undecided_notes(plan, folds)

@@ -269,6 +269,7 @@ def _curves_height(
     if figure.square:
         return min(area_width, 40 * style.em)
     page_width = style.width / style.em  # in sizes of the text
+    # The factors are shares of the width of the page.
     if page_width < 36:
         return style.width * 0.56
     return style.width * (0.42 if page_width < 50 else 0.34)
@@ -491,8 +492,8 @@ class _SeriesPainter:
     def _dashes(self) -> tuple[float, ...]:
         """Return the lengths of strokes and gaps, in widths of the line; () for a full line.
 
-        They are those that the series sets; otherwise its number chooses them.
-        Steps, and ordered series in figures of many series, are full lines.
+        The series may set them; otherwise its number chooses them. Steps, and
+        ordered series in figures of many series, are full lines.
         """
         if self._series.dashes is not None:
             return self._series.dashes
