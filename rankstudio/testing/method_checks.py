@@ -29,8 +29,9 @@ from rankstudio.engine.methods.catalog.registry import refuse_invalid
 from rankstudio.engine.steps import Step
 
 _LEAST_HELP = 10  # characters of a text that explains something
-# Greatest difference of scores, relative to the largest score. Another order of
-# documents changes the rounding of sums, much if they are ill-conditioned.
+# Greatest difference of scores, relative to the largest
+# score. Another order of documents changes the rounding of
+# sums, much if they are ill-conditioned.
 _SCORE_TOLERANCE = 1e-6
 
 
@@ -68,17 +69,19 @@ def check_method(
     parameters : Mapping, optional
         Parameters for quick runs; the defaults otherwise.
     processes : bool
-        Whether to also compare a run on worker processes, which takes some seconds.
+        Whether to also compare a run on worker processes,
+        which takes some seconds.
 
     Returns
     -------
     tuple of MethodCheck
-        Results in order. If one of the first four checks fails, the later checks are
-        not made.
+        Results in order. If one of the first four checks
+        fails, the later checks are not made.
 
     Notes
     -----
-    A method is trained about ten times on 30 queries of 5 to 12 documents with 14 features.
+    A method is trained about ten times on 30 queries of 5
+    to 12 documents with 14 features.
     """
     return tuple(_Checks(entry, dict(parameters or {})).results(processes=processes))
 
@@ -96,11 +99,13 @@ class _Checks:
     def results(self, *, processes: bool) -> Iterator[MethodCheck]:
         """Make all checks of the method, and yield their results.
 
-        After a failure of one of the first checks, the others are not made.
-
+        The first checks test what all others need: after a
+        failure of one of them, the others are not made.
         With `processes`, worker processes are checked, too.
         """
-        # Names and functions of checks. The others need what the first ones check.
+        # Name and function of each check. A function raises
+        # an error if the method fails. The checks in `rest`
+        # need what those in `first` test.
         first: list[tuple[str, Callable[[], None]]] = [
             ("entry is valid", lambda: refuse_invalid(self.entry)),
             ("texts are complete", self._texts),
@@ -128,11 +133,10 @@ class _Checks:
             yield self._result(name, check)
 
     def _result(self, name: str, check: Callable[[], None]) -> MethodCheck:
-        """Make a check, and return its result.
+        """Make a check, and return its name with the problem, "" for none.
 
-        This is its name, and the problem, "" for none.
-
-        The check is a function. It raises an error if the method fails.
+        `check` is a function that raises an error if the
+        method fails.
         """
         try:
             check()
@@ -145,10 +149,10 @@ class _Checks:
         return MethodCheck(self.entry.key, name)
 
     def _texts(self) -> None:
-        """Refuse an entry with an empty text.
+        """Raise an AssertionError if a text of the entry is empty or too short.
 
-        It needs a label, a citation, a title, a summary, and help for each
-        parameter.
+        It needs a label, a citation, a title, a summary,
+        and help for each parameter.
         """
         entry = self.entry
         text = entry.description
@@ -169,10 +173,10 @@ class _Checks:
     def _plan(self, **changes: Any) -> Plan:
         """Return a plan of the method with one value of each grid.
 
-        It is the middle value of the default grid, unless the author of
-        the method gave another one.
-
-        `changes` replaces attributes of the plan.
+        It is the middle value of the default grid, unless
+        the author of the method set a value in
+        `parameters`. `changes` replaces attributes of the
+        plan.
         """
         middle_values = {
             p.name: p.default[len(p.default) // 2]
@@ -180,15 +184,14 @@ class _Checks:
             if p.kind is Kind.GRID
         }
         parameters = {**middle_values, **self.parameters}
+        # "checked" is the name of the data; the first fold
+        # is enough for most checks.
         return Plan("checked", self.entry.key, parameters, folds=(1,)).changed(
             **changes
         )
 
     def _estimator(self, part: RankingDataset) -> Any:
-        """Return an estimator for some data.
-
-        It has one value per parameter.
-        """
+        """Return an estimator of the method for a part of data, with one value per parameter."""
         plan = self._plan()
         return estimator(
             plan, plan.entry, plan.combinations[0].parameters, part.feature_ids
@@ -199,23 +202,27 @@ class _Checks:
     ) -> list[Step]:
         """Return the steps of the method trained on documents.
 
-        The argument `rows` has the documents to train on, in this order; all by
-        default.
+        The argument `rows` has the documents to train on,
+        in this order; all by default.
         """
         return list(
             self._estimator(part).steps(part.X[rows], part.y[rows], qid=part.qid[rows])
         )
 
     def _steps(self) -> None:
-        """Refuse a path without steps.
+        """Run the method; raise an AssertionError if a path has no step.
 
-        A selector with a score of candidates must also have candidates.
+        The error is also raised for a method that selects
+        features by a score of candidates, but has no step
+        with candidates.
         """
         plan = self._plan()
         dataset = _data()
         result = _result_of(plan, dataset)
         for path in result.folds[0].paths:
             assert len(path.steps) >= 1, "A path has no step."
+            # `candidate_score` describes the score by which
+            # the method compares the candidates of a step.
             if self.entry.selects and self.entry.candidate_score is not None:
                 sizes = {step.candidates.size for step in path.steps}
                 assert sizes != {0}, (
@@ -223,9 +230,9 @@ class _Checks:
                 )
 
     def _determinism(self) -> None:
-        """Train twice on equal data.
+        """Train twice on equal data, and compare the models, bit for bit.
 
-        Refuse different results.
+        An AssertionError is raised if they differ.
         """
         part = _data().folds[0].train
         _assert_equal(
@@ -235,9 +242,10 @@ class _Checks:
         )
 
     def _unchanged(self) -> None:
-        """Train, and compare the data before and after.
+        """Train on data, and compare the data before and after.
 
-        Refuse a method that changes values or labels.
+        An AssertionError is raised if values or labels were
+        changed.
         """
         part = _data().folds[0].train
         X_before = part.X.copy()
@@ -247,8 +255,13 @@ class _Checks:
         assert equal, "X or y was changed."
 
     def _query_order(self) -> None:
-        """Reverse the queries, and refuse other results."""
+        """Train on queries in two orders, and compare the last models.
+
+        The second order is the reverse of the first. An
+        AssertionError is raised if the models differ.
+        """
         part = _data().folds[0].train
+        # Row numbers of the documents of each query, in order.
         queries = [
             np.flatnonzero(part.qid == query)
             for query in dict.fromkeys(part.qid.tolist())
@@ -256,11 +269,14 @@ class _Checks:
         self._compare_orders(part, np.concatenate(queries[::-1]))
 
     def _document_order(self) -> None:
-        """Reverse the documents of each query.
+        """Train on documents in two orders, and compare the last models.
 
-        Refuse other results.
+        The second order reverses the documents of each
+        query. An AssertionError is raised if the models
+        differ.
         """
         part = _data().folds[0].train
+        # Row numbers of the documents of each query, in order.
         queries = [
             np.flatnonzero(part.qid == query)
             for query in dict.fromkeys(part.qid.tolist())
@@ -268,10 +284,12 @@ class _Checks:
         self._compare_orders(part, np.concatenate([rows[::-1] for rows in queries]))
 
     def _compare_orders(self, part: RankingDataset, rows: Ints) -> None:
-        """Train on the documents in two orders.
+        """Train on the documents of a part in two orders, and compare the last models.
 
-        `rows` is the second order. Refuse different last models: they must
-        select the same features in the same order, and their scores may differ
+        The first order is that of the part, the second is
+        `rows`, the numbers of its rows. An AssertionError
+        is raised unless both models select the same
+        features in the same order, and their scores differ
         only by rounding.
         """
         first = self._fitted(part)[-1]
@@ -290,9 +308,9 @@ class _Checks:
         )
 
     def _pickled(self) -> None:
-        """Pickle an estimator, and train the copy.
+        """Pickle an estimator, and train it and its copy.
 
-        Refuse other results.
+        An AssertionError is raised if their models differ.
         """
         part = _data().folds[0].train
         method = self._estimator(part)
@@ -304,7 +322,8 @@ class _Checks:
     def _plan_file(self) -> None:
         """Save a plan of the method, and read it.
 
-        Refuse another plan.
+        An AssertionError is raised if the plan that was
+        read is another one.
         """
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "plan.toml"
@@ -314,9 +333,10 @@ class _Checks:
             )
 
     def _resumed(self) -> None:
-        """Interrupt a run, resume it, and refuse other results.
+        """Interrupt a run of two folds, and resume it.
 
-        They must be those of a run without interruption.
+        An AssertionError is raised unless it has the same
+        measures as a run without interruption.
         """
         plan = self._plan(folds=(1, 2))
         dataset = _data()
@@ -339,9 +359,9 @@ class _Checks:
         )
 
     def _processes(self) -> None:
-        """Run a plan here and in a worker process.
+        """Run a plan in this process, and in a worker process.
 
-        Refuse different results.
+        An AssertionError is raised if the measures differ.
         """
         plan = self._plan()
         dataset = _data()
@@ -351,9 +371,10 @@ class _Checks:
         assert remote.average == local.average, "Worker processes have other results."
 
     def _growth(self) -> None:
-        """Refuse time that grows too much with the number of features.
+        """Train on data with 20 and with 68 features, and compare the times.
 
-        The limit is the fourth power of this number.
+        An AssertionError is raised if the time grows faster
+        than the fourth power of the number of features.
         """
         seconds = []
         for n_noise in (16, 64):  # 20 and 68 features with the informative ones
@@ -367,8 +388,9 @@ class _Checks:
             began = process_time()
             self._fitted(part)
             seconds.append(process_time() - began)
-        # There are about four times as many features.
-        # A very short time is mostly overhead.
+        # There are about four times as many features. A
+        # very short time is mostly overhead, and counts as
+        # 0.05 s.
         allowed = 4**4 * max(seconds[0], 0.05)
         message = f"Four times the features took {seconds[1] / max(seconds[0], 1e-3):.0f} times as long."
         assert seconds[1] <= allowed, message
@@ -377,7 +399,8 @@ class _Checks:
 def _data() -> FoldedDataset:
     """Return small random data with all kinds of features.
 
-    They are the same at each call.
+    These are informative, redundant, noisy and constant
+    ones. The data are the same at each call.
     """
     return make_ranking(
         30,
@@ -391,9 +414,10 @@ def _data() -> FoldedDataset:
 
 
 def _result_of(plan: Plan, dataset: FoldedDataset, executor: Any = None) -> RunResult:
-    """Return the result of a run.
+    """Run a plan, and return the result.
 
-    Without `executor`, it runs here.
+    Without `executor`, which has worker processes, it runs
+    in this process.
     """
     for event in run(plan, dataset, executor=executor):
         if isinstance(event, RunFinished):
@@ -402,7 +426,7 @@ def _result_of(plan: Plan, dataset: FoldedDataset, executor: Any = None) -> RunR
 
 
 def _assert_equal(first: list[Step], second: list[Step], message: str) -> None:
-    """Raise an error with `message` if steps differ."""
+    """Raise an AssertionError with `message` if two lists of steps differ."""
     assert len(first) == len(second), message
     for step, other in zip(first, second, strict=True):
         assert step.selected == other.selected, message

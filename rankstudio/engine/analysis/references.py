@@ -78,11 +78,9 @@ def _shipped_entries() -> dict[str, tuple[BibEntry, ...]]:
 
 
 def entries_for(keyword: str) -> tuple[BibEntry, ...]:
-    """Return the entries of RankStudio for a keyword.
+    """Return the entries of RankStudio for a keyword; () if nothing is to be cited for it.
 
     Keywords are, for example, "method:gas", "convention:mslr" and "tests".
-
-    The result is empty if nothing is to be cited for the keyword.
     """
     return _shipped_entries().get(keyword, ())
 
@@ -193,9 +191,7 @@ def plan_references(plan: Plan) -> tuple[Reference, ...]:
 
 
 def references_of_runs(runs: Sequence[RunResult]) -> tuple[Reference, ...]:
-    """Return the papers and programs that runs used.
-
-    Those of tests that compare the runs are included.
+    """Return the papers and programs that runs used, and those of tests that compare them.
 
     Parameters
     ----------
@@ -242,6 +238,7 @@ def cited_keys(runs: Iterable[RunResult], test: str) -> tuple[str, ...]:
         for run in runs:
             uses += _uses_of_run(run)
         for keyword in (f"test:{test}", "test:holm") if test else ():
+            # The second argument is a text on the use, which keys do not have.
             uses += _shipped_uses(keyword, keyword)
         return tuple(reference.entry.key for reference in _merged(uses))
 
@@ -259,7 +256,11 @@ def _uses_of_run(run: RunResult) -> Iterator[_Use]:
 def _dataset_of(
     plan: Plan, feature_names: Sequence[str] = (), n_features: int | None = None
 ) -> str | None:
-    """Return the key of the public dataset of a plan; None for others."""
+    """Return the key of the public dataset of a plan's data; None for other data.
+
+    It is recognised by the location of the data, and by names and number of the
+    features, if they are known.
+    """
     if plan.data == SAMPLE:
         return None
     return recorded_dataset(plan.data, feature_names, n_features)
@@ -285,6 +286,7 @@ def _uses_of_plan(
         yield from _uses_of_package(method.origin, f"method {method.label}")
     # The dataset, the measures, the convention and the rule.
     yield from _shipped_uses(f"data:{dataset_key}", f"data {data_name or dataset_key}")
+    # The family of NDCG@10 is NDCG.
     for name in dict.fromkeys(map(_family_name, plan.evaluated)):
         yield from _shipped_uses(f"measure:{name}", f"measure {name}")
     for measure_entry in plan.foreign_measures:

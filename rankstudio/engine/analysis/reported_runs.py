@@ -156,6 +156,7 @@ class ReportSource:
             data = group.key.data_name
             positions[data] = positions.get(data, 0) + 1
             runs = tuple(by_number[number] for number in group.runs)
+            # The measure of the report, or else the one that chose the models.
             name = chooser(runs, self.measure)
             reported.append(
                 ReportedGroup(
@@ -259,18 +260,12 @@ class ReportedGroup:
 
 
 def chooser(runs: Sequence[ReportedRun], name: str = "") -> str:
-    """Return the measure for comparing runs.
-
-    It is the requested measure, or the first run's selection criterion.
-    """
+    """Return the measure for comparing runs: `name`, or the first run's selection criterion."""
     return comparing_measure(runs[0].plan, name)
 
 
 def best_of(runs: Sequence[ReportedRun], name: str) -> ReportedRun:
-    """Return the run with the best average of a measure.
-
-    It is the first run if there is no best run.
-    """
+    """Return the run with the best average of a measure; the first run if no run is best."""
     best = best_run([run.result for run in runs], name)
     return next((run for run in runs if run.result is best), runs[0])
 

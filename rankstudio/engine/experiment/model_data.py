@@ -88,9 +88,9 @@ def parts_to_try(dataset: FoldedDataset, fold: object) -> list[RankingDataset]:
 def _folds_and_part(
     dataset: FoldedDataset, number: object
 ) -> tuple[Sequence[Fold], str]:
-    """Return the fold with a number, and the name of its part to score.
+    """Return the fold with a number, or all folds if none has it, and the part to score.
 
-    If no fold has the number, all folds are returned.
+    The part is a name, such as "test".
     """
     folds = [fold for fold in dataset.folds if fold.number == number] or dataset.folds
     return folds, next(name for name in _PART_TITLES if name in folds[0].parts)
@@ -99,9 +99,8 @@ def _folds_and_part(
 def _open_data_of_plan(model: Model) -> FoldedDataset:
     """Open the data that the plan in a model's file names, divided into its folds.
 
-    Nothing is scaled: the model scales the values itself.
-
-    PlanError is raised if the file has no plan, or the data are missing.
+    Nothing is scaled: the model scales the values itself. PlanError is raised
+    if the file has no plan, or the data are missing.
     """
     if not model.plan:
         raise PlanError(

@@ -194,12 +194,12 @@ def _learn_model(
     *,
     ascending: bool,
 ) -> Waiting[Step]:
-    """Yield progress, and return the model of the chosen length, trained on all queries.
+    """Yield progress, and return a model of the chosen length, trained on all queries.
 
     The length is a number of features or rounds, None for the last iteration.
-
-    An ascending path is followed no farther than this length. If it has no such
-    model, the largest model below it is returned, or the smallest of all.
+    If the path has no model of this length, the largest model below it is
+    returned, or the smallest of all. An ascending path, whose steps become
+    longer, is followed no farther than the length.
     """
     fold = Fold(1, data)
     # With these two settings no measure is computed: the choice is made already.
@@ -290,10 +290,7 @@ def _path_progress(plan: Plan, step: Step, max_length: int) -> WorkProgress:
 def _model_origin(
     plan: Plan, choice: ProtocolChoice, data: RankingDataset
 ) -> dict[str, Any]:
-    """Return the origin of a final model for its file.
-
-    It has the queries, the choice, and a note on the quality.
-    """
+    """Return the origin of a final model for its file: queries, choice, and a note on quality."""
     # A chosen length is a number of features or rounds; other steps have none.
     names = {StepKind.FEATURES: "n_features", StepKind.ROUNDS: "n_rounds"}
     length = {} if choice.length is None else {names[plan.step_kind]: choice.length}

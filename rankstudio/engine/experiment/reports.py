@@ -143,10 +143,9 @@ def metrics_table(result: RunResult) -> tuple[list[str], list[Row]]:
     """Return the header and the rows of metrics.csv.
 
     There is a row for each fold and part, and one for the average. Parts are
-    validation, test, and left-out queries or pairs of documents.
-
-    A row has the fold, the part, the chosen values of the plan's parameters,
-    the number of features, and the measures.
+    validation, test, and left-out queries or pairs of documents. The columns
+    are the fold, the part, the chosen values of the plan's parameters, the
+    number of features, and the measures.
     """
     # Rows of a fold: one for each part that has values.
     names = list(result.plan.evaluated)
@@ -405,9 +404,9 @@ def portable_model(
 
 
 def _model_source(plan: Plan, fold: str | int) -> dict[str, Any]:
-    """Return the fold on which a model was learned.
+    """Return the fold on which a model was learned, or the files of a model of the user.
 
-    For a given model, return the files that it was read from.
+    The key is "fold" or "given".
     """
     return (
         {"given": plan_as_dict(plan)["scores"]}

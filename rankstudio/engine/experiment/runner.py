@@ -181,12 +181,10 @@ def estimate(
     dataset: FoldedDataset | RankingDataset,
     executor: Executor | None = None,
 ) -> MemoryEstimate:
-    """Return the memory requirements of a plan on data, before any work.
+    """Return the memory that a plan needs on data, and how it would run, before any work.
 
-    They also say how the plan will be executed.
-
-    Parameters and errors as in :func:`run`, except that nothing is rejected for
-    lack of memory.
+    Parameters and errors are those of :func:`run`, except that nothing is
+    rejected for lack of memory.
     """
     _, folds, _ = _checked_work(plan, dataset)
     return memory_estimate(plan, folds, workers_here(executor))
@@ -335,7 +333,10 @@ def _scheduler(
     finished_work: Finished,
     keep: Keeper,
 ) -> UnitScheduler:
-    """Return a scheduler of the missing units, with the data of their folds."""
+    """Return a scheduler of the units that earlier work has not finished, with their folds' data.
+
+    `keep` converts each path to the form in which it stays until the run ends.
+    """
     missing_units = [unit for unit in units if not finished_work.has(unit)]
     numbers = {unit.fold for unit in missing_units}
     needed_folds = [fold for fold in folds if fold.number in numbers]
@@ -345,9 +346,9 @@ def _scheduler(
 def _training_data(
     fold: Fold, grouped: dict[int, TrainingData] | None, workers: ShardExecutor
 ) -> TrainingData:
-    """Return the training part of a fold.
+    """Return the training part of a fold in the form that methods take.
 
-    It is the cached one, unless its shards are on other workers.
+    It is that in `grouped`, the cache, unless its shards are on other workers.
     """
     # Folds that are views of one dataset are not cached, because each entry
     # would be a copy.
@@ -555,6 +556,7 @@ def _check_left_out_criterion(plan: Plan, fold: Fold, dataset: FoldedDataset) ->
     query there are none, and the error is that of left-out documents or pairs.
     """
     ranker = plan.ranker_entry or plan.entry
+    # Other criteria, and this one with several queries, are always defined.
     if ranker.criterion != LEAVE_QUERY_OUT or fold.train.n_queries > 1:
         return
     if not plan.one_ranking:

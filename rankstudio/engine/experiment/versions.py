@@ -39,9 +39,9 @@ def versions(entries: Iterable[CodeSource] = ()) -> dict[str, str]:
 
 @cache
 def _read_versions() -> dict[str, str]:
-    """Return the installed versions.
+    """Return the installed versions by name.
 
-    They are read once, because they take long to read and cannot change.
+    They are cached, because they take long to read and cannot change.
     """
     package_versions = {"rankstudio": __version__, "python": platform.python_version()}
     for name in _PACKAGES:

@@ -110,10 +110,11 @@ class DatasetFiles:
         """The search engine's feature set, reduced to the kept features.
 
         A feature set has the definitions of the features in the engine. It is
-        None if features are not renumbered, or the data have no feature set with
-        all of them.
+        None if features are not renumbered, or the data have no feature set
+        with all of them.
         """
         feature_set = self.dataset.extension(FeatureSet)
+        # `kept` has the ids of the features to write; None for all.
         kept_ids = (
             self.dataset.feature_ids.tolist() if self.kept is None else list(self.kept)
         )
@@ -123,13 +124,15 @@ class DatasetFiles:
             or not set(kept_ids) <= set(feature_set.ids)
         ):
             return None
+        # The names of the kept features in the set, by their ids in the data.
         return feature_set.reduced(feature_set.ids[i] for i in kept_ids)
 
     def _set_path(self, feature_set: FeatureSet) -> Path:
         """Return the output path of a search engine's feature set.
 
-        It is beside the table of features.
+        It is beside the table of features, the list of ids and names.
         """
+        # Vespa reads a file of its own format, the other engines read JSON.
         name = (
             f"features{feature_set.suffix}"
             if feature_set.engine == "vespa"
@@ -162,7 +165,8 @@ class DatasetFiles:
     def save(self, *, comments: bool = True) -> Iterator[WrittenPart]:
         """Write the parts one after the other; yield each with its files.
 
-        A file is written completely or not at all.
+        A file is written completely or not at all. With `comments`, the
+        comments of the documents are written, if the format has them.
 
         Raises
         ------
@@ -170,9 +174,12 @@ class DatasetFiles:
             If the format cannot store the data, a file cannot be written, or a
             library is missing.
         """
-        # Files on the features are written with the first part only.
+        # The table of features is written only if features get new ids. It, and
+        # the feature set of a search engine, are written with the first part
+        # only.
         feature_files: tuple[Path, ...] = (self.feature_table,) if self.renumber else ()
         for path, part in self.parts.items():
+            # The part with the kept features only.
             data = self.written_data(part)
             make_folder(path.parent)
             if feature_files:  # all parts have the same features

@@ -192,7 +192,8 @@ def other_names(model: Model, data: RankingDataset) -> tuple[str, ...]:
         )
     )
     for feature in model.features:
-        # Names that only number the features are no contradiction.
+        # Names by default only number the features, and are no contradiction. A
+        # feature that the data do not have is compared with itself.
         name, default = names_by_id.get(feature.id, (feature.name, ""))
         if name != feature.name and default not in (name, feature.name):
             return (
@@ -357,6 +358,12 @@ def find_models(location: Path, dataset: FoldedDataset) -> GivenFiles[Model]:
     dataset : FoldedDataset
         Data with the features of the models.
 
+    Returns
+    -------
+    GivenFiles
+        The model of each fold by its number, the checksum of each file, and the
+        numbers of the folds without a model.
+
     Raises
     ------
     DataError
@@ -465,6 +472,7 @@ def _check_features(model: Model, path: Path, dataset: FoldedDataset) -> None:
     # In a table, also one that a protocol divides, the id of a feature is the
     # number of its column.
     table_path = train.source.path if train.source else dataset.path
+    # Only tables have a source of the labels, `read_as.label`.
     if dataset.origin.read_as.label and table_path is not None:
         try:
             check_columns(model, train, table_path)

@@ -396,6 +396,7 @@ def _parsed_model(values: Any) -> Model:
     # The preprocessing must be known, because scores depend on it.
     parameters = _checked_field(values, "parameters", dict)
     origin = _checked_field(values, "origin", dict)
+    # A file without one of these fields has the first choice.
     for name, choices in (("normalize", NORMALIZE), ("missing", MISSING)):
         if origin.get(name, choices[0]) not in choices:
             raise ValueError(
@@ -441,9 +442,7 @@ def _check_unmodified(values: Mapping[str, Any]) -> None:
 
 
 def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
-    """Validate and return the definition of a nonlinear model.
-
-    It is the `beyond` of a :class:`Model`.
+    """Validate and return the definition of a nonlinear model, the `beyond` of a :class:`Model`.
 
     Parameters
     ----------
@@ -734,7 +733,8 @@ class StoredStep(Step):
         DataError
             If LightGBM crashes on its trees in a separate process.
         """
-        # Only `beyond`, the definition of the model, has a part in the scores.
+        # Only `beyond`, the definition of the model, has a part in the scores;
+        # `source` is for messages.
         model = Model(
             features=(),
             method="",
@@ -759,6 +759,7 @@ class StoredStep(Step):
 
     def _definition(self) -> Mapping[str, Any]:
         """Return the definition of the model; StoreError if it was not stored."""
+        # `whole` says whether the definition was stored.
         if not self.whole:
             raise StoreError(
                 f"Step {self.number}: the study stores only the best model of a nonlinear path; this model "

@@ -182,6 +182,8 @@ def plugin_scores(
         origin = Origin(
             OriginKind.PACKAGE, beyond["package"], beyond["version"], present=False
         )
+        # `lacking` is the end of a sentence, which says how to install the
+        # package.
         text = tr("{file}the model {reason}")
         raise DataError(text.format(file=prefix, reason=origin.lacking))
 

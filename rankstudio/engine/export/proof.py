@@ -127,12 +127,12 @@ def ranking_proof(
         Documents, filled as the model requires but not scaled. Large parts are
         processed a few queries at a time.
     """
-    # `single` names the program, if it computes in single precision or prints
-    # few digits; otherwise it is "".
+    # `form.single` names the program, if it computes in single precision or
+    # prints few digits; otherwise it is "".
     has_single_precision = form.single != ""
 
-    # Numbers of queries: all, with the same ranking in double precision, and in
-    # single precision.
+    # Numbers of queries: all, those with the same ranking in double precision,
+    # and those with the same ranking in single precision.
     counts = np.zeros(3, dtype=np.int64)
     for part in _in_shards(parts):
         # The values of all inputs are needed at once, 8 bytes each.
@@ -150,6 +150,7 @@ def ranking_proof(
                     files, function, Documents(inputs, part.query_ptr)
                 )
                 single_scores = double_scores
+                # Documents are in double precision by default.
                 if has_single_precision:
                     single_scores = form.read(
                         files, function, Documents(inputs, part.query_ptr, np.float32)
@@ -226,9 +227,9 @@ def fitted_function(
 def _value_ranges(
     function: ScoreFunction, parts: Sequence[RankingDataset]
 ) -> ValueRanges:
-    """Return the least, the greatest and the mean value of each of the k inputs.
+    """Return the least, the greatest and the mean value of each of the k inputs of a model.
 
-    They are those of all documents of the parts.
+    The values are those of all documents of the parts.
     """
     k = len(function.inputs)
     n = 0
@@ -312,9 +313,7 @@ def _ranks_in_queries(scores: Floats, query_ptr: Ints) -> Ints:
 
 
 def _input_columns(function: ScoreFunction, part: RankingDataset) -> Floats:
-    """Return the values of a function's k inputs, shape (m, k).
-
-    There are m documents in the part.
+    """Return the values of a function's k inputs, shape (m, k), in the m documents of a part.
 
     A feature that sparse data leave out is 0.
     """
@@ -330,7 +329,8 @@ def _input_columns(function: ScoreFunction, part: RankingDataset) -> Floats:
 def _scaled(part: RankingDataset) -> RankingDataset:
     """Return a part whose features are scaled to [0, 1] within each query."""
     X = part.X if isinstance(part.X, SparseRows) else np.array(part.X)
-    # `treated` can also fill missing values and add columns: here it does neither.
+    # `treated` scales values, but can also fill missing ones and add columns:
+    # here it does neither.
     scaled = treated(
         X, part.query_ptr, part.missing, fill_policy="", n_features=0, normalize=True
     )

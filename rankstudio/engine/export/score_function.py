@@ -62,10 +62,7 @@ class ModelInput:
 
     @property
     def exported_name(self) -> str:
-        """Name in the other program.
-
-        It is the name of its feature set, or its identifier.
-        """
+        """Name in the other program: that in the feature set, otherwise the identifier."""
         return self.name_in_set or self.identifier
 
 
@@ -234,9 +231,10 @@ def shifted(
 
 
 def centred(function: ScoreFunction, ranges: ValueRanges) -> ScoreFunction:
-    """Return a function with centred values.
+    """Return a function whose inputs are shifted by their means, so that they are around 0.
 
-    Similar scores then differ in more digits.
+    Similar scores then differ in more digits. `ranges` has the mean of each
+    input.
     """
     return shifted(function, [-float(np.float32(mean)) for mean in ranges.mean])
 
@@ -349,6 +347,7 @@ def _trees_of(
     sum_numbers, trees, _ = _trees_of(beyond["model"]["kind"], beyond["model"])
     columns = beyond["columns"]
     rows = [beyond["sums"][number - 1] for number in sum_numbers]
+    # A feature is needed if one of the sums has a weight for it.
     ids = sorted(i for i, *weights in zip(columns, *rows, strict=True) if any(weights))
     # Input of each column; -1 for a column that no sum uses, whose weights are 0.
     positions = [ids.index(i) if i in ids else -1 for i in columns]

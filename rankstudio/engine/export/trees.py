@@ -120,8 +120,9 @@ class ScoreTree:
             "right_child": right,
             "leaf_value": list(map(repr, self.leaves)),
         }
-        # A split has the documents of both children. Children have higher numbers
-        # than their parent, so they are counted first.
+        # The counts of documents, if there are any. A split has the documents
+        # of both children. Children have higher numbers than their parent, so
+        # they are counted first.
         if len(counts):
             split_counts = [0] * len(columns)
             for node in reversed(range(len(columns))):
@@ -154,9 +155,9 @@ class Trees:
 
 
 def checked_trees(text: str, n_columns: int) -> Trees:
-    """Validate the text of a LightGBM model, and return its trees.
+    """Validate the text of a LightGBM model, and return its trees in a new text.
 
-    They are in a new text, whose columns are only those that the trees use.
+    The columns of the new text are only those that the trees use.
 
     Parameters
     ----------
@@ -416,7 +417,7 @@ def _numbers(
 
 
 def _invalid_trees_error(location: str, excerpt: str, expected: str) -> DataError:
-    """Make the error for invalid trees: where, what was there, and what was expected."""
+    """Make the error for invalid trees: the location, what was there, and what was expected."""
     return DataError(
         f"The model's trees cannot be used: in {location} found {_printable_start(excerpt)}, "
         f"expected {_printable_start(expected)}."
@@ -488,6 +489,7 @@ def _tried_booster(
     # The text names what needs LightGBM, if it is missing.
     lightgbm = lightgbm_library(tr("A tree model"))
     documents = np.column_stack([X, np.zeros(X.shape[0])])
+    # The last argument is the path of the library of LightGBM.
     if failure := _failure_in_trial(
         trees.text, documents.shape[1], kind, lightgbm.basic._LIB._name
     ):

@@ -101,16 +101,18 @@ def module_scores(
 
     # The functions of the module: `score` takes a document, as a dict of values
     # by feature id, and `scores` takes a query, a list of documents.
-    names = runpy.run_path(module)
+    functions = runpy.run_path(module)
     k = len(ids)
     rows = [dict(zip(ids, values[row * k : (row + 1) * k])) for row in range(ends[-1])]  # noqa: B905
     if not scaled:
-        return [names["score"](row) for row in rows]
-    return [score for a, b in pairwise(ends) for score in names["scores"](rows[a:b])]
+        return [functions["score"](row) for row in rows]
+    return [
+        score for a, b in pairwise(ends) for score in functions["scores"](rows[a:b])
+    ]
 
 
 def limit(seconds: int, n_bytes: int) -> None:
-    """Limit the processor time and the memory of this process.
+    """Limit this process to `seconds` of processor time and `n_bytes` of memory.
 
     Nothing is limited where the system does not support this.
     """

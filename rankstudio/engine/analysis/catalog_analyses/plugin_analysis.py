@@ -71,8 +71,8 @@ def analysis_steps(
         # a tuple of one distinguishes the final answer from the results so far
         yield (answer,)
 
-    # Code of other packages runs where it can be stopped: `yielded` yields what
-    # it yields.
+    # `is_own` says that the analysis is one of RankStudio. Code of other
+    # packages runs where it can be stopped: `yielded` yields what it yields.
     steps = (
         _stoppable(results()) if entry.is_own else yielded(results, check=stop_if_asked)
     )

@@ -109,8 +109,9 @@ class ComparisonKey:
 def comparison_key(run: RunResult) -> ComparisonKey:
     """Return the properties of a run that must be equal in two runs to compare them.
 
-    They are its data, label, convention of the measures, folds, and the part on
-    which it is measured.
+    They are its data, label, convention of the measures, folds, the part on
+    which it is measured, and whether a user chose its features by queries of
+    this part.
     """
     plan = run.plan
     return ComparisonKey(
@@ -128,19 +129,19 @@ def comparison_key(run: RunResult) -> ComparisonKey:
 
 
 def _is_hand_chosen(plan: Plan, folds: Iterable[int], part: Part) -> bool:
-    """Return whether features were chosen by hand.
+    """Return whether features were chosen by hand by a model that saw measured queries.
 
-    This counts only if the model they are from had seen measured queries.
-
-    The plan records the fold of this model. The model certainly had not seen the
-    test queries of this fold, so a run on the fold alone, measured on the test
-    part, counts as not chosen by hand.
+    The plan records the fold of this model. The model certainly had not seen
+    the test queries of this fold, so a run on the fold alone, measured on the
+    test part, counts as not chosen by hand.
 
     `folds` and `part` are those on which the run is measured.
     """
     hand_choices = plan.extension(HandChoices)
     if hand_choices is None:
         return False
+    # `fold_origin` says how the folds were made, such as "5-fold, seed 0": only
+    # folds of the same origin are equal.
     fold_choices = tuple(HandChoice(plan.fold_origin, fold) for fold in folds)
     is_run_on_same_fold = (
         len(fold_choices) == 1 and hand_choices.choices == fold_choices
@@ -156,7 +157,7 @@ def label_of(plan: Plan) -> str:
 def comparable(run: RunResult, other: RunResult) -> Comparability:
     """Return whether two runs may be ranked, tested, drawn or described together.
 
-    The reason is included if not.
+    The result has the reason if they may not.
 
     Parameters
     ----------
@@ -168,7 +169,9 @@ def comparable(run: RunResult, other: RunResult) -> Comparability:
     -----
     The relation is symmetric and transitive. It is reflexive for complete runs with estimates.
     """
-    # Differences of the key.
+    # Properties that must be equal: the first one that differs is the reason.
+    # `_KEY_ATTRIBUTES` has each kind of difference, and its attribute in the
+    # keys.
     key = comparison_key(run)
     other_key = comparison_key(other)
     for difference, attribute in _KEY_ATTRIBUTES:
@@ -177,7 +180,7 @@ def comparable(run: RunResult, other: RunResult) -> Comparability:
                 difference, _difference_text(difference, key, other_key)
             )
 
-    # Equal keys, but values that must not be ranked.
+    # Equal keys, also of the part, but values that must not be ranked.
     if not run.complete or not other.complete:
         return Comparability(Difference.UNFINISHED, tr("not finished"))
     if not run.part.is_estimate:
@@ -206,6 +209,8 @@ def why_unranked(run: RunResult) -> str:
     """
     match run.part:
         case Part.CHOSEN_ON:
+            # `unfitted` says why there are no values of models that were chosen
+            # without the measured query.
             reason = run.unfitted.sentence if run.unfitted else ""
             text = tr(
                 "measured only on the validation part that chose the model: {reason}"
@@ -241,9 +246,7 @@ it, too.
 def _difference_text(
     difference: Difference, key: ComparisonKey, other: ComparisonKey
 ) -> str:
-    """Return how the keys of two runs differ, as part of a sentence.
-
-    For example "on MQ2007, not on MQ2008".
+    """Return how the keys of two runs differ, as part of a sentence: "on MQ2007, not on MQ2008".
 
     A key has the properties that comparable runs share, and `difference` says
     which of them differs.
@@ -273,6 +276,7 @@ def _difference_text(
             return text.format(one=key.protocol, other=other.protocol)
         case Difference.FOLDS:
             return _folds_difference_text(key.folds, other.folds)
+        # The remaining difference is that of the measured part.
         case _:
             return tr("{one}, not {other}").format(
                 one=key.part.label, other=other.part.label
@@ -280,10 +284,7 @@ def _difference_text(
 
 
 def _folds_difference_text(folds: Sequence[int], other_folds: Sequence[int]) -> str:
-    """Return how folds differ, as part of a sentence.
-
-    For example "on fold 5 only, not on all 5 folds".
-    """
+    """Return how folds differ, as part of a sentence: "on fold 5 only, not on all 5 folds"."""
     if set(folds) < set(other_folds):
         text = tr("on {one} only, not on all {n} folds")
         return text.format(one=listed_folds(folds), n=len(other_folds))
@@ -309,6 +310,7 @@ def _origin_of_folds(plan: Plan) -> str:
     protocol = str(replace(parse_protocol(plan.protocol), train=100))
     if protocol == GIVEN:
         return tr("as in the files")
+    # Nothing is drawn at random, so the seed has no effect.
     if protocol == LEAVE_QUERY_OUT:
         return protocol
     return tr("{protocol}, seed {seed}").format(protocol=protocol, seed=plan.seed)
@@ -373,9 +375,7 @@ are not cross-fitted.
 def comparable_groups(
     runs: Mapping[Name, RunResult],
 ) -> tuple[ComparableGroup[Name], ...]:
-    """Divide runs into groups of comparable runs.
-
-    Runs of different groups are not comparable.
+    """Divide runs into groups, so that runs are comparable if they are in the same group.
 
     Groups follow each other by dataset, in order of first occurrence. On a
     dataset, groups with estimates come first, then groups with more queries.
@@ -383,6 +383,7 @@ def comparable_groups(
     groups without ranking.
     """
     # Runs of the same kind are comparable with each other.
+    # A kind is a tuple of the properties that the runs of a group share.
     members: dict[_Kind, dict[Name, RunResult]] = {}
     for name, run in runs.items():
         # Runs without estimates are grouped by the reason for it.
@@ -428,7 +429,7 @@ def comparable_groups(
 
 
 def _folds_text(numbers: Sequence[int], is_part_of_folds: bool) -> str:
-    """Return folds as text: "5 folds", "fold 5 only"."""
+    """Return folds as text: "5 folds", or "fold 5 only" if the data have other folds, too."""
     if is_part_of_folds and numbers:
         return tr("{folds} only").format(folds=listed_folds(numbers))
     return trn("{n} fold", "{n} folds", len(numbers)).format(n=len(numbers))

@@ -34,9 +34,7 @@ _NOT_COMPARED = ("data", "folds", "measures")
 
 
 def first_equals(runs: Sequence[RunResult]) -> list[int]:
-    """Return for each run the position of the first run that it repeats.
-
-    If it repeats none, this is its own position.
+    """Return for each run the position of the first run that it repeats, or its own position.
 
     A run repeats another run of the same plan on data of the same name if the
     features and measures of their models are identical, bit for bit; the
@@ -80,7 +78,7 @@ def _compared_fields(plan: Plan) -> list[Any]:
 
 
 def _have_same_model(fold: FoldResult, other: FoldResult) -> bool:
-    """Return whether two folds selected the same features, weights and measures.
+    """Return whether the models of two folds have the same features, weights and measures.
 
     Only measures that both have are compared.
     """
@@ -153,9 +151,7 @@ def family(comparisons: Sequence[PairedComparison]) -> list[CorrectedTest]:
 def distinct_family(
     comparisons: Sequence[PairedComparison], pairs: Sequence[tuple[int, int]]
 ) -> list[CorrectedTest]:
-    """Apply Holm's correction to comparisons as one family.
-
-    Equal pairs of runs count once.
+    """Apply Holm's correction to comparisons as one family, in which equal pairs of runs count once.
 
     Parameters
     ----------
@@ -292,9 +288,7 @@ class PinEffect:
 
 
 def why_unpaired(run: RunResult, reference: RunResult, name: str) -> str:
-    """Return the reason why two runs cannot be compared by a measure.
-
-    For example "on MQ2007, not on MQ2008".
+    """Return why two runs cannot be compared by a measure: "on MQ2007, not on MQ2008".
 
     Parameters
     ----------
@@ -393,9 +387,10 @@ def compared_runs(
             key=key,
             method=run.plan.title,
             role="compared" if test else "waiting",
+            # Settings that differ from the reference.
             differs=_difference_text(run, against),
             mean=run.average[name],
-            found=test,
+            found=test,  # of the difference to the reference
             p_holm=p_holm,
             p_t_holm=p_t_holm,
             p_wilcoxon_holm=p_wilcoxon_holm,
@@ -585,12 +580,10 @@ def _compared_with_reference(
 def pin_effects(
     runs: Sequence[RunResult], name: str, seed: int = 0
 ) -> tuple[PinEffect, ...]:
-    """Compare every run with pinned or banned features with another run.
+    """Compare every run with pinned or banned features with a partner.
 
-    The other run differs in these features only.
-
-    This is the same run without pins; if there is none, the first earlier run
-    with other pins.
+    The partner is a run that differs in these features only: the same run
+    without pins, or else the first earlier run with other pins.
 
     Parameters
     ----------
@@ -651,19 +644,18 @@ def _family_tests(
 
 
 def comparing_measure(plan: Plan, name: str = "") -> str:
-    """Return the measure for comparing runs.
+    """Return the measure for comparing runs, by the plan of the first run.
 
-    It is the requested measure if the run has it, otherwise its criterion.
-
-    If the run was chosen by the method's own criterion, its first reported
-    measure takes the place of this.
+    It is the measure `name` if the run has it, otherwise the measure that
+    selects its model. If the method's own criterion selects, it is the first
+    reported measure.
     """
     measure_name = name if name in plan.evaluated else plan.chosen_by
     return measure_name if measure_name != CRITERION else plan.measures[0]
 
 
 def check_reference(runs: Mapping[int, RunResult], against: int | str | None) -> None:
-    """Raise a PlanError for a reference run that does not exist."""
+    """Raise a PlanError if no run has the number or the method that `against` names."""
     if isinstance(against, int) and against not in runs:
         raise PlanError(
             f"against: expected a run number from 1 to {len(runs)}, got {against}."
@@ -727,9 +719,10 @@ def is_named(plan: Plan, name: str) -> bool:
 
 
 def _difference_text(run: RunResult, reference: RunResult) -> str:
-    """Describe the differences of two plans.
+    """Return the differences of a run's plan from that of a reference run.
 
-    If only pins differ, describe the effect of the pins.
+    If only pinned or banned features differ, the text says that it is the
+    effect of these.
     """
     names = dict(zip(run.feature_ids.tolist(), run.feature_names, strict=True))
     text = " · ".join(differences(run.plan, reference.plan, names))

@@ -88,6 +88,7 @@ class CandidateGroups:
         two groups is the one of their most similar features. It stands in the
         row and column of the first feature of each group.
         """
+        # Without groups, each column is a candidate of its own.
         if self.columns.trivial:
             return features
         merged = features.copy()
@@ -117,6 +118,7 @@ class CandidateGroups:
                 candidates,
                 np.nan,
             )
+        # Each selected column becomes the representative of its group, once.
         selected = dict.fromkeys(
             self.representative_columns[list(step.selected)].tolist()
         )
@@ -201,8 +203,8 @@ class CandidateMap:
             path, then the features with the largest shares. Features that are
             candidates at none of the steps are left out.
         """
-        # `places` has the position on the path of each step of the map. A
-        # growing path shows successive steps up to the wanted one.
+        # `places` has the position on the path of each step of the map.
+        # A growing path shows successive steps up to the wanted one.
         n = len(self.places)
         count = max(1, min(n, most_steps))
         nearest = (
@@ -299,13 +301,14 @@ def shares(score: CandidateScore, values: Floats) -> Floats:
         return np.full(values.size, np.nan)
     low = float(values[is_candidate].min())
     high = float(values[is_candidate].max())
-    # The smallest score is the best one.
+    # `least` says that the smallest score is the best one.
     if score.least:
         ratio = np.divide(
             low, values, out=np.ones(values.size), where=is_candidate & (values > low)
         )
         return np.where(is_candidate, ratio, np.nan)
-    # A worthless feature has the score 0, so that scores can be divided.
+    # `from_zero` says that a worthless feature has the score 0, so that scores
+    # can be divided.
     if high > 0 and score.from_zero:
         return np.clip(values / high, 0.0, 1.0)
     return (
@@ -351,7 +354,8 @@ def candidate_map(
     if not is_candidate.any():
         return None
 
-    # Rows of the map: selected features in the order of the path, then the others.
+    # Rows of the map: selected features in the order of the path, then the
+    # others. `gains` are scores with the sign by which larger is better.
     order = arrival_order(path, score)
     other_columns = np.setdiff1d(rows, order)
     if other_columns.size > _MAX_ROWS:  # keep those with the best scores
@@ -388,11 +392,9 @@ def candidate_map(
 
 
 def _ranks_of_gains(gains: Floats) -> Floats:
-    """Return the rank of each gain: 1 for the greatest gain.
+    """Return the rank of each gain: 1 for the greatest gain, NaN for gains that are not finite.
 
     Equal gains share the better rank.
-
-    NaN for gains that are not finite.
     """
     ascending = np.sort(gains[np.isfinite(gains)])
     ranks = 1.0 + ascending.size - np.searchsorted(ascending, gains, side="right")
@@ -406,6 +408,7 @@ def arrival_order(path: PathResult, score: CandidateScore) -> list[int]:
     """
     if path.step_kind is not StepKind.FEATURES:
         last = path.steps[-1]
+        # Scores with the sign by which larger is better.
         gains = score.gains(score.of(last))
         return sorted(last.selected, key=lambda feature: -gains[feature])
     return list(
@@ -439,6 +442,7 @@ def margins(path: PathResult, score: CandidateScore) -> dict[int, Margin]:
         return by_feature
     # A growing path: the step that first selects the feature counts.
     for index, step in enumerate(path.steps):
+        # The features that this step adds to those of the step before.
         for feature in taken_at(path, index):
             by_feature.setdefault(
                 feature, step_margin(score, step, feature, path.divisor)
@@ -451,7 +455,7 @@ def step_margin(
 ) -> Margin:
     """Return the margin of a feature over its best rival at a step.
 
-    It is the difference of their scores, as a share of the larger one.
+    The margin is the difference of their scores, as a share of the larger one.
 
     Parameters
     ----------
@@ -479,12 +483,11 @@ def step_margin(
 
 
 def is_share_meaningless(score: CandidateScore, margin: Margin) -> bool:
-    """Return whether the share of a margin is meaningless.
+    """Return whether the share of a margin means nothing, as one candidate has no reduction.
 
-    This is so if a candidate did not reduce the criterion.
-
-    The lead over a candidate without any reduction is always 100 %, and a lead
-    between candidates that raise the criterion has no meaning.
+    The candidate did not reduce the criterion. The lead over a candidate
+    without any reduction is always 100 %, and a lead between candidates that
+    raise the criterion has no meaning.
     """
     return (
         score.source is ScoreSource.CRITERION
@@ -540,7 +543,7 @@ def _shown_steps(path: PathResult, max_steps: int) -> list[int]:
 
 
 def taken_at(path: PathResult, position: int) -> list[int]:
-    """Return the features that a step of a growing path adds, in order."""
+    """Return the features that the step at a position of a growing path adds, in order."""
     before = path.steps[position - 1].selected if position else ()
     return [
         feature for feature in path.steps[position].selected if feature not in before
@@ -550,9 +553,11 @@ def taken_at(path: PathResult, position: int) -> list[int]:
 def _chosen_columns(
     path: PathResult, score: CandidateScore, places: Sequence[int], scores: Floats
 ) -> list[list[int]]:
-    """Return the columns that each step selects.
+    """Return the columns that each step selects; for an iteration or round the best column.
 
-    For an iteration or round, it is the column with the largest score.
+    `places` are the positions on the path of C steps, and `scores`, shape (C,
+    n), has their scores. The best column has the largest score, with the sign
+    by which larger is better.
     """
     if path.step_kind is StepKind.FEATURES:
         return [taken_at(path, index) for index in places]

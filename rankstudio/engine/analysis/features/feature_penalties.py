@@ -24,9 +24,9 @@ def feature_penalties(
     columns: Sequence[int],
     selected: Sequence[int],
 ) -> FeaturePenalties:
-    """Return the importance of some features and their similarity to others.
+    """Return the importance and the similarities by which a method weighs some features.
 
-    They are those by which the method weighs features.
+    The similarities are those to other features, such as selected ones.
 
     Parameters
     ----------

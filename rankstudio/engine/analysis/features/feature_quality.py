@@ -184,6 +184,8 @@ def feature_quality(
     the summary use all documents.
     """
     # Documents of some queries if the data are large, otherwise of all.
+    # `grading` has what measures need besides labels, such as the largest
+    # label.
     X, y, ptr, grading = _sampled_queries(parts)
     # Histograms of the values of each feature.
     histograms = _histograms(X, y)
@@ -279,6 +281,7 @@ def _sampled_queries(
         np.diff(part.query_ptr)[mask] for part, mask in zip(parts, masks, strict=True)
     ]
     ptr = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
+    # What measures need besides labels, for the same documents.
     gradings = [
         part.grading.taken(chosen) for part, chosen in zip(parts, rows, strict=True)
     ]
@@ -313,10 +316,7 @@ def _histograms(X: Floats, y: Floats) -> Iterator[ValueHistogram]:
 
 
 def _histogram_range(values: Floats) -> tuple[float, float]:
-    """Return the range of the values without the tails.
-
-    If that range is a single point, it is the range of all values.
-    """
+    """Return the range of the values without the tails, or of all if that is a single point."""
     low, high = (
         float(q) for q in np.quantile(values, _RANGE_QUANTILES, method="nearest")
     )
@@ -326,12 +326,10 @@ def _histogram_range(values: Floats) -> tuple[float, float]:
 def _measure_features_alone(
     evaluator: Evaluator, X: Floats
 ) -> tuple[dict[str, Floats], Bools]:
-    """Return each feature's measures in its better direction.
+    """Return each feature's measures in its better direction, and which features rank small values first.
 
-    Also return whether this direction ranks small values first.
-
-    The measures have shape (n,) by name, and so has the second array. X has
-    shape (m, n).
+    X has shape (m, n). The measures have shape (n,) by name, and so has the
+    second result.
     """
     down, up = finish(measuring_columns(evaluator, X, BOTH_WAYS))
     # The first measure decides the better direction.
@@ -356,6 +354,7 @@ def _features_that_leak(
         worst, best = measures_of_labels[name].tolist()
         # If the worst ranking is nearly as good, a perfect value says nothing.
         is_informative = best - worst > 0.05
+        # `PERFECT` is a share of the way from the worst to the best value.
         is_almost_perfect &= is_informative & (
             values - worst >= PERFECT * (best - worst)
         )

@@ -132,6 +132,8 @@ def fsmrank_bounds(
     complexity += (1.0 + lambda1 / 2.0) * C**2 * np.sqrt(2.0 * np.log(4.0 * n) / p)
     greatest_change = (1.0 + C) ** 2 + lambda1 / 2.0 * C**2 - 1.0
     tail = greatest_change * np.sqrt(-np.log(1.0 - confidence) / (2.0 * p))
+    # `criterion` of the last iteration is the objective, and `number` is the
+    # number T of iterations.
     return FSMRankBounds(
         objective=step.criterion,
         above_minimum=float(2.0 * lipschitz * (size @ size) / (step.number + 1) ** 2),
@@ -148,11 +150,10 @@ def bounds_of(
     data: TrainingData,
     train: RankingDataset,
 ) -> FSMRankBounds | None:
-    """Return the bounds of a run's model.
+    """Return the bounds of a run's model, by the theorems of the paper of FSMRank.
 
-    The result is None for other methods, or if the bounds do not hold.
-
-    They bound the objective that FSMRank minimises, by the theorems of its paper.
+    They bound the objective that FSMRank minimises. The result is None for
+    other methods, or if the bounds do not hold.
 
     Parameters
     ----------

@@ -137,9 +137,7 @@ def stability_table(
 def selection_stability(
     folds: Sequence[FoldResult], feature_ids: Ints, names: Sequence[str]
 ) -> SelectionStability:
-    """Return how similar the selected features of the folds are.
-
-    The result also has the folds of each feature.
+    """Return how similar the selected features of the folds are, with the folds of each feature.
 
     Parameters
     ----------

@@ -16,7 +16,10 @@ from rankstudio.engine.methods.shards.training_data import TrainingData
 
 
 def enough_queries(count: int, least: int, what: str) -> None:
-    """Raise DatasetError if there are fewer queries than an analysis needs."""
+    """Raise DatasetError if `count` is less than `least`, the queries that an analysis needs.
+
+    `what` names the analysis in the message.
+    """
     if count < least:
         raise DatasetError(
             f"{what}: expected documents of at least {least} queries, found {count}."
@@ -65,12 +68,11 @@ def columns_of(
 def exact_exchange(
     estimator: LinearRanker, data: TrainingData, what: str
 ) -> ExactExchange:
-    """Return the λ and the loss of a method with exact left-out errors.
+    """Return the λ and the loss by which a method can compare sets of features.
 
-    Sets of features are compared by these errors.
-
-    Such an error leaves out each query, and is computed without training anew.
-    An error is raised if there is only one query, or the method has no such
+    Sets are compared by exact left-out errors: the error in each query of a
+    model trained without this query, computed without training anew. An error
+    is raised if there is only one query, or the method cannot compute these
     errors; `what` names the analysis in its message.
     """
     # Called for its error only.

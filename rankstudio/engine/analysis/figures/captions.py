@@ -95,7 +95,7 @@ def plan_text(
 ) -> str:
     """Describe a plan in sentences, with the versions that computed it.
 
-    They name data, protocol, method, parameters, measure and seed.
+    The sentences name data, protocol, method, parameters, measure and seed.
 
     Parameters
     ----------

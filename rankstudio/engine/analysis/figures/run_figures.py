@@ -144,9 +144,10 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
 
 
 def _has_curves(by_combination: Sequence[Sequence[PathResult]], name: str) -> bool:
-    """Return whether a path has several steps.
+    """Return whether a path has several steps, and all paths have a measure.
 
-    All paths must also have the measure `name`, if it is not "".
+    `by_combination` has the paths of each combination on all folds. `name` is
+    the measure, "" for the criterion, which every path has.
     """
     paths = [path for fold_paths in by_combination for path in fold_paths]
     has_several_steps = max((len(path.steps) for path in paths), default=0) > 1
@@ -157,9 +158,10 @@ def _has_curves(by_combination: Sequence[Sequence[PathResult]], name: str) -> bo
 def _combination_curve(
     run: RunResult, paths: Sequence[PathResult], name: str, order: float
 ) -> Series:
-    """Return the curve of a combination, its mean over the folds.
+    """Return the curve of a combination of parameters, its mean over the folds.
 
-    A criterion that is a measure is drawn as that measure.
+    `order`, from 0 to 1, is the position of its color in the scale. A criterion
+    that is a measure is drawn as that measure.
     """
     mean = average_paths(paths)
     values = mean.validation[name] if name else mean.criterion
@@ -183,9 +185,7 @@ def _curve(label: str, x: Iterable[float], values: Floats, order: float) -> Seri
 
 
 def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
-    """Return a map of a validation measure.
-
-    It has a row per combination of parameters, and a column per size.
+    """Return a map of a validation measure by combination of parameters (rows) and size.
 
     The result is None for a single combination, or without values.
     """
@@ -294,6 +294,7 @@ def fold_features_figure(
         values=tuple(ranks),
         row_title="",
         column_title=tr("fold"),
+        # From the position 1 to 2 at least, so that the colors have a range.
         color=FigureAxis(
             tr("selected as"), whole=True, low=1.0, high=max(greatest, 2.0)
         ),
@@ -398,6 +399,7 @@ def candidates_figure(
     subject = tr("candidates of step {step} of fold {fold}").format(
         step=number, fold=fold.fold
     )
+    # Values of the parameters with which the path was trained.
     combination = values_label(run.plan, path.unit.values)
     title = tr(score.title)
     caption = tr("{where} by {score}.")
@@ -426,9 +428,8 @@ def candidates_figure(
 def candidate_steps_figure(run: RunResult, fold: FoldResult) -> MapFigure | None:
     """Return a map of the candidates of a path by step, as shares of the step's best score.
 
-    Candidates are the features or groups that a step compares.
-
-    The result is None if the method compares none.
+    Candidates are the features or groups that a step compares. The result is
+    None if the method compares none.
     """
     score = run.plan.candidate_score
     path = chosen_path(fold)
@@ -443,7 +444,8 @@ def candidate_steps_figure(run: RunResult, fold: FoldResult) -> MapFigure | None
     if whole_map is None or len(whole_map.numbers) < 2:
         return None
 
-    # The part of the map that fits the figure; `taken` marks the selected cells.
+    # The part of the map that fits the figure; `taken` marks the selected
+    # cells.
     view = whole_map.view(_MAX_FEATURES, _MAX_STEPS)
     marked = [(int(row), int(column)) for row, column in np.argwhere(view.taken)]
     caption = tr(

@@ -91,7 +91,7 @@ def x_axis_of(by: By, *, milliseconds: bool = False) -> FigureAxis:
 
 
 def run_label(number: int, called: str) -> str:
-    """Return the name of a run in a figure."""
+    """Return the label of a run in a figure, from its number and its name."""
     return tr("run {number}, {called}").format(number=number, called=called)
 
 
@@ -104,11 +104,9 @@ def run_curves_figure(
     by: By = "size",
     part: TriedPart = "vali",
 ) -> CurvesFigure | None:
-    """Return a figure with a curve of each run.
+    """Return a figure with a curve of each run; None if no run has a curve.
 
     Curves that are paired with the reference run have a band.
-
-    The result is None if no run has a curve.
 
     Parameters
     ----------
@@ -190,7 +188,8 @@ def learning_figure(
 ) -> CurvesFigure | None:
     """Return a figure of a measure by the share of the training queries.
 
-    None if there are no runs that differ in this share only.
+    It has a curve for each group of runs that differ in this share only. The
+    result is None if there are no such runs with the measure `name`.
     """
     # A curve for each group of runs that differ only in the share.
     series = []
@@ -307,6 +306,8 @@ def _pareto_marks(plans: Sequence[Plan], front: ParetoFront) -> Iterator[Mark]:
     position_by_name = {tr("best"): front.best}
     if front.suggested != front.best:
         suggested_name = tr("smallest within one standard error")
+        # The rule for good models: with tests of pairs of models in each query,
+        # no significant difference, otherwise one standard error.
         if front.paired:
             suggested_name = tr("smallest not significantly worse")
         position_by_name[suggested_name] = front.suggested
@@ -356,11 +357,10 @@ def differences_figure(
 ) -> RowsFigure | None:
     """Return a figure of the differences of runs to one of them, with intervals.
 
-    The result is None if there are no differences.
-
     `reference` is the number and the name of that run. `tested` has the tests
-    of the runs by a measure, `run_names` the name of each run by its number, and
-    `part` names the part of the data.
+    of the runs by a measure, `run_names` the name of each run by its number,
+    and `part` names the part of the data. The result is None if there are no
+    differences.
     """
     # Runs with a test; the difference may be undefined.
     rows = [
@@ -431,6 +431,7 @@ def study_figures(source: ReportSource) -> tuple[StudyFigure, ...]:
     source : ReportSource
         The study to show; no figure has a number of a test part that is sealed.
     """
+    # The study without numbers of sealed test parts.
     reported = source.shown
     groups = reported.groups
     has_several_data = len({group.data for group in groups}) > 1
@@ -492,11 +493,9 @@ def file_stem(name: str) -> str:
 
 
 def _group_figures(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
-    """Yield the figures of a group of comparable runs.
+    """Yield the figures of a group of comparable runs; each is drawn only when it is needed.
 
-    `suffix` is at the end of their names.
-
-    Each figure is drawn only when it is needed.
+    `suffix` is at the end of the names of the figures.
     """
     runs = group.runs
     name = group.measure
@@ -519,6 +518,7 @@ def _group_figures(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
     # Curves by size, of few runs so that they stay readable.
     first_runs = runs[:_MAX_RUNS]
     yield figure("curves", f"validation {name} of the runs", curves_of, first_runs)
+    # The part of the data on which the runs are measured.
     if group.group.key.part is Part.TEST:
         yield figure(
             "test", f"test {name} of the runs by size", test_curves_of, first_runs
@@ -610,6 +610,7 @@ def curves_of(
 
     `name` is the measure. The result is None if no run has a curve.
     """
+    # Data that are missing are replaced by what the study records of them.
     datasets = [run.data or run.recorded.without_documents() for run in runs]
     reference = best_of(runs, name)
     curves = run_curves(
@@ -647,7 +648,8 @@ def alone_of(
     # Mean training measure of each feature over the folds.
     convention = run.plan.convention
     folds = [
-        # Without the progress that the generator yields.
+        # Called without the progress that the generator yields, and without the
+        # test part, which the figure does not show.
         finish(measuring_alone(fold, name, convention, sealed=True))
         for fold in data.folds
     ]
@@ -816,5 +818,5 @@ def _run_figures(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure
 def _stability_figure_of(
     result: RunResult, make: Callable[[RunResult, SelectionStability], Figure | None]
 ) -> Figure | None:
-    """Return a figure of the stability of a run."""
+    """Return the figure that `make` draws of a run and the agreement of its folds."""
     return make(result, stability_of_run(result))

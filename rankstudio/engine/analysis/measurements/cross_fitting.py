@@ -145,11 +145,11 @@ def with_cross_fitted(run: RunResult, dataset: FoldedDataset | None) -> RunResul
 def fitted_in_study(
     study: Study, key: RunKey, run: RunResult, dataset: FoldedDataset | None
 ) -> RunResult:
-    """Return a run of a study as :func:`with_cross_fitted` does.
+    """Return a run of a study with its cross-fitted measures.
 
-    New measures are stored in the study.
-
-    A study that cannot be written stays as it is.
+    They are measures in each validation query, by models that were chosen
+    without it. New measures are stored in the study, unless it cannot be
+    written.
     """
     fitted = with_cross_fitted(run, dataset)
     if fitted is not run:

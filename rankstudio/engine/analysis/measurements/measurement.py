@@ -63,7 +63,10 @@ class Measurement:
 def _remeasured_plan(
     plan: Plan, convention: str, names: tuple[str, ...], chosen_by: str
 ) -> Plan:
-    """Return the same changed plan for equal arguments."""
+    """Return a plan with another convention, other measures, and another selection measure.
+
+    Equal arguments give the same object, so that it can be a key of caches.
+    """
     return plan.changed(convention=convention, measures=names, select_by=chosen_by)
 
 

@@ -75,7 +75,7 @@ class RankedPath:
     ranking_numbers: Places
 
 
-def together(ranked: Iterable[RankedPath]) -> Iterator[list[RankedPath]]:
+def in_blocks(ranked: Iterable[RankedPath]) -> Iterator[list[RankedPath]]:
     """Yield ranked paths in blocks, so that the measures of a block fit into memory.
 
     The paths of a block share one store of different rankings.
@@ -83,6 +83,7 @@ def together(ranked: Iterable[RankedPath]) -> Iterator[list[RankedPath]]:
     block: list[RankedPath] = []
     n_values = 0
     for path in ranked:
+        # `distinct` is the store of the rankings of a path.
         is_too_large = n_values + path.ranking_numbers.size > _MAX_VALUES
         if block and (path.distinct is not block[0].distinct or is_too_large):
             yield block
@@ -108,9 +109,7 @@ def whole_steps(
 
 
 def spread(values: Floats, complete: NDArray[np.bool_]) -> Floats:
-    """Return the values of complete steps, one row each, at their positions.
-
-    The values at the other positions are NaN.
+    """Return the values of complete steps, one row each, at their positions; NaN at the others.
 
     `complete`, shape (K,), says which steps are complete, and `values` has only
     their rows.
@@ -149,7 +148,9 @@ class Remeasurement:
         the different rankings of a part, the order of its documents with equal
         scores, measured folds, and evaluators of measures.
         """
-        # Caches. Weak keys: each entry lasts as long as the object it belongs to.
+        # Caches. Weak keys: each entry lasts as long as the object it belongs
+        # to. Keys of type bool say whether ids of documents break ties; the int
+        # in a key is the id of a part.
         self._paths: WeakKeyDictionary[PathResult, RankedPath] = WeakKeyDictionary()
         self._distinct: WeakKeyDictionary[
             RankingDataset, dict[bool, DistinctRankings]
@@ -308,6 +309,7 @@ class Remeasurement:
         for fold_result in result.folds:
             fold = parts[fold_result.fold]
             part = fold.vali if measurement.sealed or fold.test is None else fold.test
+            # `covers` says that the model can score the values of the part.
             if part is not None and fold_result.chosen.step.covers(part.X):
                 evaluator = self._evaluator(
                     part, measurement.convention, (measurement.measure,)
@@ -395,6 +397,7 @@ class Remeasurement:
         if measurement.chooses and all(
             new_plan.select_by in path.validation for path in paths
         ):
+            # The rule of the plan may need the standard error of a step.
             chosen = select_model(
                 new_plan, paths, lambda step: self._standard_error(step, fold, new_plan)
             )
@@ -698,7 +701,7 @@ class Remeasurement:
             return
 
         # Otherwise paths are measured together, each distinct ranking once.
-        for block in together(
+        for block in in_blocks(
             self._ranked_path(path, part, measurement.convention) for path in paths
         ):
             # Shape (steps of all paths of the block, Q).
@@ -772,7 +775,6 @@ class Remeasurement:
         """Return the mean measures of a model on a part, by name.
 
         The result is {} without a part, or if the model cannot score the part.
-
         `owner` is the object that the model's ranking is stored with; by
         default the step.
         """
@@ -859,9 +861,9 @@ class Remeasurement:
     ) -> Evaluator:
         """Return the evaluator that computes measures on a part by a convention.
 
-        Measures of a study without code are left out, unless no measure has code.
-
-        The latest evaluators are stored.
+        Measures of a study whose code is absent are left out, unless all
+        measures lack code. The evaluators of the latest calls are stored for
+        the next ones.
         """
         names = computable(names) or names
         key = id(part), convention, names
@@ -883,10 +885,9 @@ def _subset_choices(
 ) -> SubsetChoices | None:
     """Return which models of a path the plan's rule chooses on subsets of the queries.
 
-    None if validation queries do not choose, or some models are not stored.
-
-    `values`, shape (K, Q), has the selection measure of K steps in the Q queries
-    of the validation part `part`.
+    `values`, shape (K, Q), has the selection measure of K steps in the Q
+    queries of the validation part `part`. None if validation queries do not
+    choose, or some models are not stored.
     """
     # A step without any value either was not stored completely, or the measure
     # is not defined for it.

@@ -73,17 +73,17 @@ def evaluate_file(
         scores = read_score_file(ranked_by).of_parts([data])[0]
 
     # The convention may break ties by document ids.
-    chosen = convention(key or identify(data_path, data).convention)
+    rules = convention(key or identify(data_path, data).convention)
     notes = (*notes, *data.warnings)
     ids = None
-    if chosen.ties is Ties.DOCUMENT_ID:
+    if rules.ties is Ties.DOCUMENT_ID:
         ids = data.document_ids
         notes += () if all(ids) else (_NO_IDS,)
     evaluation = evaluate(
         data.y,
         scores,
         data.qid,
-        convention=chosen,
+        convention=rules,
         measures=measures,
         document_ids=ids,
         greatest_grade=greatest_grade,
@@ -95,6 +95,6 @@ def evaluate_file(
     ):
         evaluation = replace(
             evaluation,
-            auc_interval=auc_interval(scores, data.y >= chosen.relevant_from),
+            auc_interval=auc_interval(scores, data.y >= rules.relevant_from),
         )
     return evaluation, data, notes

@@ -95,7 +95,7 @@ class TableRun:
     def measured(self, names: Sequence[str], engine: Remeasurement) -> TableRun:
         """Return the run with these measures in every query; those it lacks are computed.
 
-        If the data are missing, means over the folds are enough.
+        If the data are missing, only means over the folds are required.
 
         Parameters
         ----------
@@ -416,7 +416,8 @@ def result_table(
     with in_english():
         rows = row_runs([run.measured(names, engine) for run in runs])
         columns = list(_column_contents(rows, names, query.by))
-        # Reference and p-value of each cell, if differences are tested.
+        # The row to compare with in each block, and the p-value of each cell,
+        # if the query asks for tests.
         references = _references(rows, columns, query.against)
         p_values = (
             _corrected_p_values(rows, references, columns, query, cancelled)
@@ -448,7 +449,9 @@ def result_table(
 
 
 def measures_of(runs: Sequence[TableRun], query: TableQuery) -> tuple[str, ...]:
-    """Return the measures of a table, by their usual names.
+    """Return the measures of a table: those of the query, or else of the first run.
+
+    They have their usual names.
 
     Raises
     ------
@@ -546,6 +549,7 @@ def _measured_cell(row: RowRuns, column_content: _ColumnContent) -> ResultCell:
     result = row.runs[column_content.data].result
     # The fold of the column; None stands for all folds.
     folds = [fold for fold in result.folds if column_content.fold in (None, fold.fold)]
+    # Without the folds in which the measure is undefined.
     measured = defined(
         fold.measured(result.part).get(column_content.measure, nan) for fold in folds
     )
@@ -607,11 +611,11 @@ def _requested_rows(rows: Sequence[RowRuns], against: int | str) -> list[int]:
 def _best_row(
     rows: Sequence[RowRuns], indices: Sequence[int], columns: Sequence[_ColumnContent]
 ) -> int | None:
-    """Return the number of the row with the best mean.
+    """Return the number of the row with the best mean in the first column of estimates.
 
-    The first column that has estimates decides.
-
-    Estimates are means of all folds that may be ranked. None if there is no such row.
+    Estimates are means of all folds that may be ranked. `indices` are the
+    numbers of the rows to compare. The result is None if no column has
+    estimates.
     """
     for column_content in columns:
         cells = {
@@ -623,6 +627,7 @@ def _best_row(
             for index, cell in cells.items()
             if cell.is_estimate and not isnan(cell.mean)
         }
+        # A column without a fold has means of all folds.
         if column_content.fold is None and means:
             return max(means, key=lambda index: means[index])
     return None
@@ -696,7 +701,10 @@ def _distinct_paired_rows(
 
 
 def _p_value(run: RunResult, against: RunResult, name: str, query: TableQuery) -> float:
-    """Return p of the paired test of two runs over their queries, by the query's test."""
+    """Return p of a paired test of a run against another one over their queries.
+
+    `query` names the test: "t", "wilcoxon" or the randomisation.
+    """
     scores = run.per_query(name)
     reference = against.per_query(name)
     match query.test:
@@ -731,12 +739,10 @@ def _caption(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> str:
 
 
 def _block_captions(rows: Sequence[RowRuns]) -> tuple[str, ...]:
-    """Return a sentence on each block.
+    """Return a sentence on each block of rows that are ranked together.
 
-    It says what the block has, and why it is not ranked with the others.
-
-    A block has rows that are ranked together. The result is () for a single
-    block.
+    It says what the block contains, and why it is not ranked with the others.
+    The result is () for a single block.
     """
     blocks = sorted({row.block for row in rows})
     if len(blocks) < 2:

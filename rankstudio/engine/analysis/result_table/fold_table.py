@@ -110,11 +110,10 @@ class MeasureSummary:
 
 
 def fold_rows(folds: Sequence[FoldResult]) -> list[FoldRow]:
-    """Return a row per fold with its model and measures.
+    """Return a row for each fold with its model and measures, then two summary rows.
 
-    Rows of means and deviations follow.
-
-    A single fold has no such rows.
+    These have the means and the standard deviations over the folds. A single
+    fold has no summary rows.
     """
     rows = [
         FoldRow(
@@ -135,11 +134,10 @@ def fold_rows(folds: Sequence[FoldResult]) -> list[FoldRow]:
 
 
 def measure_rows(runs: Mapping[int, RunResult], name: str) -> list[MeasureRow]:
-    """Return a row per fold with a measure of several runs.
+    """Return a row for each fold with a measure of several runs, then two summary rows.
 
-    Rows of means and deviations follow.
-
-    The runs have the same folds; a single fold has no such rows.
+    These have the means and the standard deviations over the folds. The runs
+    have the same folds; a single fold has no summary rows.
 
     Parameters
     ----------
@@ -328,9 +326,10 @@ class PathAverage:
 
 
 def average_paths(paths: Sequence[PathResult]) -> PathAverage:
-    """Return the means over folds of one combination, step by step.
+    """Return the means over the folds of the paths of one combination, step by step.
 
-    They are those of measures and of the criterion.
+    They are the means of the validation measures, and of the criterion that the
+    method optimises.
 
     Parameters
     ----------

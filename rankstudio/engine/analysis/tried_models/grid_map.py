@@ -121,6 +121,8 @@ def grid_map(
     # The best model of each combination.
     for position, combination in enumerate(combinations):
         x, scores = measured(position)
+        # With this sign, larger is better; an undefined value is never the
+        # best.
         gains = np.where(np.isnan(scores), -np.inf, sign * scores)
         if not gains.size or gains.max() == -np.inf:
             continue

@@ -107,14 +107,14 @@ def pareto_front_of(
     data: Sequence[FoldedDataset] = (),
     by: Literal["size", "cost"] = "size",
 ) -> ParetoFront | None:
-    """Find the models of runs for which no other is both smaller (or cheaper) and better.
+    """Find the models of runs for which no other is both smaller and better.
+
+    Models are compared by size, or by cost, and by the mean validation measure.
 
     The deviation between folds reflects the folds more than the models: a fold
     of hard queries is hard for all models. If the documents are available, the
     suggested model is therefore the smallest one not significantly worse than
     the best, by the paired interval over all queries.
-
-    Models are compared by size or cost, and the mean validation measure.
 
     Parameters
     ----------
@@ -223,14 +223,12 @@ def _best_models_of_sizes(
 def _optimal_models_by_cost(
     runs: Sequence[RunResult], name: str, costs: RunCosts, better: bool
 ) -> list[tuple[int, TriedModel, float]]:
-    """Return the optimal models of each run by cost.
+    """Return the models of each run that no other one beats in cost and measure.
 
-    No other model of the same run is both cheaper and better.
-
-    The items are the position of the run, the model, and its cost. `better`
+    The other model is one of the same run. Models of one size differ in cost,
+    so all models are compared, not only the best one of each size. The items of
+    the result are the position of the run, the model, and its cost. `better`
     says whether larger values of the measure `name` are better.
-
-    Models of one size differ in cost, so the best models of every size are not enough.
     """
     front_models: list[tuple[int, TriedModel, float]] = []
     for number, run in enumerate(runs):
@@ -292,14 +290,12 @@ def _paired_half_widths(
     front: Sequence[tuple[int, TriedModel]],
     name: str,
 ) -> Floats | None:
-    """Return half the widths of the intervals of differences.
+    """Return half the interval of each model's difference to the best one, shape (K,).
 
-    They are the differences to the last model of the front.
-
-    The last model has the best mean. The result has shape (K,) for the K models
-    of the front.
-
-    None without the data of all runs, or if a study did not store one of the models.
+    There are K models on the front; the last one has the best mean. The
+    differences are those of the measure in each query. The result is None
+    without the data of all runs, with too few queries, or if a study did not
+    store one of the models.
     """
     if len(data) != len(runs):
         return None

@@ -49,12 +49,11 @@ class RunCosts:
 
 
 def costs_of(runs: Sequence[RunResult]) -> RunCosts | None:
-    """Return the costs of features by which runs are compared.
+    """Return the costs of features by which runs are compared; None if all cost 1.
 
     They are the times of the first run that has milliseconds for features, or
-    else the costs of the first run that has any other than 1.
-
-    None if all features cost 1: the cost of a model is then its number of features.
+    else the costs of the first run that has any other than 1. If every feature
+    costs 1, the cost of a model is its number of features.
     """
     # Milliseconds.
     for run in runs:

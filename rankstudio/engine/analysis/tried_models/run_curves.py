@@ -216,12 +216,10 @@ def run_curves(
 
 
 def _own_half_widths(curve: RunCurve, values: Sequence[Floats] | None) -> Floats | None:
-    """Return half the width of an interval for each model of a run, shape (K,).
+    """Return half the interval of the difference of each model to the marked one, shape (K,).
 
-    It is the interval of the difference to the marked model of the run.
-
-    `values` has the measure in each query, shape (K, Q), by fold. The result is
-    None without values, or without a marked model.
+    All are models of one run. `values` has the measure in each query, shape (K,
+    Q), by fold. The result is None without values, or without a marked model.
     """
     if values is None or curve.model is None:
         return None
@@ -356,6 +354,7 @@ def _run_curve(
     and half their intervals; `unpaired` says why there are none.
     """
     all_nan = np.full(x.size, np.nan)
+    # A ranking that was not learned has no number of features.
     sizes = np.array(
         [model.size if model.steps[0].learned else np.nan for model in models]
     )

@@ -74,10 +74,7 @@ class SmallestSet:
 
     @property
     def other(self) -> SetOfPath:
-        """The set to compare with the smallest set.
-
-        It is the chosen set, or the best set if the smallest is chosen.
-        """
+        """The set to compare with the smallest one: the chosen set, or the best if they are equal."""
         return self.best if self.chosen.size == self.smallest.size else self.chosen
 
     @property
@@ -202,11 +199,11 @@ def has_choice_of_size(plan: Plan, path: PathResult) -> bool:
 def smallest_set_beside(
     plan: Plan, fold: FoldResult, selected: Sequence[int]
 ) -> SmallestSet | None:
-    """Return the smallest good set of a path of a finished fold.
+    """Return the smallest good set of the path of a fold that has a certain selection.
 
-    The path has a certain selection.
-
-    A set is good if it is not significantly worse than the best one of the path.
+    A set is good if it is not significantly worse than the best one of the
+    path. Of several paths with the selection, that of the selected model comes
+    first.
 
     Parameters
     ----------

@@ -66,10 +66,7 @@ class TriedModel:
 
     @property
     def error(self) -> float:
-        """Standard error of the mean over the folds.
-
-        It is deviation / √folds, and NaN for a single fold.
-        """
+        """Standard error of the mean over the folds, deviation / √folds; NaN for a single fold."""
         defined = self.values[~np.isnan(self.values)]
         return (
             float(defined.std(ddof=1) / np.sqrt(defined.size))
@@ -135,9 +132,7 @@ class TriedPath:
 
 
 def tried_models(run: RunResult, name: str) -> list[TriedPath]:
-    """Return the models of each combination, in the order of the path.
-
-    Without validation there are none.
+    """Return the models of each combination, in the order of the path; none without validation.
 
     Parameters
     ----------

@@ -121,10 +121,9 @@ class InMemory:
     def follow(self, unit: Unit, event: Step | WorkProgress) -> None:
         """Receive a finished step of a unit, or progress within one, from a worker.
 
-        Raise Cancelled if the run was given up.
-
-        The progress replaces the latest one of all workers, which `latest` returns
-        to the thread that shows it.
+        Raise Cancelled if the caller of the run has given it up. The progress
+        replaces the latest one of all workers, which `latest` returns to the
+        thread that shows it.
         """
         if self._given_up:
             raise Cancelled("The run")
@@ -185,7 +184,8 @@ class FoldFiles:
     def path_of(self, name: str) -> Path:
         """Return the path of a part on the calling machine.
 
-        It is in `folder`, or else in this machine's own folder.
+        The file is in `folder`, or else in this machine's own folder of
+        temporary files.
         """
         path = Path(self.folder) / name
         return path if store.is_whole(path) else store.scratch_folder() / name

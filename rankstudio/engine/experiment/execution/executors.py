@@ -114,12 +114,11 @@ class _Processes(_Counted, ProcessPoolExecutor):
         return InMemory(folds)
 
     def shard_executor(self) -> ShardExecutor:
-        """Return an executor whose processes share the shards of one path.
+        """Return an executor whose processes share the work on one path of models.
 
-        Each process has shards of its own.
-
-        A shard is a range of the training queries; a path is the sequence of
-        models of one combination of parameters. The executor is made once.
+        A path is the sequence of models of one combination of parameters. Each
+        process works on shards of its own, which are ranges of the training
+        queries. The executor is made at the first call.
         """
         if self._shards is None:
             # Each shard belongs to one process, so every process is a pool of its own.
@@ -148,9 +147,9 @@ class _Processes(_Counted, ProcessPoolExecutor):
 
 @contextmanager
 def on_threads(count: int | None = None) -> Iterator[Executor]:
-    """Provide threads of this process.
+    """Provide threads of this process as workers inside the block.
 
-    They start quickly, and are fast for methods outside of Python.
+    Threads start quickly, and are fast for methods outside of Python.
 
     Parameters
     ----------
@@ -169,14 +168,12 @@ def on_threads(count: int | None = None) -> Iterator[Executor]:
 
 @contextmanager
 def on_processes(count: int | None = None, gently: bool = False) -> Iterator[Executor]:
-    """Provide processes.
+    """Provide worker processes inside the block.
 
-    Each takes a second or two to start, and then runs independently of the
-    others.
-
-    They end with the block, even during their work, and with this process,
-    however it ends. If they cannot be started or cannot receive the data,
-    threads of this process replace them, with a warning.
+    Each process takes a second or two to start, and then runs independently of
+    the others. The processes end with the block, even during their work, and
+    with this process, however it ends. If they cannot be started or cannot
+    receive the data, threads of this process replace them, with a warning.
 
     Parameters
     ----------
@@ -346,9 +343,7 @@ def _ignoring_ctrl_c() -> Iterator[None]:
 
 
 def _checked_count(count: int | None) -> int:
-    """Return a valid number of workers.
-
-    For None, it is the number of the available threads.
+    """Return a valid number of workers; for None, the number of available threads.
 
     ParameterError is raised if the number is invalid.
     """
@@ -364,9 +359,7 @@ def _checked_count(count: int | None) -> int:
 
 
 def _become_worker(worker_end: Connection, gently: bool) -> None:
-    """Make this process a worker with one thread.
-
-    It exits when its owner's end of the pipe closes.
+    """Make this process a worker with one thread, which exits when its owner ends.
 
     Only the owner has the other end of the pipe, which the system closes when
     the owner ends in any way: no worker goes on without an owner. Ctrl+C is

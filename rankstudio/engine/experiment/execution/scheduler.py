@@ -98,9 +98,11 @@ class _FoldCache(threading.local):
     def fold(self, task: Task) -> FoldContext:
         """Return the fold of a task with its data prepared for all units of the run.
 
-        The result is stored for the next unit. Only the last few folds are kept.
+        The result is stored for the next unit. Only the few folds that were
+        used last are kept.
         """
         number = task.unit.fold
+        # `run` is an id of the run, which all its tasks have.
         key = task.run, number
         if key not in self._prepared:
             while len(self._prepared) >= _MAX_PREPARED_FOLDS:
@@ -114,11 +116,10 @@ class _FoldCache(threading.local):
         return self._prepared[key]
 
     def _group(self, key: Hashable, fold: Fold) -> TrainingData:
-        """Return the training data of a fold, grouped by queries.
+        """Return the training data of a fold, grouped by queries, and keep them for other runs.
 
-        They are kept for other runs. Beyond a number of bytes, those that were not
-        used for the longest time are discarded. `key` is equal for folds with the
-        same data.
+        Beyond a number of bytes, the data that were not used for the longest
+        time are discarded. `key` is equal for folds with the same data.
         """
         if key not in self._grouped:
             self._grouped[key] = group_training(fold)

@@ -102,9 +102,10 @@ class ShardCall:
 
 
 def answer(call: ShardCall) -> Sums | None:
-    """Return a shard's summands for the last message.
+    """Return a shard's summands for the last message of a call.
 
-    None if the shard needs the earlier messages again.
+    The result is None if this worker has no state of the shard, and so needs
+    the earlier messages again.
     """
     with threads.STEADY, threads.at_most(1):
         return _WORKER_STATE.session(call).answer(call)

@@ -116,6 +116,8 @@ def shard_executor(
     )
     if has_default_limits:
         return IN_PROCESS
+    # The first argument is a function: the default limit may change during a
+    # run.
     return InProcess(lambda: estimate.room, estimate.threads)
 
 
@@ -168,7 +170,7 @@ class Elsewhere:
             If the data cannot be written for the workers.
         """
         # The file from which the workers read the data.
-        part = written(data)
+        part = write_part(data)
         self._workers.give(part)
         session = _Session(self._workers, part, work, len(data.shards))
         if self.room is not None:
@@ -190,7 +192,7 @@ class _Session:
     def __init__(
         self, workers: ShardWorkers, part: PartFile, work: ShardWork, count: int
     ) -> None:
-        """Start a session of `count` shards of a part, with `work` to do on each."""
+        """Start a session of `count` shards of a part on workers, with `work` to do on each."""
         self.name = uuid4().hex
         self._workers = workers
         self._part = part
@@ -198,7 +200,8 @@ class _Session:
         self._count = count
         self._room = workers.room()  # bytes of each worker's states
         self._messages: list[Any] = []
-        self._losses = 0  # workers lost in a row with the shard whose answer is awaited
+        # Workers lost one after another with the shard whose answer is awaited.
+        self._losses = 0
 
     def limit(self, room: float) -> None:
         """Limit the bytes of states on all workers together.
@@ -209,13 +212,10 @@ class _Session:
             self._room = min(self._room, room / self._workers.count)
 
     def sum(self, message: Any, activity: str = "summing over shards") -> Waiting[Sums]:
-        """Send a message to every shard and return the sum of the answers.
+        """Send a message to every shard; yield progress, and return the sum of the answers.
 
-        This is a generator: it yields its progress, named by `activity`, while
-        it waits, and the sum is its return value.
-
-        A few shards per worker are asked ahead; their answers are added in the
-        order of the shards.
+        The progress is named by `activity`. A few shards per worker are asked
+        ahead; their answers are added in the order of the shards.
         """
         # Messages are kept only if a new worker must repeat them.
         self._messages.append(message)
@@ -254,7 +254,7 @@ class _Session:
     ) -> Sums | None:
         """Return a shard's answer, or None if it is still pending.
 
-        If the answer is lost, ask again.
+        A shard whose answer is lost is asked again.
         """
         # A pending call is stranded if it waits for a lost worker: it is made again.
         future = pending_answers[index]
@@ -372,7 +372,7 @@ class _Files:
     written: dict[bool, PartFile] = field(default_factory=dict)
 
 
-def written(data: TrainingData) -> PartFile:
+def write_part(data: TrainingData) -> PartFile:
     """Write training data for other processes, and return the file.
 
     A file that was written earlier for the same data is used again.
@@ -384,7 +384,7 @@ def written(data: TrainingData) -> PartFile:
     """
     # some columns of other data: the workers select them from the other file
     if data.source is not None:
-        return replace(written(data.source), columns=data.columns)
+        return replace(write_part(data.source), columns=data.columns)
 
     # A file that was written earlier is used again, while it exists in the same
     # folder. The ranks of the document ids decide ties; None if not needed.

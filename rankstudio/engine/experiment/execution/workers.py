@@ -43,9 +43,10 @@ class Workers:
         return cls(executor, least=2 * count, most=_MAX_NUMBERS // count)
 
     def serve(self, n_units: int, n_numbers: int) -> Executor | None:
-        """Return the executor for a number of units and size of training parts.
+        """Return the executor for a run; None if the run is faster or smaller without one.
 
-        The result is None for no executor.
+        `n_units` is the number of units of the run, and `n_numbers` the number
+        of values in its training parts.
         """
         is_small = n_units < self.least
         is_large = self.most is not None and n_numbers > self.most

@@ -149,7 +149,8 @@ def parameter_words(
 ) -> Iterator[str]:
     """Yield the options of parameters with values other than the defaults.
 
-    Parameters in `always` have an option in any case.
+    Parameters in `always` have an option in any case. `prefix` begins each
+    option, such as "--ranker-" for a final ranker.
     """
     for p in parameters:
         if p.name in always or values[p.name] != p.default:
@@ -158,11 +159,10 @@ def parameter_words(
 
 
 def field_words(plan: Plan, names: Iterable[str]) -> Iterator[str]:
-    """Yield the terminal options of fields with values other than the defaults.
+    """Yield the terminal options of fields of a plan, such as "--seed", "3".
 
-    Only the fields in `names` are written.
-
-    For example "--seed", "3".
+    Only the fields in `names` are written, and only those with another value
+    than the default.
     """
     default_plan = Plan(plan.data)
     for name in names:
@@ -211,9 +211,7 @@ def group_words(plan: Plan) -> Iterator[str]:
 def as_python(
     plan: Plan, out: str = "", computed_with: Mapping[str, str] = UNKNOWN
 ) -> str:
-    """Return a short program that runs a plan.
-
-    It prints the selected models and their measures.
+    """Return a short program that runs a plan, and prints the selected models and measures.
 
     Parameters
     ----------
@@ -242,9 +240,10 @@ def program(
     lines: Sequence[str],
     computed_with: Mapping[str, str] = UNKNOWN,
 ) -> str:
-    """Return lines as a program.
+    """Return imports and other lines as the text of a program.
 
-    A comment has the versions that give the same bits, if they are known.
+    A comment has the versions in `computed_with`, which give the same bits, if
+    they are known.
     """
     origin_text = origin(computed_with)
     comment = [f"# {comment_text(origin_text, 'python')}"] if origin_text else []
@@ -260,7 +259,7 @@ def as_notebook(
     the versions with which the results had their exact bits, by name of the
     library, empty if unknown.
 
-    Its format is version 4.5, and its text is always the same.
+    The notebook has the format 4.5. Its text is the same for equal arguments.
     """
     # The sentence on the versions; "" if they are unknown.
     description = origin(computed_with) or "A run of RankStudio."
@@ -279,9 +278,9 @@ def as_notebook(
 
 
 def notebook(*cells: tuple[str, str]) -> str:
-    """Return a Jupyter notebook.
+    """Return a Jupyter notebook of cells.
 
-    Each cell is given as its kind, "markdown" or "code", and its text.
+    A cell is a pair of its kind, "markdown" or "code", and its text.
     """
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     content = {
@@ -320,7 +319,7 @@ def _import_lines(out: str) -> list[str]:
 def _make_folder_lines(out: str) -> list[str]:
     """Return the lines of the program that make the folder of the results, before any work.
 
-    Without a folder there are none.
+    There are none if `out`, the folder, is "".
     """
     if not out:
         return []

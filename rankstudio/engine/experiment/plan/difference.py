@@ -28,9 +28,7 @@ PINS = ("pinned", "banned")
 def differences(
     plan: Plan, reference: Plan, names: Names | None = None
 ) -> tuple[str, ...]:
-    """Return the differences between two plans.
-
-    For example "λ 1, 2", "pinned BM25 of anchor", or "another method".
+    """Return the differences between two plans, such as "λ 1, 2" or "another method".
 
     Parameters
     ----------
@@ -100,9 +98,7 @@ def parameter_texts(plan: Plan) -> dict[str, str]:
 
 
 def _preference_source(plan: Plan) -> dict[str, str]:
-    """Return the file name of preferences or clicks, by its label.
-
-    The result is {} if the plan learns from labels of documents.
+    """Return the file name of preferences or clicks, by its label; {} for labels of documents.
 
     For clicks, the text also names the documents that make pairs with a clicked
     one, and η, the exponent of the weights of positions.
@@ -122,9 +118,7 @@ def _preference_source(plan: Plan) -> dict[str, str]:
 
 
 def changed_parameters(plan: Plan) -> dict[str, str]:
-    """Return the parameters that differ from their defaults, as texts.
-
-    The value of each is returned by its label.
+    """Return the parameters with other values than the defaults, as texts by label.
 
     Parameters without effect are left out.
     """
@@ -137,15 +131,12 @@ def changed_parameters(plan: Plan) -> dict[str, str]:
 
 
 def distinctions(plans: Mapping[int, Plan]) -> dict[int, str]:
-    """Return a text for each plan that distinguishes it from the others.
+    """Return a text for each plan that distinguishes it from the others: "λ 1, 2 · features k 5".
 
-    For example "λ 1, 2 · features k 5".
-
-    The text has the parameters in which plans of the same method differ. It also
-    has the rule, the measure that chooses the model, and the convention of the
-    measures, if the plans differ in these.
-
-    Plans and texts have the same keys, such as numbers of runs.
+    The text has the parameters in which plans of the same method differ. It
+    also has the rule, the measure that chooses the model, and the convention of
+    the measures, if the plans differ in these. Plans and texts have the same
+    keys, such as numbers of runs.
     """
     # The values of the parameters as texts, by label, for each plan.
     values = {key: parameter_texts(plan) for key, plan in plans.items()}
@@ -204,7 +195,7 @@ def _changed_parameters(
     other_values: Mapping[str, Any],
     names: Names,
 ) -> list[str]:
-    """Return the text of each parameter whose values differ, with the first plan's value."""
+    """Return the text of each parameter whose value differs in two plans, with the first plan's."""
     differing = [p for p in parameters if values[p.name] != other_values[p.name]]
     return [
         _parameter_text(p, values[p.name], other_values[p.name], names)
@@ -213,13 +204,11 @@ def _changed_parameters(
 
 
 def _parameter_text(parameter: Parameter, value: Any, other: Any, names: Names) -> str:
-    """Return a parameter with its value as text.
+    """Return the label of a parameter with its value, in comparison with another plan.
 
-    For a set of features, the text names added and removed ones.
-
-    `value` is that of the plan that is described, `other` that of the plan
-    compared with it; both are canonical. `names` has the names of features by
-    id.
+    For a set of features, the text names added and removed ones, by `names`,
+    which has the names of features by id. `value` is that of the plan that is
+    described, `other` that of the plan compared with it; both are canonical.
     """
     # A tuple of several values, which a plan tries one by one, is written as it is.
     if (
@@ -247,7 +236,7 @@ def _parameter_text(parameter: Parameter, value: Any, other: Any, names: Names) 
 def _missing_from(
     features: Iterable[int], all_of_them: Iterable[int]
 ) -> tuple[int, ...]:
-    """Return the features of the second set that the first one lacks, in order."""
+    """Return the features in `all_of_them` that are not in `features`, in order."""
     return tuple(i for i in all_of_them if i not in features)
 
 
@@ -257,9 +246,10 @@ def _feature_names(ids: Iterable[int], names: Names) -> str:
 
 
 def _protocol_differences(plan: Plan, reference: Plan) -> tuple[str, ...]:
-    """Return the texts of fields that differ.
+    """Return a text for each field in which a plan differs from a reference plan.
 
-    The method and its parameters are not among them.
+    The text has the value of the plan. The method and its parameters are not
+    among the fields.
     """
     hand_choices = plan.extension(HandChoices)
     preference_text = learned_from(preferences_of(plan))

@@ -38,9 +38,9 @@ def is_left_out(name: str) -> bool:
 
 
 def plain_name(name: str) -> str:
-    """Return the name of the underlying measure.
+    """Return the name of a measure without a prefix for left-out queries or pairs.
 
-    It is "MAP" for "leave-query-out MAP", and for "MAP" itself.
+    For "leave-query-out MAP", and for "MAP" itself, it is "MAP".
     """
     if not is_left_out(name):
         return name
@@ -50,11 +50,10 @@ def plain_name(name: str) -> str:
 def canonical_name(name: str) -> str:
     """Return the canonical name of a measure.
 
-    It is "leave-query-out MAP" for "Leave-Query-Out map".
-
-    A prefix says that the measure is one of left-out queries, or of left-out
-    pairs of documents. It stays, and the measure behind it gets its usual
-    spelling.
+    For "Leave-Query-Out map" this is "leave-query-out MAP". The prefix says
+    that the measure is one of left-out queries; another prefix stands for
+    left-out pairs of documents. A prefix stays, and the measure behind it gets
+    its usual spelling.
 
     Raises
     ------
@@ -74,10 +73,7 @@ def canonical_name(name: str) -> str:
 
 
 def validated(measures: Mapping[str, Value]) -> dict[str, Value]:
-    """Return the measures of the validation part only.
-
-    Those of left-out queries or pairs are omitted.
-    """
+    """Return the measures of the validation part, without those of left-out queries or pairs."""
     return {name: value for name, value in measures.items() if not is_left_out(name)}
 
 
@@ -87,8 +83,5 @@ def plain(measures: Mapping[str, Value]) -> dict[str, Value]:
 
 
 def left_out(measures: Mapping[str, Value]) -> dict[str, Value]:
-    """Return the measures of left-out queries or pairs only.
-
-    They keep their names, see :func:`left_out_name`.
-    """
+    """Return the measures of left-out queries or pairs only, by their names with a prefix."""
     return {name: value for name, value in measures.items() if is_left_out(name)}

@@ -478,10 +478,7 @@ class Plan:
 
     @property
     def title(self) -> str:
-        """Name of the method, and the share of the queries, if only a part is used.
-
-        For example "GAS, then RankSVM", or "GAS, train 20%".
-        """
+        """Name of the method, with the share of the queries if only some train: "GAS, train 20%"."""
         return f"{self._methods}{self.share_text}"
 
     @property
@@ -495,10 +492,7 @@ class Plan:
 
     @property
     def _methods(self) -> str:
-        """Name of the methods that rank: "GAS, then RankSVM".
-
-        For files with scores or a model it is the name of these.
-        """
+        """Name of the methods that rank, "GAS, then RankSVM", or of given scores or a model."""
         ranker = self.ranker_entry
         files = self.extension(GivenRanking)
         if files is not None:
@@ -544,10 +538,7 @@ class Plan:
 
     @property
     def inner(self) -> int:
-        """Number of inner folds that select the model.
-
-        It is 0 with a validation part.
-        """
+        """Number of inner folds that select the model; 0 if a validation part selects it."""
         return parse_protocol(self.protocol).inner
 
     @property
@@ -591,6 +582,8 @@ class Plan:
         pairs_name, documents_name = LEFT_OUT_CRITERIA.get(
             criterion, (criterion, criterion)
         )
+        # Only some methods have this parameter; "pointwise" is a loss of single
+        # documents.
         has_pairs = "pairs" in values
         is_pointwise = (
             has_pairs
@@ -648,9 +641,7 @@ class Plan:
 
     @cached_property
     def axes(self) -> tuple[Axis, ...]:
-        """Parameters with several values.
-
-        Those of the method come before those of the final ranker.
+        """Parameters with several values, first those of the method, then of the final ranker.
 
         Parameters without effect are left out: those of the method's own model,
         if a final ranker replaces it, and those that the value of another
@@ -756,10 +747,8 @@ class Plan:
 def usual_measures(plan: Plan, *, one_ranking: bool) -> Plan:
     """Return a plan with the usual measures of its kind of data.
 
-    Measures that a user has chosen stay.
-
-    If the first of the replaced measures selects the model, the first of the
-    new measures does so.
+    Measures that a user has chosen stay. Otherwise, if the first of the old
+    measures selects the model, the first of the new measures does so.
 
     Parameters
     ----------
@@ -866,7 +855,7 @@ def longest_path(plan: Plan, n_features: int) -> int:
 def refusal(plan: Plan, entry: Method, *, selects: bool) -> str:
     """Return the reason why a method does not support a plan; "" if it does.
 
-    It may lack support of groups or of preferences.
+    The method may lack support of groups or of preferences, which the plan has.
 
     Parameters
     ----------
@@ -979,15 +968,11 @@ def estimator(
 def _check_bans(
     parameters: Mapping[str, Any], groups: Mapping[str, Sequence[int]]
 ) -> None:
-    """Raise a ParameterError if a banned feature is pinned.
-
-    This includes features of a group with a pinned feature.
-
-    The method checks the same, but knows only columns: this error names the ids
-    that the user wrote.
+    """Raise a ParameterError if a banned feature, or one of its group, is pinned.
 
     `parameters` has the method's values by name, and `groups` the feature ids
-    of each group by its name.
+    of each group by its name. The method checks the same, but knows only
+    columns: this error names the ids that the user wrote.
     """
     pinned = parameters.get("pinned") or ()
     banned = parameters.get("banned") or ()
@@ -1006,11 +991,9 @@ def _check_bans(
 
 
 def _feature_prices(plan: Plan) -> tuple[tuple[int, float], ...]:
-    """Return the ids of features with their milliseconds per query.
+    """Return the costs of features as a parameter has them: (id, milliseconds) pairs.
 
-    This is the form of costs in the value of a parameter.
-
-    The prices are (id, milliseconds) pairs. PlanError is raised if the plan has
+    The milliseconds are those for a query. PlanError is raised if the plan has
     no costs.
     """
     costs = plan.extension(FeatureCosts)
@@ -1027,11 +1010,10 @@ def _feature_prices(plan: Plan) -> tuple[tuple[int, float], ...]:
 def _with_columns(parameter: Parameter, value: Any, columns: Mapping[int, int]) -> Any:
     """Return a value of a parameter as the estimator expects it.
 
-    Columns replace the ids of features.
-
-    `columns` has the 0-based column of each feature by its id. Costs become an
-    array of shape (n,), 1 for a feature without a cost, or None without any. A
-    CSV file of the user is read.
+    Ids of features become columns: `columns` has the 0-based column of each
+    feature by its id. Costs become an array of shape (n,), 1 for a feature
+    without a cost, or None without any. If the value is the name of a CSV file,
+    the file is read. Other values stay the same.
     """
     if parameter.kind is Kind.FEATURES:
         return tuple(_column(parameter.label, i, columns) for i in value)
@@ -1065,7 +1047,8 @@ def _column(label: str, feature: int, columns: Mapping[int, int]) -> int:
 def _check_kinds(plan: Plan) -> None:
     """Raise a PlanError for values of a wrong type.
 
-    A person may have written the plan.
+    Values may have any type, because a person may have written the file of the
+    plan.
     """
     # `check_field` raises the error if its last argument is False.
     texts = ("data", "method", "select_by", "convention", "ranker", "protocol", "rule")

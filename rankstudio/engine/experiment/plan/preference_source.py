@@ -94,9 +94,8 @@ def preferences_in_words(
 ) -> str:
     """Return a sentence on the preferences of a plan.
 
-    If it cannot learn from them, the sentence says why.
-
-    `entries` are the methods that would learn from them.
+    It says what the methods in `entries` learn from the preferences, or why
+    they cannot.
     """
     if pair_source() is None:
         # Only a plug-in can read the file, and it is not installed. `lacking`

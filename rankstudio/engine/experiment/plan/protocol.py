@@ -91,13 +91,14 @@ class Protocol:
             case "split", (_, vali, _):
                 has_validation = vali > 0
             case kind, _:
+                # "nested" takes a validation part out of each training part.
                 has_validation = kind == "nested"
         return has_validation or self.inner > 0
 
     def divided_by(self, seed: int) -> str:
-        """Return the description of these folds in a dataset.
+        """Return the text by which a dataset with these folds records their origin.
 
-        The result is "" for the folds of the files.
+        The result is "" for the folds of the files; `seed` is that of the plan.
         """
         seedless = {GIVEN: "", LEAVE_QUERY_OUT: LEAVE_QUERY_OUT}
         return seedless.get(str(self), f"{self}, seed {seed}")

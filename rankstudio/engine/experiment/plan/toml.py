@@ -113,7 +113,7 @@ def as_lists(value: Any) -> Any:
 def plan_from_dict(values: Mapping[str, Any]) -> Plan:
     """Create a plan from plain values by field.
 
-    They are made by `plan_as_dict`, or written by a user.
+    The values are those of `plan_as_dict`, or were written by a user.
 
     Raises
     ------
@@ -159,13 +159,12 @@ def measure_keys(plan: Plan) -> list[str]:
 
 
 def _package_requirements(plan: Plan) -> dict[str, str]:
-    """Return where methods and measures come from, by key.
+    """Return the packages and files of methods and measures, by their keys.
 
-    RankStudio's own are left out.
-
-    It is ``name==version`` for the package of a plug-in, and
-    ``file.py:function@checksum`` for a measure of a Python file. Methods of
-    Python files are left out: their keys name the file.
+    The value is ``name==version`` for the package of a plug-in, and
+    ``file.py:function@checksum`` for a measure of a Python file. RankStudio's
+    own methods and measures are left out, and methods of Python files: their
+    keys name the file.
     """
     entries: tuple[Method | MeasureEntry, ...] = (*plan.entries, *plan.foreign_measures)
     files = {

@@ -68,11 +68,11 @@ def query_groups(n_queries: int) -> Ints:
 
 @lru_cache(maxsize=8)
 def query_subsets(n_queries: int) -> Bools:
-    """Return the queries that choose for each group of each division, (S, Q).
+    """Return which of Q queries are in each of S subsets, shape (S, Q).
 
-    S is 0 for a single query.
-
-    Row r G + g is the complement of group g in division r of :func:`query_groups`.
+    The queries of a subset choose a model for the other ones. Subset r G + g
+    has all queries but those of group g in division r of :func:`query_groups`,
+    of G groups each. S is 0 for a single query.
     """
     groups = query_groups(n_queries)
     numbers = np.arange(min(n_queries, N_GROUPS))
@@ -83,12 +83,10 @@ def query_subsets(n_queries: int) -> Bools:
 def choose_on_subsets(
     plan: Plan, path: PathResult, queries: Sequence[Floats]
 ) -> SubsetChoices | None:
-    """Choose a model of a path on each of S subsets of the validation queries.
+    """Choose a model of a path by the plan's rule, on each of S subsets of the queries.
 
-    The rule of the plan chooses.
-
-    The subsets are those of `query_subsets`: in random divisions of the queries
-    into groups, all queries but one group.
+    The queries are those of the validation part. They are divided into groups
+    at random; a subset, as in `query_subsets`, has all queries but one group.
 
     The choices are those of `select_model` for the means, standard errors and p
     values of the subset's queries, ties included.
@@ -360,7 +358,10 @@ class _Rows:
     """Values of models in each query, and their exact means on subsets."""
 
     def __init__(self, queries: Sequence[Floats], sign: float) -> None:
-        """Hold the values of each part of the queries."""
+        """Hold the values of K models: an array of shape (K, Q) for each part of the queries.
+
+        `sign` is -1 if smaller values are better, otherwise 1.
+        """
         self.queries = queries
         self.sign = sign
 
@@ -374,16 +375,15 @@ class _Rows:
         return np.cumsum([values.shape[1] for values in self.queries])[:-1]
 
     def gains(self, models: Ints, columns: Sequence[Ints]) -> Floats:
-        """Return the gain of each of P models, shape (P,).
+        """Return the gain of each of P models on a subset of its own, shape (P,).
 
-        Each is that on a subset of queries of its own.
+        A gain is the mean measure in the queries of the subset, with the sign
+        by which larger is better; -inf if undefined. `models` has the rows of
+        the models, shape (P,). For each part of the queries, ``columns`` has an
+        array (P, n) with the columns of the subset of each model.
 
-        A gain is the mean measure, with the sign by which larger is better;
-        -inf if undefined. `models` has the rows of the models, shape (P,).
-
-        For each part of the queries, ``columns`` has an array (P, n) with the
-        columns of the subset of each model. The operations are those of
-        `average` on a path: gains have equal bits, and hence equal ties.
+        The operations are those of `average` on a path: gains have equal bits,
+        and hence equal ties.
         """
         means = [
             _mean_or_nan(values[models[:, None], subset])
@@ -395,13 +395,12 @@ class _Rows:
         return np.where(np.isnan(gains), -np.inf, gains)
 
     def approximate_gains(self, subsets: Bools) -> tuple[Floats, float]:
-        """Return the gains of all K models on S subsets, shape (S, K).
-
-        They are correct up to the rounding of matrix products.
+        """Return rounded gains of all K models on S subsets, shape (S, K), and their error.
 
         A gain is the mean measure, with the sign by which larger is better;
-        -inf without a value. `subsets`, shape (S, Q), says which queries each
-        subset has. The second value is a bound of the rounding.
+        -inf without a value. It is computed by matrix products, which round;
+        the second value is a bound of the rounding. `subsets`, shape (S, Q),
+        says which queries each subset has.
         """
         # Means as matrix products, in blocks of models that fit into memory.
         gains = np.empty((len(subsets), len(self)))
@@ -483,13 +482,13 @@ def _blocks_of_equal_sizes(n_queries: tuple[int, ...]) -> tuple[_SubsetBlock, ..
 def _choose_models(
     rule: Rule, rows: _Rows, sizes: Ints, block: _SubsetBlock
 ) -> tuple[Ints, Floats]:
-    """Return the model that a rule chooses on each of S subsets of the queries.
+    """Return the model that a rule chooses on each of S subsets, and the best gain on each.
 
-    Also return the gain of the best model on each subset. Both have shape (S,).
-
-    A gain is the mean measure on a subset, with the sign by which larger is
-    better. `sizes`, shape (K,), has the number of features of each of the K
-    models, which are the rows of `rows`.
+    Both results have shape (S,). A gain is the mean measure on a subset of the
+    queries, with the sign by which larger is better; the second result is that
+    of the best model, which the rule may not choose. `sizes`, shape (K,), has
+    the number of features of each of the K models, which are the rows of
+    `rows`.
 
     Approximate values decide wherever their rounding leaves no doubt; the
     others are computed exactly.
@@ -547,11 +546,10 @@ def _choose_models(
 
 
 def _exact_gains(rows: _Rows, block: _SubsetBlock, needed: Bools) -> Floats:
-    """Return the exact gains of some models on S subsets, shape (S, K).
+    """Return the exact gains of the needed models on S subsets, shape (S, K).
 
-    Those of the other models are -inf.
-
-    `needed`, shape (S, K), says which of the K models to compute on which subset.
+    `needed`, shape (S, K), says which of the K models to compute on which
+    subset. The gains of the other models are -inf.
     """
     gains = np.full(needed.shape, -np.inf)
     for numbers, models in _pairs_in_blocks(needed, block):
@@ -565,17 +563,16 @@ def _exact_gains(rows: _Rows, block: _SubsetBlock, needed: Bools) -> Floats:
 def _find_equal_models(
     rows: _Rows, block: _SubsetBlock, best: Ints
 ) -> tuple[Bools, Bools]:
-    """Return which models are not significantly worse than the best, (S, K).
-
-    The best model is that of each subset.
+    """Return which models are not significantly worse than each subset's best, (S, K).
 
     There are S subsets of the validation queries in ``block``, and K models,
-    which are the rows of ``rows``. The second result says which subsets have
-    enough queries for a test, (S,).
+    which are the rows of ``rows``. `best`, shape (S,), has the best model of
+    each subset. The second result says which subsets have enough queries for a
+    test, (S,).
 
-    `best`, shape (S,), has the best model of each subset. Validation queries
-    are in one or more parts: `rows.queries` has the values of all models in
-    each part, and `block.columns` the columns of each subset there.
+    Validation queries are in one or more parts: `rows.queries` has the values
+    of all models in each part, and `block.columns` the columns of each subset
+    there.
     """
     # The values of each subset's best model in the subset's queries, by part:
     # arrays of shape (S, n).

@@ -99,7 +99,7 @@ class MemoryEstimate:
 
     @property
     def large(self) -> bool:
-        """Whether the estimate is worth showing.
+        """Whether users should see the estimate.
 
         This is so if the data have several shards, or need much of the limit.
         """
@@ -116,8 +116,10 @@ class MemoryEstimate:
     @property
     def sentence(self) -> str:
         """How the run executes, and the memory it needs; or the reason why it cannot run."""
+        # `runs` says whether the memory suffices.
         if not self.runs:
             return self.refusal
+        # `resident` is the largest memory of the run, in bytes.
         sizes = {
             "about": memory.size(self.resident),
             "budget": memory.size(self.budget),
@@ -291,9 +293,7 @@ def memory_estimate(
 
 
 def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstimate:
-    """Return the memory estimate of a plan on a fold.
-
-    It has as many threads as fit into memory.
+    """Return the memory that a plan needs on a fold, with as many threads as it allows.
 
     `workers` are the processes or threads that use the memory of this machine.
     """
@@ -407,13 +407,11 @@ def _method_need(method: LinearRanker, shape: DataShape, stored: float) -> Memor
 def _largest_need(
     plan: Plan, shape: DataShape, ids: Ints, stored: float
 ) -> tuple[str, MemoryNeed]:
-    """Return the label and the memory need of a method of a plan.
+    """Return the label and the memory need of the method or final ranker that needs most.
 
-    It is the method or the final ranker that needs the most memory, with any
-    combination of parameters.
-
-    `ids`, shape (n,), has the ids of the features, and `stored` is the number
-    of bytes of sparse values, 0 for dense data.
+    The need is the largest of all combinations of parameters. `ids`, shape
+    (n,), has the ids of the features, and `stored` is the number of bytes of
+    sparse values, 0 for dense data.
     """
     if plan.entry.learns_nothing:
         return plan.title, MemoryNeed(0.0, reading=Reading.SHARED)
@@ -454,12 +452,10 @@ def _largest_need(
 def _ranker_need(
     ranker: LinearRanker, shape: DataShape, k: int, sparse: bool
 ) -> MemoryNeed:
-    """Return the memory that a ranker needs on k selected features.
+    """Return the memory that a ranker needs on k selected features, and for their copy.
 
-    It includes a copy of their values.
-
-    `shape` are the sizes of the data with all features. Sparse data and data of
-    several shards are copied.
+    `shape` has the sizes of the data with all features. The values of the
+    selected features are copied if the data are sparse or have several shards.
     """
     # A single dense shard is estimated with all its features.
     if not (shape.sharded or sparse):

@@ -128,21 +128,22 @@ def selectable_positions(path: PathResult, max_features: int | None = None) -> I
 def best_position(
     plan: Plan, path: PathResult, max_features: int | None = None
 ) -> int | None:
-    """Return the position of a path's best model by the selection criterion, up to a size.
+    """Return the position of a path's best model by the selection criterion.
 
-    None if there is no such model. The first model if no value is defined.
+    Only models of up to `max_features` features count, by default all. The
+    result is None if there is no such model, and the first model if no value is
+    defined.
     """
     models = selectable_positions(path, max_features)
     return int(models[_gains(plan, path)[models].argmax()]) if models.size else None
 
 
 def smallest_position(plan: Plan, path: PathResult) -> int | None:
-    """Return the position of a path's smallest good model.
+    """Return the position of the smallest model that is not worse than the best one.
 
-    A good model is not significantly worse than the best one.
-
-    Each model was tested against the best one. The result is None if the path
-    has no p values of the measure that selects, or no model has a value of it.
+    Each model of the path was tested against the best one, so this means not
+    significantly worse. The result is None if the path has no p values of the
+    measure that selects, or no model has a value of it.
     """
     # Shape (K,) for K steps.
     model_p_values = path.p_values.get(plan.select_by)
@@ -161,9 +162,9 @@ def smallest_position(plan: Plan, path: PathResult) -> int | None:
 def p_values(
     plan: Plan, path: PathResult, queries: Sequence[Floats]
 ) -> Mapping[str, Floats]:
-    """Test each model of a path against its best one, query by query.
+    """Test each model of a path against its best one, by the measure that selects.
 
-    The values are those of the selection criterion.
+    The test compares the values of both models in each query.
 
     Parameters
     ----------
@@ -218,11 +219,9 @@ def _smallest_good_enough(plan: Plan, path: PathResult, enough: Bools) -> int:
 def _gains(plan: Plan, path: PathResult) -> Floats:
     """Return the value that selects a model for each of K steps, shape (K,).
 
-    Larger values are better.
-
     It is the validation measure or the method's own criterion that the plan
-    selects by. Measures of errors and the criterion change their sign; an
-    undefined value is -inf.
+    selects by, with the sign by which larger is better: measures of errors and
+    the criterion change their sign. An undefined value is -inf.
     """
     if plan.select_by == CRITERION:
         values = -path.criterion

@@ -202,6 +202,8 @@ class HeldSteps(PathSteps):
         """
         rows = self.rows.get("selected")
         # This form of rows says what a step adds without making the tuples.
+        # Other forms of rows need the tuples of both steps, which the base
+        # class compares.
         return (
             rows.added(position)
             if isinstance(rows, IndexTuples)
@@ -229,11 +231,9 @@ class HeldSteps(PathSteps):
 def packed(steps: Sequence[Step], shared: Mapping[str, Rows] = _NO_ROWS) -> HeldSteps:
     """Return the steps of a path in compact form.
 
-    The values of all features are stored together.
-
-    ``selected``, ``coef`` and ``candidates`` of a step are created on demand,
-    bit-identical and not shared. Arrays that would not become smaller stay
-    unchanged.
+    The values of an attribute are stored together, for all steps: ``selected``,
+    ``coef`` and ``candidates`` of a step are created on demand, bit-identical
+    and not shared. Arrays that would not become smaller stay unchanged.
 
     Parameters
     ----------
@@ -287,9 +287,9 @@ class StepsFile:
     def keep(self, steps: PathSteps) -> PathSteps:
         """Write steps to the file, and return steps that are read from it on demand.
 
-        They are identical, bit for bit.
-
-        Data for curves stay in memory, and so does everything if the disk is full.
+        The steps that are read are identical to those that were written, bit
+        for bit. What curves need of them stays in memory. If the disk is full,
+        the steps themselves are returned.
         """
         # These are in a file already.
         if isinstance(steps, FiledSteps):

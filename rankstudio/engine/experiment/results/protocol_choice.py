@@ -143,11 +143,9 @@ def mean_path(paths: Sequence[PathResult]) -> PathResult:
 
 
 def last_within(lengths: Ints, max_length: int) -> int | None:
-    """Return the position of the greatest length up to a maximum.
+    """Return the position of the greatest length up to a maximum; None if all exceed it.
 
-    Of equal lengths it is the last.
-
-    None if all lengths exceed the maximum.
+    Of equal lengths it is the last one.
     """
     positions = np.flatnonzero(lengths <= max_length)
     if not positions.size:
@@ -237,10 +235,7 @@ class _MeanSteps(PathSteps):
 
 
 def choice_text(plan: Plan, choice: ProtocolChoice) -> str:
-    """Return how the values were chosen, in one line of English for files.
-
-    For example "best mean validation MAP over 5 folds".
-    """
+    """Return how values were chosen, in English: "best by mean validation MAP over 5 folds"."""
     has_several_folds = len(choice.folds) > 1
     measure_name = {CRITERION: "training criterion"}.get(plan.select_by, plan.select_by)
     if plan.select_by != CRITERION and not plan.leaves_out:

@@ -183,7 +183,8 @@ Keeper = Callable[[PathResult], PathResult]
 def path_keeper(plan: Plan) -> Keeper:
     """Return the function that stores the paths of a run.
 
-    It keeps them in memory, or for leave-query-out their steps in a file.
+    It leaves them in memory, or, for leave-query-out, writes their steps to a
+    file.
     """
     if plan.protocol != LEAVE_QUERY_OUT:
         return lambda path: path
@@ -284,14 +285,12 @@ class FoldResult:
     n_validation_queries: int = 0
 
     def measured(self, part: Part) -> Mapping[str, float]:
-        """Return the measures of a fold by name, on a part of the data.
+        """Return the measures of a fold by name, on a part of the data; {} if they are unknown.
 
         `part` is the test part, the validation queries "cross-fitted", or the
-        validation queries that chose the model. Cross-fitted measures are
-        means over the validation queries, each measured by a model that was
-        chosen without it.
-
-        The result is empty if the measures are unknown.
+        validation queries that chose the model. Cross-fitted measures are means
+        over the validation queries, each measured by a model that was chosen
+        without it.
         """
         match part:
             case Part.TEST:
@@ -418,11 +417,10 @@ class RunResult:
 
     @property
     def reported_average(self) -> dict[str, float]:
-        """Mean over the folds of the measures on the test part.
+        """Mean over the folds of the measures on the test part, or else on the validation part.
 
-        Without a test part, they are those on the validation part.
-
-        It is the average of the values that files of a single run list per fold.
+        It is the average of the values that files of a single run list per
+        fold.
         """
         return _mean_measures([fold.test or fold.validation for fold in self.folds])
 
@@ -659,7 +657,7 @@ def notes_of(paths: Iterable[PathResult]) -> tuple[Note, ...]:
 def fold_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     """Return notes for the user on the choices of the folds.
 
-    They name values at the ends of grids, features that were left out, and
+    The notes name values at the ends of grids, features that were left out, and
     choices that nothing decides.
     """
     undecided = undecided_notes(plan, folds)
@@ -756,11 +754,10 @@ def constant_notes(folds: Sequence[FoldResult]) -> tuple[Note, ...]:
 
 
 def edge_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
-    """Return a note for each selected end of a grid.
+    """Return a note for each end of a grid that was chosen.
 
-    Better values may lie beyond it.
-
-    Grids of two values are skipped, because both values are ends.
+    It says that better values may lie beyond the end. Grids of two values are
+    skipped, because both values are ends.
     """
     # Two texts each: for a run of one fold, and for several folds.
     smallest = (
@@ -834,7 +831,7 @@ def _measure_title(name: str) -> str:
 
 
 def _draw_curve(ax: Axes, x: Ints, y: Floats, label: str, color: Color) -> None:
-    """Draw a curve; a single point has a marker."""
+    """Draw a curve through points on axes of Matplotlib; a single point has a marker."""
     ax.plot(x, y, marker="o" if x.size == 1 else "", label=label, color=color)
 
 

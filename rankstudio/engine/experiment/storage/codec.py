@@ -164,6 +164,8 @@ def _path_arrays(path: PathResult, steps: Sequence[Step]) -> dict[str, NDArray[A
     """
     # Of weights only those that are not 0 are stored, with their columns.
     sparse_weights = [_nonzero_weights(step.coef) for step in steps]
+    # Types of the arrays: floats and integers of 8 bytes, the lowest byte
+    # first.
     return {
         "validation": np.array(list(path.validation.values()), dtype="<f8"),
         "number": np.array([step.number for step in steps], dtype="<i8"),
@@ -346,10 +348,8 @@ def _checked_query_values(
 ) -> FrozenMapping[str, Floats]:
     """Return each measure in each query, shape (Q,), from lists of JSON.
 
-    The result is {} if there are none.
-
-    Raise a ValueError for other names than those of the plan's measures, and
-    for arrays of unequal lengths.
+    The result is {} for no measures. Raise a ValueError for other names than
+    those of the plan's measures, and for arrays of unequal lengths.
     """
     queries = {name: np.array(sequence(row, float)) for name, row in values.items()}
     has_other_names = bool(queries) and set(queries) != set(names)

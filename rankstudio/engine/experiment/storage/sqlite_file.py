@@ -634,18 +634,16 @@ def _log_is_whole(path: Path) -> bool:
 def _count_unread_commits(
     log: BinaryIO, n_read: int, page_size: int, salts: tuple[int, int]
 ) -> int:
-    """Return the number of commits behind the frames that were read.
-
-    Only commits with the present salts of the log count.
-
-    SQLite overwrites a log from its beginning, with two new salts each time.
-    One equal salt is enough to count a commit: the other salt is then damaged,
-    in the frame or in the header, where two flipped bits can leave the checksum
-    unchanged.
+    """Return the number of commits in a log behind the frames that SQLite has read.
 
     `n_read` is the number of frames that were read, `page_size` the bytes of a
     page, which follows the header of each frame, and `salts` are the two
     numbers in the header of the log.
+
+    Only commits with the present salts count. SQLite overwrites a log from its
+    beginning, with two new salts each time. One equal salt is enough to count a
+    commit: the other salt is then damaged, in the frame or in the header, where
+    two flipped bits can leave the checksum unchanged.
     """
     n_commits = 0
     offset = _HEADER.size + n_read * (_FRAME.size + page_size)

@@ -309,7 +309,10 @@ class Study:
         return RunKey(run, plan, tuple(int(i) for i in dataset.feature_ids))
 
     def check(self, run: RunKey, dataset: FoldedDataset) -> None:
-        """Raise an error if a run may not be resumed, because its data or the versions differ.
+        """Raise an error if the data or the versions differ from those of a run.
+
+        Such a run may not be resumed, because its numbers would have two
+        origins.
 
         Raises
         ------
@@ -518,10 +521,8 @@ class Study:
     def evidence(self, run: RunKey, fold: int, key: str) -> bytes | None:
         """Return the evidence with a key, of a run on a fold.
 
-        Evidence is stored bytes that explain a selection.
-
-        The result is None if the evidence is missing or damaged, or if the
-        study is closed.
+        Evidence is stored bytes that explain a selection. The result is None if
+        it is missing or damaged, or if the study is closed.
         """
         records = self._evidence(run)
         return next(
@@ -588,9 +589,7 @@ class Study:
         """Store the path of a finished unit, and the unit's duration in seconds.
 
         A unit is one combination of parameters on one fold; its path has a
-        model per step.
-
-        It takes O(K n) time for K steps and n features.
+        model per step. The time is O(K n) for K steps and n features.
         """
         unit = path.unit
         # Of nonlinear models, only the one that the rule would select stays
@@ -607,11 +606,9 @@ class Study:
             )
 
     def finished_units(self, run: RunKey) -> dict[tuple[int, int], PathResult]:
-        """Return the paths of a run's finished units.
+        """Return the paths of a run's finished units, without damaged ones.
 
         The keys are the number of the fold and the position of the combination.
-
-        Damaged units are not included.
         """
         combinations = run.plan.combinations
         # Keeps the steps of a path in memory, in leave-query-out in a file.
@@ -862,9 +859,7 @@ class Study:
             raise StoreError(text.format(path=self.path, id=run.id)) from error
 
     def _equal_run(self, plan: Plan, versions: str, checksum: str) -> int | None:
-        """Return the number of the latest equal run.
-
-        It has an equal plan, these versions, and equal data.
+        """Return the number of the latest run of an equal plan on equal data, by the same versions.
 
         `versions` is the text that a run stores, and `checksum` that of the
         data. None if there is no such run. Runs that were removed do not count.
@@ -890,11 +885,10 @@ class Study:
     def _refuse_changes(
         self, plan: Plan, location: str, sources: Sequence[Source]
     ) -> None:
-        """Raise ChangedDataError if files at a location have changed.
+        """Raise ChangedDataError if files at a location have changed since a run of the study.
 
-        They are compared with those of a run that read the same columns.
-
-        `sources` are the files as they are now, with their checksums.
+        `sources` are the files as they are now, with their checksums. They are
+        compared with those of runs that read the same columns.
         """
         # Only runs with the same columns count: with other columns, or the labels
         # of another judge, the same file has another checksum. A damaged record,
@@ -977,9 +971,7 @@ class Study:
                         remember_entry(entry)
 
     def _remember_measures(self, run: Row) -> None:
-        """Add measures of a run to the known ones, if this installation lacks them.
-
-        The study describes them.
+        """Add the measures of a run that this installation lacks to the known ones, from the study.
 
         They can then be named and shown, but not computed.
         """
@@ -1092,10 +1084,7 @@ class Study:
         )
 
     def _seconds(self, run: int) -> float:
-        """Return the duration of a run in seconds.
-
-        For an unfinished run, it is that of its finished units.
-        """
+        """Return the seconds of a run; those of its finished units if the run is unfinished."""
         parts = "(SELECT total(unit.seconds) FROM unit WHERE unit.run = run.id)"
         query = (
             f"SELECT CAST(ifnull(run.seconds, {parts}) AS REAL) FROM run WHERE id = ?"
@@ -1175,7 +1164,8 @@ def _write_methods(db: sqlite3.Connection, run: int, plan: Plan) -> None:
         if entry.origin is not None and entry.origin.kind is not OriginKind.ABILITY
     ]
     if descriptions:
-        # Make the table of methods, if the study does not have it yet.
+        # `METHOD` is the SQL that makes the table of methods, if the study does
+        # not have it yet.
         db.execute(METHOD)
         payload = as_json(descriptions)
         cells = run, payload, payload_digest(run, payload)
@@ -1189,7 +1179,8 @@ def _write_measures(db: sqlite3.Connection, run: int, plan: Plan) -> None:
     """
     descriptions = [description_of_measure(entry) for entry in plan.foreign_measures]
     if descriptions:
-        # Make the table of measures, if the study does not have it yet.
+        # `MEASURE` is the SQL that makes the table of measures, if the study
+        # does not have it yet.
         db.execute(MEASURE)
         payload = as_json(descriptions)
         db.execute(
@@ -1212,7 +1203,8 @@ def _write_feature_set(
             "set": feature_set.text(),
         }
     )
-    # Make the table of feature sets, if the study does not have it yet.
+    # `FEATURE_SET` is the SQL that makes the table of feature sets, if the
+    # study does not have it yet.
     db.execute(FEATURE_SET)
     cells = data, payload, payload_digest(data, payload)
     db.execute("INSERT OR REPLACE INTO feature_set VALUES (?, ?, ?)", cells)
@@ -1233,7 +1225,7 @@ def _read_feature_set(values: Any) -> FeatureSet:
 
 
 def _digest_of_earlier_version(plan: Plan, data: RecordedData) -> str:
-    """Return the digest of the data of a fold that an earlier version stored without one.
+    """Return the digest of a fold's data, for folds that an earlier version stored without one.
 
     It equals that of new runs if the folds are those of the files.
     """
@@ -1340,11 +1332,10 @@ def _parsed_data(row: Row) -> RecordedData:
 
 
 def _seal_mark(row: Row, unsealed_keys: tuple[str, ...]) -> SealMark:
-    """Return the mark in a row.
+    """Return the mark in a row: the record that test parts were sealed or unsealed.
 
-    It says that test parts were sealed, which means hidden, or unsealed.
-
-    A damaged mark seals all datasets, because it may have sealed any of them.
+    Sealed means hidden. A damaged mark seals all datasets, because it may have
+    sealed any of them.
 
     Parameters
     ----------

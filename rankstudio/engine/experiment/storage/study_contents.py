@@ -146,10 +146,7 @@ class RecordedData:
     first_file: str | None = None
 
     def opened_by(self, plan: Plan) -> str:
-        """Return the path to open the data again.
-
-        If there is none, it is their name in the plan.
-        """
+        """Return the path by which to open the data again, or else their name in the plan."""
         return plan.data if plan.data == SAMPLE or not self.place else self.place
 
     def difference(self, dataset: FoldedDataset) -> str:
@@ -314,12 +311,11 @@ def n_looks(marks: Sequence[SealMark], data: SealedData | None) -> int:
 
 
 def seal_text(marks: Sequence[SealMark], data: SealedData) -> str:
-    """Return the state of a test part for a report.
+    """Return the state of a test part for a report, such as "test part shown twice".
 
-    For example "test part sealed", or "test part shown twice".
-
-    A sealed test part is hidden. `marks` are the records of seals of the study.
-    The result is "" if the dataset was never sealed.
+    A sealed test part is hidden: "test part sealed, shown once before". `marks`
+    are the records of seals of the study. The result is "" if the dataset was
+    never sealed.
     """
     # How often the test part was shown.
     looks = n_looks(marks, data)

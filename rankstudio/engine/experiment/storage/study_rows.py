@@ -354,7 +354,7 @@ def texts(values: Any) -> dict[str, str]:
 def recorded_versions(values: Any) -> dict[str, str]:
     """Return versions by package name; ValueError for an invalid version or name.
 
-    They are written into generated programs, so they are validated.
+    They are validated, because they are written into generated programs.
     """
     versions = texts(values)
     for name, number in versions.items():

@@ -119,11 +119,10 @@ class MeasuredPath(NamedTuple):
 def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> TrainingData:
     """Check the training part of a fold, and return it in the form that methods take.
 
-    A large part is divided into shards, ranges of queries that `executor`
-    processes at a time.
-
-    The features of the validation part, but not its labels, are included: for
-    methods that compare densities at its documents.
+    A large part is divided into shards, ranges of queries, which `executor`
+    processes one by one or in several workers. The result also has the features
+    of the validation part, but not its labels, for methods that compare the
+    density of the training documents with that of the validation documents.
 
     Raises
     ------
@@ -170,7 +169,8 @@ def make_fold_context(
 ) -> FoldContext:
     """Prepare a fold for any number of units of a plan.
 
-    Its training part may be shared with others.
+    `train` is its training part in the form that methods take, if another plan
+    has made it.
     """
     context_class = NestedFold if plan.inner else FoldContext
     return context_class(plan, fold, group_training(fold) if train is None else train)
@@ -246,10 +246,7 @@ class FoldContext:
 
     @property
     def baseline(self) -> Baseline:
-        """The best single feature by the selection measure, with its measures.
-
-        It is the best one on the training documents.
-        """
+        """The feature that ranks the training documents best alone, with its measures."""
         if self._baseline is None:
             finish(self.find_baseline())
         assert self._baseline is not None  # found just now
@@ -308,9 +305,7 @@ class FoldContext:
         )
 
     def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
-        """Train step by step, and measure each step on the validation part.
-
-        Progress is yielded, and each step with its measures.
+        """Train step by step, and yield progress, and each step with its validation measures.
 
         A step is a model with one more feature or iteration. Measures of
         left-out queries are included if they select the model.
@@ -359,11 +354,10 @@ class FoldContext:
     def measured_path(
         self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None
     ) -> MeasuredPath:
-        """Train to the end, and return the measured path.
+        """Train to the end, and return the path of all models with their measures.
 
-        Its models are not tested against the best one yet.
-
-        `follow` receives every step and progress event, and ends the work by raising.
+        `follow` receives every step and progress event, and ends the work by
+        raising. The p values of the models are added later, by `_with_tests`.
         """
         # Learn all steps, with the measures of each on left-out queries, if such a
         # measure selects.
@@ -391,10 +385,9 @@ class FoldContext:
     ) -> MeasuredPath:
         """Return the steps of a unit and their measures as a path.
 
-        The models are not tested against the best one yet.
-
         `measured_steps` are those that :meth:`work` has yielded. The measures
-        in each query were kept there, and are discarded here.
+        in each query were kept there, and are discarded here. The p values of
+        the models are added later, by `_with_tests`.
         """
         _, first_measures = measured_steps[0]
         names = first_measures.keys()
@@ -474,9 +467,9 @@ class FoldContext:
     ) -> SubsetChoices | None:
         """Return which models the rule would choose on subsets of the validation queries.
 
-        They show later how much the choice depends on the queries. None if
-        validation queries do not choose. `queries` has the selection measure in
-        each query, shape (K, Q), for K steps.
+        `queries` has the selection measure in each query, shape (K, Q), for K
+        steps. The choices show later how much the choice depends on the
+        queries. None if validation queries do not choose.
 
         Models that a study does not store completely are measured here, so that
         a resumed run has the same values.
@@ -497,7 +490,10 @@ class FoldContext:
     def validation_queries(
         self, path: PathResult, positions: Sequence[int]
     ) -> dict[str, Floats]:
-        """Return each measure of D steps in each validation query, shape (D, Q)."""
+        """Return each measure of D steps of a path in each validation query, shape (D, Q).
+
+        `positions` are those of the steps on the path.
+        """
         vali = self._parts["vali"]
         if all(path.steps[position].linear for position in positions):
             return vali.table([path.steps[position] for position in positions])
@@ -506,10 +502,9 @@ class FoldContext:
     def _left_out_measures(self, unit: Unit) -> Callable[[Step], Waiting[Measures]]:
         """Return a function that measures a step of a unit on left-out queries.
 
-        It gives {} if no such measure selects the model.
-
         The function is a generator: it yields progress, and returns the
-        measures.
+        measures. They are {} unless a measure on left-out queries selects the
+        model.
         """
         left_out = self._left_out_queries
         if left_out is None:
@@ -646,17 +641,14 @@ class FoldContext:
         )
 
     def per_query(self, step: Step) -> dict[str, Floats]:
-        """Return a model's measures in each query of the test part.
-
-        Without a test part, the validation part is measured.
-        """
+        """Return a model's measures in each query of the test part, or else the validation part."""
         part = self._parts.get("test") or self._parts.get("vali")
         return {} if part is None or not part.covered(step) else part.per_query(step)
 
     def _learn(self, unit: Unit) -> Generator[Step | WorkProgress, None, None]:
-        """Train as `_learn_steps`.
+        """Train the models of a unit; yield progress and the steps, not yet measured.
 
-        Without sufficient memory, the error names method and data.
+        An error for lack of memory names the method and the data.
         """
         size = f"{self.fold.train.n_documents:,} documents with {self.fold.train.feature_ids.size:,} features"
         with sufficient(f"{self.plan.entry.label} on fold {self.fold.number}, {size}"):
@@ -740,11 +732,10 @@ class FoldContext:
             yield Note(sentence, kind=ConstantObjectiveWarning)
 
     def _select(self, selector: LinearRanker, unit: Unit) -> Waiting[_Selection]:
-        """Select sets of features for a final ranker, one per step.
+        """Yield progress, and return the sets of features for a final ranker, one per step.
 
-        An earlier selection is used again, if there is one.
-
-        Combinations that differ only in parameters of the ranking share one selection.
+        Combinations that differ only in parameters of the ranking share one
+        selection: it is made for the first of them, and stored for the others.
         """
         entry = self.plan.entry
         key = self._selection_key(unit)
@@ -846,11 +837,10 @@ class NestedFold(FoldContext):
         def validated_step(
             step: Step, measures: Measures, *, last: bool = False
         ) -> tuple[Step, Measures]:
-            """Return a step with its measures.
+            """Return a step with its measures on left-out queries, and the means over inner folds.
 
-            They are those on left-out queries, and the means over the inner
-            folds: those of the corresponding models in `inner` of the method.
-            `last` is True for the last step of the path.
+            The means are those of the corresponding models in `inner` of the
+            method. `last` is True for the last step of the path.
             """
             means = inner.means(step, self.plan.step_kind, last=last)
             return step, {**means, **only_left_out(measures)}
@@ -916,9 +906,7 @@ class NestedFold(FoldContext):
     def cross_fitted(
         self, chosen: Chosen, paths: Sequence[PathResult]
     ) -> dict[str, Floats]:
-        """Return each measure in each query of the inner folds.
-
-        A query is measured by models that were chosen without it.
+        """Return each measure in each query, by models chosen without this query.
 
         Each array has shape (Q,) for the Q validation queries of all inner
         folds. A query is measured by the models of its inner fold, which were
@@ -992,7 +980,11 @@ class NestedFold(FoldContext):
         return {}
 
     def _inner_progress(self, index: int, event: Step | WorkProgress) -> WorkProgress:
-        """Return the progress of an inner fold as progress of the unit."""
+        """Return the progress of one inner fold as progress of the unit.
+
+        `index` is that of the inner fold, and `event` its latest progress or
+        step.
+        """
         label = f"inner fold {index + 1} of {len(self._inner_contexts)}"
         if isinstance(event, WorkProgress):
             return WorkProgress(f"{label}: {event.what}", event.share)
@@ -1058,9 +1050,7 @@ class _InnerPaths:
         return {name: float(average(values)) for name, values in rows.items()}
 
     def averages(self, path: PathResult) -> tuple[dict[str, Floats], dict[str, Floats]]:
-        """Return mean and standard error of each measure at each step.
-
-        They are those over the inner folds.
+        """Return mean and standard error over the inner folds, of each measure at each step.
 
         Each array has shape (K,) for the K steps.
         """
@@ -1107,11 +1097,10 @@ class _InnerPaths:
         return tuple(fold_values)
 
     def steps_at(self, path: PathResult, positions: Ints) -> list[list[int | None]]:
-        """Return for each inner fold the steps that correspond to steps of a path.
+        """Return for each inner fold the steps that correspond to D steps of a path.
 
-        The steps of the path are given by their D positions.
-
-        A step is an index on the inner path, None if no step corresponds.
+        `positions` has the positions of the D steps. A corresponding step is an
+        index on the inner path, None if there is none.
         """
         lengths_and_ends = _lengths_and_ends(path)
         chosen = [lengths_and_ends[i] for i in positions.tolist()]
@@ -1119,9 +1108,9 @@ class _InnerPaths:
         return [[row[fold] for row in rows] for fold in range(len(self.measured))]
 
     def _steps(self, x_value: int, *, final: bool) -> list[int | None]:
-        """Return the corresponding step of each inner path, -1 for the last step.
+        """Return the corresponding step of each inner path: -1 for the last step, None for none.
 
-        None if the first step of the inner path is already larger.
+        None is that of an inner path whose first step is already larger.
         """
         return [
             -1 if final else _last_index_within(path.x_values, x_value)
@@ -1167,9 +1156,7 @@ def _last_index_within(x_values: Ints, x_value: int) -> int | None:
 def _inner_fold_measures(
     fold: FoldContext, path: PathResult, steps: Sequence[int | None]
 ) -> dict[str, Floats]:
-    """Return each measure of D steps of an inner fold, shape (D, Q).
-
-    It is measured in the Q validation queries of the fold.
+    """Return each measure of D steps in the Q validation queries of an inner fold, (D, Q).
 
     `steps` has D positions on the path of the fold: -1 for the last one, and
     None for no step, whose measures are NaN.
@@ -1197,11 +1184,10 @@ def _kept_measures(path: PathResult, positions: Sequence[int]) -> dict[str, Floa
 
 
 def _leaves_out_constants(plan: Plan, parameters: Mapping[str, Any]) -> bool:
-    """Return whether paths end before constant features.
+    """Return whether paths end before features that are constant within every query.
 
-    These are features that are constant within every query.
-
-    The paths of selectors that add features do, unless a number of features is given.
+    The paths of selectors that add features do, unless a number of features is
+    given.
     """
     adds_features = plan.entry.selects and plan.entry.step_kind is StepKind.FEATURES
     return adds_features and parameters.get("n_features_to_select") is None

@@ -84,9 +84,10 @@ class GivenFold(FoldContext):
 def given_folds(
     plan: Plan, dataset: FoldedDataset
 ) -> Callable[[Fold, TrainingData], FoldContext]:
-    """Read all files, and return a function that prepares a fold.
+    """Read the files of all folds, and return a function that makes the context of a fold.
 
-    Its arguments are a fold and the training part in the form for methods.
+    Its arguments are a fold, and the training part in the form that methods
+    take.
 
     Raises
     ------
@@ -103,9 +104,7 @@ def given_folds(
 def plan_of_given(
     method: str, plan: Plan, name: str, location: Path, dataset: FoldedDataset
 ) -> tuple[Plan, tuple[int, ...]]:
-    """Return the plan of a run of the user's own scores or models.
-
-    Also return the folds without a file.
+    """Return the plan of a run of the user's own scores or models, and folds without a file.
 
     Parameters
     ----------
@@ -219,31 +218,31 @@ def _given_steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], s
 
 
 def _check_given_files(
-    scores: GivenRanking,
+    recorded: GivenRanking,
     checksums: Mapping[str, str],
     numbers: Sequence[int],
     available: Collection[int],
 ) -> None:
     """Raise an error for a file that has changed, or a fold without a file.
 
-    `scores` has the checksums when the files were added to the plan, and
+    `recorded` has the checksums when the files were added to the plan, and
     `checksums` the present ones, by file name. `numbers` are the folds to run,
     and `available` those with a file.
     """
     # Empty for a plan that a user wrote without checksums.
-    files = scores.files
+    files = recorded.files
     for file, checksum in checksums.items():
         if files and files.get(file) != checksum:
             text = tr(
                 "{file}: the file has changed since it was added to the plan as {name}. Add it again."
             )
-            raise DatasetError(text.format(file=file, name=scores.name))
+            raise DatasetError(text.format(file=file, name=recorded.name))
     for number in numbers:
         if number not in available:
             text = tr(
                 "folds: {name} has no file for fold {fold}. Add one, or choose other folds."
             )
-            raise PlanError(text.format(name=scores.name, fold=number))
+            raise PlanError(text.format(name=recorded.name, fold=number))
 
 
 def _scores_by_order(fold: Fold) -> Iterator[tuple[str, Floats]]:
@@ -281,7 +280,8 @@ def _check_preprocessing(
     )
     for model in models:
         if model.method == FOREIGN:
-            continue  # its file does not record the preprocessing
+            # The file of another program does not record the preprocessing.
+            continue
         for field in ("normalize", "missing"):
             model_setting = getattr(model, field)
             expected = getattr(plan, field)

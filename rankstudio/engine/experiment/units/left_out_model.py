@@ -16,8 +16,8 @@ def regularization_of(
 ) -> float | None:
     """Return λ of a model that minimises the leave-query-out error of RankRLS; otherwise None.
 
-    λ is its regularization. Only of such a model can the error of a changed set
-    of features be computed exactly.
+    λ is the weight of the model's regularization. Only of such a model can the
+    error of a changed set of features be computed exactly.
     """
     entry = plan.ranker_entry or plan.entry
     # The error is that of pairs of documents of the same query, whole queries left out.

@@ -77,8 +77,8 @@ class MeasuredPart(ScoredPart):
     ) -> MeasuredSteps:
         """Return the mean measures of a path's K models on the part, shape (K,) each.
 
-        The values of `stored_measure` in each of Q queries, shape (K, Q), are
-        returned as well; None for a measure that is not computed.
+        The result also has the values of `stored_measure` in each of Q queries,
+        shape (K, Q), or None if this measure is not computed.
         """
         mean_tables = []
         query_values = []

@@ -86,10 +86,7 @@ class SinglePath:
 
     @property
     def divisor(self) -> float:
-        """Divisor of the criterion.
-
-        It is the number of documents if the criterion is a sum over documents.
-        """
+        """Divisor of the criterion: the number of documents, if it is a sum over documents."""
         return (
             float(self.data.y.size) if self.plan.entry.criterion.per_document else 1.0
         )
@@ -119,9 +116,6 @@ def training_fold(plan: Plan, dataset: FoldedDataset) -> Fold:
 
 
 def single_plan(plan: Plan, parameters: Mapping[str, Any], fold: int) -> Plan:
-    """Return the plan of one path.
-
-    It has one value per parameter, one fold, and no selection criterion.
-    """
+    """Return the plan of one path: one value per parameter, one fold, no selection measure."""
     grids = {p.name: (parameters[p.name],) for p in plan.entry.grids}
     return path_plan(plan).changed(parameters={**parameters, **grids}, folds=(fold,))

@@ -45,6 +45,8 @@ def figure_bytes(
 ) -> bytes:
     """Return a figure as a file of any format, such as "pdf" or "csv".
 
+    `dpi` is the resolution of a PNG in dots per inch.
+
     Raises
     ------
     OutputError
@@ -63,9 +65,9 @@ def figure_bytes(
 
 @contextmanager
 def _without_font_warnings() -> Iterator[None]:
-    """Suppress a warning of matplotlib inside the block.
+    """Suppress the warnings of matplotlib inside the block.
 
-    It says that matplotlib cannot store its list of fonts.
+    One of them says that matplotlib cannot store its list of fonts.
     """
     logger = logging.getLogger("matplotlib")
     before = logger.level
@@ -90,8 +92,9 @@ def figure_files(
 ) -> list[FigureFile]:
     """Return the files of figures for a folder, with their captions as text files.
 
-    Nothing is written: each item is a path with the bytes to write. By default
-    figures are as wide as a column.
+    Each figure has a file of each of the `formats`. Nothing is written: each
+    item is a path with the bytes to write. By default figures are as wide as a
+    column. `dpi` is the resolution of a PNG.
     """
     style = style_of() if style is None else style
     files = []

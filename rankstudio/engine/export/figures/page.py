@@ -89,8 +89,8 @@ class FigurePage:
         that adapt labels to the width and height of the area, in points.
         """
         self.style = style
-        # Inches, of 72 points. The sizes of page and area are only a first guess:
-        # `finish` sets them.
+        # Inches, of 72 points: the page is half as high as wide. The sizes of
+        # page and area are only a first guess: `finish` sets them.
         self.paper = Paper(figsize=(style.width / 72, style.width / 144), dpi=_DPI)
         self.area = self.paper.add_axes((0.2, 0.2, 0.6, 0.6))
         self.entries: list[Entry] = []
@@ -140,7 +140,9 @@ class FigurePage:
 
         The number chooses its shape; `size` is relative to the size of the text.
         """
-        # The factor makes markers of different shapes look equally large.
+        # `MARKERS` has the names of the shapes, and `_MARKERS` for each name
+        # that of matplotlib, and the factor that makes the shapes look equally
+        # large.
         name, factor = _MARKERS[MARKERS[number % len(MARKERS)]]
         look: Look = {
             "marker": name,
@@ -181,14 +183,15 @@ class FigurePage:
         self.show_line("bottom")
         look: Look = {"length": 0.35 * em, "width": 0.09 * em, "color": self.style.line}
         self.area.tick_params(axis="x", pad=0.25 * em, **look)
-        # Ticks are chosen when the width of the area is known.
+        # Ticks are chosen when the width of the area is known: the function is
+        # called with its width and height.
         self.fitters.append(
             lambda width, _: self._set_ticks(axis, low, high, width, tick_range)
         )
         self.name_columns(axis.text)
 
     def show_y_axis(self, axis: FigureAxis, low: float, high: float) -> None:
-        """Add an axis at the left, between two values, with its ticks and title."""
+        """Add the y axis at the left, from `low` to `high`, with its ticks and title."""
         if axis.logarithmic:
             self.area.set_yscale("log", nonpositive="mask")
         self.area.set_ylim(low, high)
@@ -305,7 +308,10 @@ class FigurePage:
         return self.paper
 
     def _fit(self, width: float, height: float) -> None:
-        """Write labels that fit an area."""
+        """Call the functions in `fitters` for an area of this width and height, in points.
+
+        They write the labels that depend on the size of the area.
+        """
         for fit in self.fitters:
             fit(width, height)
 
@@ -404,7 +410,8 @@ class FigurePage:
             )
             for row in rows
         ]
-        # In an SVG, the name of a series has the number of the series.
+        # In an SVG, the name of a series has an id with the number of the
+        # series, which `_name_id` finds by the artist.
         for legend, row in zip(legends, rows, strict=True):
             for text, (artist, _) in zip(legend.get_texts(), row, strict=True):
                 text.set_gid(_name_id(artist))
@@ -426,9 +433,12 @@ class FigurePage:
         """
         labelled: Ticks = []
         is_x_axis = tick_range is not None
+        # `whole` says that the axis shows counts.
         ends = tick_range if tick_range is not None and axis.whole else (low, high)
+        # In points: labels of the x axis are beside each other, and need more
+        # room than labels of the y axis, which are above each other.
         least_distance = self.style.em * (2.6 if is_x_axis else 2.2)
-        # Begin with as many as may fit at this distance, then try fewer.
+        # Begin with as many ticks as may fit at this distance, then try fewer.
         for max_ticks in range(max(2, int(room / least_distance)), 0, -1):
             labelled = _ticks(axis, *ends, max_ticks)
             positions = [
@@ -450,7 +460,7 @@ class FigurePage:
     def _share_of_axis(
         axis: FigureAxis, low: float, high: float, value: float
     ) -> float:
-        """Return the position of a value as a share of the axis, from 0 to 1."""
+        """Return the position of a value on an axis from `low` to `high`, as a share from 0 to 1."""
         if axis.logarithmic:
             return math.log(value / low) / math.log(high / low)
         return (value - low) / (high - low)
@@ -524,7 +534,7 @@ def _font_with(characters: frozenset[str]) -> str:
 
 
 def _ticks(axis: FigureAxis, low: float, high: float, count: int) -> Ticks:
-    """Return about `count` ticks or fewer on an axis, with their texts."""
+    """Return about `count` ticks or fewer from `low` to `high` on an axis, with their texts."""
     if axis.logarithmic:
         return [(v, ticks.power_label(v)) for v in ticks.log_ticks(low, high, count)]
     if axis.whole:
@@ -562,11 +572,11 @@ def value_range(
         # On a logarithmic axis, the padding is a factor.
         ratio = max(high / low, 1.1) ** room
         return low / ratio, high * ratio
-    span = (high - low) * room
+    padding = (high - low) * room
     # Equal values have no range of their own.
     if high - low <= ticks.EQUAL * max(abs(low), abs(high)):
-        span = abs(high) * room or 1.0
+        padding = abs(high) * room or 1.0
     # No padding at an end that the axis sets.
-    below = 0.0 if axis.low == low else span
-    above = 0.0 if axis.high == high and high > low else span
+    below = 0.0 if axis.low == low else padding
+    above = 0.0 if axis.high == high and high > low else padding
     return low - below, high + above

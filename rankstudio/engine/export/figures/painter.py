@@ -103,6 +103,7 @@ def painted(
     # No dates in the file, so that equal figures give equal files.
     title = clean_text(figure.title)
     caption = clean_text(figure.caption)
+    # None removes a field that matplotlib would write.
     metadata: dict[str, dict[str, str | None]] = {
         "pdf": {
             "Title": title,
@@ -144,6 +145,7 @@ def painting() -> Iterator[None]:
     One thread at a time may be in such a block, because matplotlib's settings
     are global.
     """
+    # `looks` is matplotlib's module of styles.
     with (
         _one_at_a_time,
         looks.context(["default", _SETTINGS]),
@@ -194,7 +196,7 @@ def curves_paper(figure: CurvesFigure, style: FigureStyle) -> Paper:
     page.show_line("left")
     page.show_grid("y")
 
-    # Lines for zero, and for equal values on both axes.
+    # Lines for zero, and, in a square figure, for equal values on both axes.
     thin_line: Look = {"color": style.line, "linewidth": 0.09 * style.em}
     if y_low < 0 < y_high and not figure.y.logarithmic:
         page.area.axhline(0.0, **thin_line)
@@ -209,13 +211,17 @@ def curves_paper(figure: CurvesFigure, style: FigureStyle) -> Paper:
     for index, series in enumerate(figure.series):
         painted_before = set(page.area.get_children())
         artists = _SeriesPainter(page, figure, series, index).paint()
-        # In an SVG, all that was painted for a series has its number.
+        # In an SVG, all that was painted for a series has an id with its
+        # number.
         _number_artists(page, painted_before, artists, index)
+        # Many ordered series share a strip of colors in the legend, which is
+        # added below.
         if series.label and _has_legend_entry(figure, series):
             page.entries.append((artists, series.label))
     _add_family_to_legend(page, figure)
 
-    # The legend then has the levels and the bands.
+    # The legend then has the levels, the marked points and the bands. `bands`
+    # of the figure is the text that explains the bands.
     page.entries += zip(levels, (level.label for level in figure.levels), strict=True)
     _paint_marks(page, figure)
     if figure.bands:
@@ -263,6 +269,7 @@ def _curves_height(
     if figure.square:
         return min(area_width, 40 * style.em)
     page_width = style.width / style.em  # in sizes of the text
+    # The factors are shares of the width of the page.
     if page_width < 36:
         return style.width * 0.56
     return style.width * (0.42 if page_width < 50 else 0.34)
@@ -271,10 +278,7 @@ def _curves_height(
 def axis_ranges(
     figure: CurvesFigure,
 ) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return the visible range of the x axis, and that of the y axis.
-
-    Each is a pair (low, high).
-    """
+    """Return the visible ranges of the x axis and of the y axis, each a pair (low, high)."""
     # All values that the axes must show.
     xs = _x_values(figure)
     ys = [v for series in figure.series for v in (*series.y, *series.low, *series.high)]
@@ -346,13 +350,14 @@ class _SeriesPainter:
         self._series = series
         self._index = index
         # Ordered series have dashes only if there are few: up to 4, or for
-        # print as many as there are different dashes.
+        # print as many as there are different dashes, `_N_LOOKS`.
         self._is_one_of_few = len(figure.series) <= (
             _N_LOOKS if page.style.print else 4
         )
         # The number chooses marker and dashes. Ordered series, as of the values
         # of a grid, are numbered one after the other.
         self._number = series.number if series.order is None else index
+        # Steps are an outline, in the color of other lines of the page.
         self._color = (
             page.style.line
             if series.kind == "steps"
@@ -376,7 +381,7 @@ class _SeriesPainter:
         return (*areas[:1], line) if areas else line
 
     def _bars(self, x: Sequence[float], y: Sequence[float]) -> Artist:
-        """Paint bars, and return a sample for the legend."""
+        """Paint bars at the values `x` with the heights `y`; return a sample for the legend."""
         width = 0.92 * _bar_width(self._series)
         self._area.bar(x, y, width, color=self._color, linewidth=0)
         return Patch(color=self._color, linewidth=0)
@@ -487,8 +492,8 @@ class _SeriesPainter:
     def _dashes(self) -> tuple[float, ...]:
         """Return the lengths of strokes and gaps, in widths of the line; () for a full line.
 
-        They are those that the series sets; otherwise its number chooses them.
-        Steps, and ordered series in figures of many series, are full lines.
+        The series may set them; otherwise its number chooses them. Steps, and
+        ordered series in figures of many series, are full lines.
         """
         if self._series.dashes is not None:
             return self._series.dashes
@@ -544,7 +549,8 @@ def _paint_marks(page: FigurePage, figure: CurvesFigure) -> None:
         page.area.plot(
             [mark.x], [mark.y], markersize=(1.1 + 0.5 * index) * em, zorder=3, **look
         )
-        # Smaller rings for the legend, which has lines of one height.
+        # Smaller rings for the legend, whose lines have one height: it has two
+        # sizes, one for the first mark, the other for all further marks.
         legend_ring = Line2D(
             [], [], markersize=(0.84 + 0.24 * min(index, 1)) * em, **look
         )
@@ -567,7 +573,9 @@ def _add_family_to_legend(page: FigurePage, figure: CurvesFigure) -> None:
     """
     family = [series for series in figure.series if series.order is not None]
     if len(family) > _MAX_NAMED_SERIES:
-        # `order` is the position of a color in the scale, from 0 to 1.
+        # `order` of a series is the position of its color in the scale, from 0
+        # to 1. The quantity that orders the series, such as λ, is `family` of
+        # the figure.
         family.sort(key=lambda series: series.order or 0.0)
         colors = tuple(
             Patch(color=page.style.ordered(series.order or 0.0), linewidth=0)
@@ -707,7 +715,10 @@ def _axis_limits(figure: RowsFigure) -> tuple[float, float]:
 
 
 def _axis_values(figure: RowsFigure) -> list[float]:
-    """Return all values that the axis of a figure of rows must show."""
+    """Return all values that the axis of a figure of rows must show.
+
+    They include 0 if the figure has bars, or a line at 0 (`zero`).
+    """
     values = [
         v
         for series in figure.series
@@ -835,7 +846,8 @@ def map_paper(figure: MapFigure, style: FigureStyle) -> Paper:
     _paint_marked(page, figure)
     _name_groups(page, figure)
 
-    # Width that the names of the rows can have beside the cells and the color bar.
+    # Width that remains for the names of the rows beside cells of the usual
+    # width, the color bar and its numbers.
     numbers_width = max(
         (page.width(text) for _, text in _color_bar_ticks(figure)), default=0.0
     )
@@ -1081,7 +1093,7 @@ def _name_groups(page: FigurePage, figure: MapFigure) -> None:
 
 
 def _labelled_rows(page: FigurePage, figure: MapFigure, height: float) -> range:
-    """Return the rows whose names are written.
+    """Return the rows whose names are written, for an area of this height in points.
 
     These are all rows, or every i-th row if the rows are ordered and low.
     """
@@ -1100,7 +1112,7 @@ def _name_columns(page: FigurePage, figure: MapFigure, cell: float) -> None:
     """
     widest = max(map(page.width, figure.columns), default=0.0) + 0.7 * page.style.em
     step = max(1, math.ceil(widest / cell))
-    # The number of each column in its name; -1 stands for a name that is none.
+    # The names as numbers; -1 stands for a name that is no number.
     numbers = [int(name) if name.isdecimal() else -1 for name in figure.columns]
     columns: Sequence[int] = range(0, len(numbers), step)
     if step > 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers))):
@@ -1128,7 +1140,8 @@ def _color_bar_ticks(figure: MapFigure) -> Ticks:
     if figure.ends:
         return figure.ends
 
-    # Whole numbers, or decimals with as few digits as possible.
+    # Whole numbers for counts and ranks, otherwise decimals with as few digits
+    # as possible.
     low, high = color_range(figure)
     finite_values = [v for row in figure.values for v in row if isfinite(v)]
     if figure.color.whole:

@@ -131,7 +131,7 @@ class FigureStyle:
         return palette[number % len(palette)]
 
     def ordered(self, share: float) -> str:
-        """Return the color of a line at a position in an order.
+        """Return the color of a line at a share, from 0 to 1, of the way through an order.
 
         The color is dark for 0 and light for 1; both are visible.
         """
@@ -143,14 +143,11 @@ class FigureStyle:
         )
 
     def series(self, number: int, order: float | None) -> str:
-        """Return the color of a series.
-
-        It is the color of its style, or of its position in an order.
-        """
+        """Return the color of a series: that of its style number, or of its position in an order."""
         return self.category(number) if order is None else self.ordered(order)
 
     def heat(self, share: float, *, first_dark: bool = False) -> str:
-        """Return the color of a cell at a position in the range.
+        """Return the color of a cell at a share, from 0 to 1, of the way through the values.
 
         For print, larger values are darker.
         """

@@ -73,8 +73,8 @@ def tick_labels(ticks: list[float]) -> list[str]:
         return [f"{tick:.{digits}g}" for tick in ticks]
     # Decimal places.
     places = decimals(step)
-    # A tick at 0 may be some eps of a step, even a negative number: it is
-    # written without a minus.
+    # Rounding errors may make a tick at 0 a tiny number, even a negative one:
+    # it is written as 0, without a minus.
     return [grouped(0.0 if abs(tick) < step * 1e-6 else tick, places) for tick in ticks]
 
 
@@ -103,7 +103,7 @@ def log_ticks(low: float, high: float, count: float) -> list[float]:
     """
     first = math.floor(math.log10(low))
     last = math.ceil(math.log10(high))
-    # Factors of the powers of ten.
+    # Factors of the powers of ten: try few values first.
     for digits in ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0)):
         # Only powers of ten alone are thinned out.
         step = max(1, math.ceil((last - first) / count)) if digits == (1.0,) else 1

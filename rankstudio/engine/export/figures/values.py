@@ -314,7 +314,8 @@ class RowsFigure:
             header += [f"{title}, marks"] if series.marks else []
             columns += [series.marks] if series.marks else []
 
-        # Further columns for strong rows and histograms.
+        # Further columns for emphasized rows, whose numbers are in `strong`,
+        # and for histograms.
         if self.strong:
             header.append(self.strong_label or "marked")
             strong_rows = [row in self.strong for row in range(len(self.rows))]

@@ -42,7 +42,10 @@ def parsed_file(path: Path) -> ParsedModel | None:
 
 
 def model_in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Model:
-    """Return a model in the features of some data; see :func:`foreign_model`."""
+    """Return a parsed model of another program as a model of the features of some data.
+
+    `path` is that of its file, for messages; see :func:`foreign_model`.
+    """
     reader = next(_readers())
     model: Model = imported(reader.place)(parsed, dataset, path)
     return model
@@ -84,7 +87,8 @@ def own_model(path: Path) -> Model:
     try:
         return load_model(path)
     except DataError as error:
-        # With the plug-in, the file is no model of another program either.
+        # `_readers` yields the readers of the plug-in, if it is there. They
+        # were tried before, so the file is no model of another program either.
         if any(_readers()):
             raise
         text = tr(

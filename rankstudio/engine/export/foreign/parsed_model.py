@@ -232,7 +232,8 @@ def whole(program: str, value: object, least: int = 0) -> int:
     `least` is the smallest allowed number. UnreadableModelError, with the name
     of the program, is raised for anything else.
     """
-    # A value that is no whole number becomes a number that is too small.
+    # A value that is no whole number becomes a number that is too small,
+    # because `least` is 0 or more.
     try:
         number = -1 if isinstance(value, bool | float) else int(str(value))
     except ValueError:

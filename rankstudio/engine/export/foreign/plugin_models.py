@@ -74,6 +74,8 @@ def plugin_model(path: Path, dataset: FoldedDataset) -> Model | None:
     form = forms[0]
     content = _read_model_file(path)
     ids = dataset.feature_ids.tolist()
+    # The definition of a model that is no weighted sum: the format with its
+    # package, the ids of the columns, and the content of the file.
     beyond = {
         "kind": KIND,
         "format": form.entry.key,

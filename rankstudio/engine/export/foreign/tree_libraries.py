@@ -233,7 +233,10 @@ def catboost_model(values: Mapping[str, Any]) -> ParsedModel:
 def _parsed_split(
     split: Mapping[str, Any], columns: Mapping[int, int]
 ) -> tuple[int, float]:
-    """Return the column and the threshold of a split."""
+    """Return the column and the threshold of a split of CatBoost.
+
+    `columns` has the column of each numeric feature.
+    """
     if split.get("split_type", "FloatFeature") != "FloatFeature":
         raise unreadable(_CATBOOST, tr("splits of numbers, no categories"))
     return columns[split["float_feature_index"]], greatest_up_to(

@@ -144,6 +144,8 @@ class ModelFormat:
             Kind of a model that is neither a weighted sum nor a sum of trees,
             such as "sums", a model of sums of features; "" for the others.
         """
+        # Sums are the only one of these kinds that some formats support, by
+        # `sums`.
         if kind and not (kind == "sums" and self.sums):
             text = refusal_of(kind)
         elif scaled and not self.scales:

@@ -47,6 +47,8 @@ def absent_plugin_of(key: str) -> str:
     name = json.loads(text).get(key, "")
     if not name or key in model_formats():
         return ""
+    # `lacking` is the end of a sentence: that it needs the plug-in `name`,
+    # which is absent.
     lacking = Origin(OriginKind.ABILITY, name, "", present=False).lacking
     return tr("The format {format} {lacking}").format(format=key, lacking=lacking)
 

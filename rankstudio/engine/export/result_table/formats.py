@@ -332,7 +332,10 @@ class _Sheet:
                 sheet_column += 1
 
     def _write_number(self, row: int, column: int, value: float, style: Any) -> None:
-        """Write a number rounded to the digits of the style, or nothing for NaN."""
+        """Write a number into a cell, rounded to the digits of the table's style; nothing for NaN.
+
+        `style` is the format of the cell.
+        """
         if not isnan(value):
             digits = self._style.digits
             self._sheet.write_number(

@@ -219,6 +219,7 @@ class ResultTable:
             rows = [index for index, row in enumerate(self.rows) if row.block == block]
             for column_index, column in enumerate(self.columns):
                 cells = [self.rows[index].cells[column_index] for index in rows]
+                # A mean that does not estimate that of new queries has no rank.
                 means = [
                     round(cell.mean, digits) if cell.is_estimate else nan
                     for cell in cells
@@ -296,7 +297,8 @@ class ResultTable:
 def _rounded_or_none(value: float, style: TableStyle, kind: str) -> float | None:
     """Return a value for data files; None for NaN.
 
-    p is not rounded.
+    `kind` is "mean", "sd" or "p". The value is rounded to the digits of the
+    style, except p.
     """
     if isnan(value):
         return None

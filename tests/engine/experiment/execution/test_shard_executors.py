@@ -30,7 +30,7 @@ from rankstudio.engine.experiment.execution.executors import (
 from rankstudio.engine.experiment.execution.shard_calls import ShardCall, answer
 from rankstudio.engine.experiment.execution.shard_executors import (
     shard_executor,
-    written,
+    write_part,
 )
 from rankstudio.engine.methods.shards.training_data import IN_PROCESS, TrainingData
 from rankstudio.engine.support.work import finish
@@ -146,7 +146,7 @@ def test_a_state_that_heard_another_number_of_messages_begins_anew(
     expected: tuple[list[Floats], list[Floats]],
 ) -> None:
     data = problem()
-    part = written(data)
+    part = write_part(data)
     call = partial(ShardCall, "a session", part, DeflationWork(), 0, room=0.0)
     first = answer(call(heard=0, messages=(MESSAGES[0],)))
     assert first is not None
@@ -168,10 +168,10 @@ def test_data_in_memory_are_written_once_for_all_works_and_again_when_they_are_g
         return names
 
     monkeypatch.setattr(shared_parts, "keep", counted)
-    first = written(data)
-    assert written(data) == first
+    first = write_part(data)
+    assert write_part(data) == first
     assert len(kept) == 1
     shutil.rmtree(first.path)
-    assert written(data) == first
+    assert write_part(data) == first
     assert first.open().X.shape == data.X.shape
     assert len(kept) == 2
