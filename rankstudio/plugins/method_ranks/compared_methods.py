@@ -202,6 +202,8 @@ def method_table(
             "Ranking methods needs at least two of them with comparable runs on the same two datasets."
         )
         raise PlanError(" ".join([text, *(entry.sentence for entry in left_out)]))
+    # The datasets, each described by its first run, and the mean of each method
+    # on each of them.
     return MethodTable(
         measure,
         tuple(methods),

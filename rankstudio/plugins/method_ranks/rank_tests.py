@@ -282,6 +282,8 @@ def pair_tests(values: ArrayLike, ranks: ArrayLike) -> tuple[MethodPair, ...]:
 
     tests = [signed_ranks(table[:, first], table[:, second]) for first, second in pairs]
     corrected = holm([test.p for test in tests])
+
+    # `test.n` is the number of datasets on which the two methods differ.
     return tuple(
         MethodPair(
             first, second, float(difference), float(p), test.p, float(p_holm), test.n
@@ -338,6 +340,8 @@ def indistinct_groups(
         or more, follow each other by rank, may overlap, and none is part of
         another one.
     """
+    # A difference that equals the critical one, apart from rounding (1e-12), is
+    # significant.
     order = np.argsort(mean_ranks, kind="stable").tolist()
     groups: list[tuple[int, ...]] = []
     last_end = 0

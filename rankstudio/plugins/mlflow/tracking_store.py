@@ -106,6 +106,7 @@ class MlflowLog:
         A unit is the training with one combination of parameters on one fold.
         Nothing is logged after a failure.
         """
+        # `_run` is "" after a failure.
         match event:
             case RunStarted(plan=plan):
                 self._attempt(lambda: self._begin(plan))
@@ -200,9 +201,9 @@ class MlflowLog:
         }
         steps = path.x_values.tolist()
         rows = [
-            (name, number, step)
-            for name, curve in series.items()
-            for number, step in zip(curve.tolist(), steps, strict=True)
+            (curve_name, value, step)
+            for curve_name, curve in series.items()
+            for value, step in zip(curve.tolist(), steps, strict=True)
         ]
         self._log_metrics(run, rows)
         self._client.set_terminated(run)
@@ -240,7 +241,7 @@ class MlflowLog:
         models.
         """
         # Means over the folds of each measure, by part; test measures are left
-        # out if the run is sealed.
+        # out if the run is sealed. MLflow's step is 0 for all of them.
         parts = {"validation": [fold.validation for fold in result.folds]}
         if not self.sealed:
             parts["test"] = [fold.test for fold in result.folds]
@@ -314,6 +315,8 @@ def tracking_store(location: str) -> str:
 
 def _mlflow_library() -> Any:
     """Return MLflow, set up to print nothing and to send data to the store only."""
+    # The first variables forbid telemetry, whatever the user has set. Of the
+    # others, the user's own values take precedence.
     os.environ.update(_FORCED_VARIABLES)
     for name, value in _DEFAULT_VARIABLES.items():
         os.environ.setdefault(name, value)

@@ -112,7 +112,7 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.plugins.permutation.label_permutation import permutation_steps
 
     check_numbers(args, permutations=1, seed=0)
-    refuse_both(args)
+    refuse_both(args)  # the data and --sample
 
     # The path of the method on one fold: `explicit` are the options that the
     # user has set, which keep their values.
@@ -139,6 +139,7 @@ def as_dict(
     from rankstudio.plugins.permutation.criterion_band import CriterionBand
 
     # Each step has its feature, its criterion and the band of permuted criteria.
+    # Criteria that are sums over documents are divided by their number.
     band = CriterionBand.of(test, path.divisor).as_dict()
     features = _feature_of_each_step(path, test, dataset)
     steps = [
@@ -198,6 +199,7 @@ def _test_table(
     """
     from rankstudio.plugins.permutation.criterion_band import CriterionBand
 
+    # Criteria that are sums over documents are divided by their number.
     names = dict(zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True))
     band = CriterionBand.of(test, path.divisor)
     rows = []

@@ -75,7 +75,8 @@ def labelled_paths(
         return
     rows: QueryData = data.whole("The permutation test")
 
-    # A function that trains several paths at once, if the method has one.
+    # A function that trains several paths at once, if the method has one; none
+    # does so with sparse features.
     shared = None if rows.sparse else estimator.paths_of_labels(rows)
     if shared is None:
         yield _refitting_paths(
@@ -124,6 +125,7 @@ def _refitting_paths(
             criteria.append(path_criteria)
         return criteria
 
+    # `refits` says that several orders at once save no time.
     return PermutedPaths(learn, refits=True)
 
 
@@ -338,7 +340,8 @@ def permutation_steps(
             paths_context, permuted_mask = _permuted_paths(estimator, data)
             paths = stack.enter_context(paths_context)
 
-        # The criterion of each step with the original labels.
+        # The criterion of each step with the original labels. `paths.of` trains
+        # a path for each order; `steadily` limits BLAS to one thread meanwhile.
         original_order = np.arange(data.y.size)
         (observed,) = yield from _progress_then_criteria(
             steadily(paths.of([original_order]))

@@ -84,7 +84,9 @@ class ClickRule:
     def __post_init__(self) -> None:
         """Raise ParameterError for an invalid rule of pairs, or an invalid η.
 
-        A click at a position has the weight position^η.
+        A click at a position has the weight position^η. Instead of a number, η
+        may be `GIVEN` (by a column of the log), `ESTIMATED`, or "" for the
+        usual one of both.
         """
         if self.pairs not in PAIR_RULES:
             raise ParameterError(
@@ -330,7 +332,7 @@ class _ClickReader:
         if not set(self._columns).issuperset(_NEEDED_COLUMNS):
             raise line_error(self._path, first, header, _EXPECTED_COLUMNS)
 
-        # Read all lines of the file.
+        # Read all lines of the file. Its columns decide the source of η.
         rule = self._resolved()
         for line, content in lines:
             self._add(line, content)
@@ -440,7 +442,7 @@ class _ClickReader:
             column.append(value)
 
     def _list(self, session: str, query: str, position: int) -> int:
-        """Return the number of the result list that a shown document belongs to.
+        """Return the number, from 0, of the result list of a shown document.
 
         A list is the documents of a session and query; without sessions, a new
         one begins with another query, or where positions do not increase.
@@ -477,6 +479,8 @@ class _ClickReader:
         """
         # One row for each document, with the columns `_LINE`, `_LIST` and so on.
         table = np.array([np.frombuffer(column, np.int64) for column in self._rows]).T
+        # The propensity of a line is stored before its row, so that there may
+        # be one more than rows.
         propensities = np.frombuffer(self._propensities, np.float64)[
             : len(table)
         ].copy()
@@ -784,7 +788,7 @@ def click_pairs(log: ClickLog, bias: PositionBias | None) -> ClickPairs:
 
     # The same pair at several positions becomes one preference with the sum of
     # their weights.
-    counts = _Counts(3, 1)
+    counts = _Counts(n_keys=3, n_sums=1)
     counts.add(
         np.column_stack([pairs.query, pairs.winner, pairs.loser]),
         weight[:, None],

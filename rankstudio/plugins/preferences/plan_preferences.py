@@ -137,6 +137,7 @@ def describe_preferences(
         counted_queries.update(part.query_ids)
         queries = zip(part.query_ids, is_new_query, strict=True)
         if any(is_new and query in file.queries for query, is_new in queries):
+            # Preferences of queries that this part does not have are skipped.
             part_preferences = file.of_part(part, file.queries)
 
             # Only preferences of queries that are new.
@@ -164,7 +165,8 @@ def check_file(plan: Plan, dataset: FoldedDataset) -> None:
     parts = [part for fold in dataset.folds for part in fold.parts.values()]
     query_ids = {query for part in parts for query in part.query_ids}
 
-    # a part with queries of an earlier part, as folds have, is skipped
+    # A part with queries of an earlier part, as folds have, is skipped. Of the
+    # others, preferences of queries in other parts (`query_ids`) are no error.
     checked_queries: set[str] = set()
     for part in parts:
         if checked_queries.isdisjoint(part.query_ids) and file.queries.intersection(

@@ -618,7 +618,8 @@ def columns_of_bytes(content: Bytes) -> PreferenceColumns | None:
     ):
         return None
 
-    # The positions of all cells, without blanks around their texts.
+    # The positions of all cells, without blanks around their texts. Lines are
+    # counted from 1.
     lines = np.flatnonzero(has_preference)
     begin, end = _cell_bounds(
         delimiter_positions, before[lines], count[lines], starts[lines], ends[lines]

@@ -139,6 +139,7 @@ def _feature_table(run: ReportedRun, stability: SelectionStability) -> TextTable
     n_more = len(stability.features) - len(rows)
     if n_more > 0:
         notes.append(f"And {n_more} more features, chosen by fewer folds or later.")
+    # Columns of texts are aligned to the left, others to the right.
     text_columns = (0, len(header) - 1) if closest else (0,)
     return TextTable(
         f"Run {run.number}: features",

@@ -102,6 +102,7 @@ def data_blocks(source: ReportSource) -> Iterator[Block]:
         yield FactList(tuple(rows))
         if documents is not None:
             yield _part_table(documents)
+        # `place` is the file or folder that was opened.
         if recorded.files:
             yield _file_table(recorded.files, recorded.place)
 
@@ -212,7 +213,8 @@ def _part_table(data: FoldedDataset) -> TextTable:
 def _parameters_text(plan: Plan) -> str:
     """Return a text of the tried values, and of the other parameters without their default.
 
-    Ranges such as "1..8" are written with an ellipsis.
+    Ranges such as "1..8" are written with an ellipsis, and powers such as 2^-2
+    with raised digits.
     """
     changed = {axis.label for axis in plan.axes} | changed_parameters(plan).keys()
     texts = [

@@ -149,6 +149,7 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     shape (m,), one score per document.
     """
     # The features of the set have numbers from 1; unused ones have no column.
+    # `columns` has the column of X by the name of a feature.
     model = json.loads(files[""])["model"]["model"]
     columns = function.exported_columns
     features = json.loads(files[FEATURE_SET])["featureset"]["features"]

@@ -357,7 +357,8 @@ def _solr_values(text: str) -> Iterator[tuple[str, float]]:
 def _vespa_values(features: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     """Yield name and value of the features that Vespa lists.
 
-    The value of a tensor is `_TENSOR_MARK`, as tensors are left out.
+    The value of a tensor is `_TENSOR_MARK`, as tensors are left out. Vespa's
+    entry `_CACHED` is no feature.
     """
     for name, value in features.items():
         if name != _CACHED:

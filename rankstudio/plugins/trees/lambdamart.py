@@ -177,7 +177,8 @@ class TreeRanker(LinearRanker):
         # A copy, because the step's booster would keep the training data in memory.
         self.booster_ = last.detached()
 
-        # Without any gain, all importances stay 0.
+        # `coef_` has the total gain of each feature, (n,). Without any gain,
+        # all importances stay 0.
         self.feature_importances_ = self.coef_ / (self.coef_.sum() or 1.0)
         self.n_iter_ = last.number
 
@@ -284,7 +285,8 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
         """
         bins = float(shape.m) * shape.n  # one byte per value
         sample = _BYTES_PER_SAMPLED_VALUE * min(shape.m, _SAMPLED_DOCUMENTS) * shape.n
-        # Of data on disk, one shard is in memory.
+        # Of data on disk, one shard is in memory: of s documents, with `NUMBER`
+        # bytes for a value.
         read = NUMBER * shape.s * shape.n if shape.on_disk else 0.0
         kept_bytes = bins + sample + _BYTES_PER_DOCUMENT * shape.m
         reading = Reading.IN_TURN if shape.sharded else Reading.WHOLE
@@ -434,11 +436,13 @@ def _scores_of_trees(booster: Any, X: Floats, first: int, count: int) -> Floats:
 
 
 def threads_for(X: Floats) -> int:
-    """Return how many threads LightGBM should use for documents.
+    """Return how many threads LightGBM should use for the documents X (m, n).
 
-    The number of threads changes no bit of the result.
+    These are all available threads, or one if trees take little time. The
+    number changes no bit of the result.
     """
-    one_tree = 20.0 * X.size  # nanoseconds, approximately
+    # Time to grow a tree, in nanoseconds, approximately.
+    one_tree = 20.0 * X.size
 
     # LightGBM's threads wait for each other at every split. Measured on two
     # cores with small trees: two threads are up to 30 % faster on a quiet
@@ -491,6 +495,7 @@ def shard_rows(lightgbm: Any, data: TrainingData) -> Sequence[Any]:
     lightgbm : module
         The library.
     data : TrainingData
+        Training documents, in one shard or several.
     """
     # LightGBM accepts only objects of its own class. It may not be installed,
     # so our class does not inherit from it, but is registered as a subclass

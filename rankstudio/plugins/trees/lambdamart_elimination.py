@@ -128,7 +128,8 @@ class LambdaMARTElimination(RetrainedTrees):
         for size in range(1, k + 1):
             columns = tuple(order[:size].tolist())
             if size in models:
-                # The model of some columns, as one of all n columns.
+                # The model knows the columns of its set only. `widened` makes
+                # it a step with a model of all n columns.
                 step = widened(models[size], size, columns, n)
             else:
                 (step,) = yield from steps_of(
@@ -138,7 +139,8 @@ class LambdaMARTElimination(RetrainedTrees):
 
     def _grown(self, data: TrainingData, columns: Columns) -> Waiting[TreeStep]:
         """Train LambdaMART with some columns, in ascending order, and return its last step, which has all trees."""
-        # The share of features that are eliminated already.
+        # The share of features that are eliminated already. It is the progress
+        # reported after each tree.
         share = 1.0 - len(columns) / data.X.shape[1]
         rounds = yield from steps_of(
             self._ranker().work(data.narrowed(columns)),

@@ -72,6 +72,8 @@ class RanksPanel(Panel):
         about = tr(
             "Mean ranks of the methods that have comparable runs on every dataset."
         )
+        # Rows are identified by their methods; `Shared` is the entry of the
+        # table in the list of exports.
         self.table = TableView(
             theme,
             _COLUMNS,
@@ -225,6 +227,7 @@ class RanksController(Controller):
     def export_items(self) -> Iterator[ExportItem]:
         """Yield the diagram for the dialog *Export*, if it is shown."""
         if self._ranking is not None and not self.panel.isHidden():
+            # Key, label, help, formats and the name of the file.
             yield ExportItem(
                 "critical-difference",
                 tr("Critical-difference diagram"),

@@ -65,7 +65,7 @@ class PreferencesView(QWidget):
         # The name of the file, with a button that removes it from the plan.
         self.title = RemovableNote(theme, "preferences-name", tr("Use labels again"))
         self._facts = KeyValue()
-        self.rows: tuple[Fact, ...] = ()
+        self.rows: tuple[Fact, ...] = ()  # the facts that are shown
 
         # The rule by which clicks become preferences: the pairs, and the weight
         # of a click.
@@ -375,7 +375,8 @@ class PreferencesController(CommandController):
         elif has_several:
             part = tr("all parts")
 
-        # Show what is known, and count the rest in the background.
+        # Show the counts of the wanted file and fold if they are cached, and
+        # count them in the background otherwise.
         self.view.show_summary(self._summaries.get(self._wanted))
         self.view.show_file(preferences if session.dataset is not None else {}, part)
         self._counted.update()
@@ -391,7 +392,7 @@ class PreferencesController(CommandController):
         that are cached are not needed again.
         """
         dataset = self._session.dataset
-        target = self._wanted
+        target = self._wanted  # the file and the fold that are shown
         if (
             dataset is None
             or target in self._summaries

@@ -90,6 +90,8 @@ class CascadeView(ContributedView):
             ParetoPlot(theme, tr("validation measure"), PER_QUERY), "cascade-plot"
         )
         self.plot.setMinimumHeight(LEAST_PLOT)
+        # `Shared` is the entry of the plot in the list of exports. Rows of the
+        # table are identified by their position on the front.
         self.plot.shared = Shared("cascades", tr("Cascades by time"))
         self.table = self.add_table(
             "cascades",
@@ -208,7 +210,8 @@ class CascadeView(ContributedView):
         budget = self.budget.value()
         cascades = self._front.cascades
 
-        # The cascades are ordered by time, the fastest first.
+        # The cascades are ordered by time, the fastest first. Without a budget,
+        # the largest one is used, in which all of them are.
         best = self._front.within(budget or _MAX_BUDGET)
         rows = [
             CascadeRow(i, cascade, _WITHIN_BUDGET if budget and cascade is best else "")
@@ -217,7 +220,9 @@ class CascadeView(ContributedView):
         self.table.set_rows(rows)
 
         # The plot shows the front; its last cascade is the slowest one with the
-        # best measure.
+        # best measure. Without a cascade within the budget, the cost of the
+        # cheapest one is shown. As the rule is a budget, the plot draws no band
+        # at the `levels`.
         last = len(cascades) - 1
         chosen = best or cascades[0]
         levels = (cascades[-1].validation,) * len(cascades)
