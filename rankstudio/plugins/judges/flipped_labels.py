@@ -201,7 +201,9 @@ def flip_steps(
     def take(share_index: int, result: RunResult) -> None:
         """Add the result of a run to the counts, similarities and values of its share.
 
-        ``share_index`` is the row of the share in these arrays of the function.
+        ``share_index`` is the row of the share in the arrays of the function
+        around it: `counts` (shares, features), `similarities` (shares,), and
+        the lists in `values`.
         """
         for fold, original_selection in zip(
             result.folds, original_selections, strict=True

@@ -233,7 +233,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         no_candidates = np.empty(0)
         if kernel.function == PRECOMPUTED:
             # With a precomputed kernel, each column is a document, so that the
-            # weights are coefficients.
+            # weights are coefficients. `basis` has the rows of the basis
+            # vectors in the documents grouped by query.
             coef = np.zeros(n_features)
             coef[_original_rows(rows, decomposed.basis)] = weights
             yield BasisStep(
@@ -326,6 +327,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
             )
         regularization = self.checked("regularization")
         system = with_outputs(decomposed.system, data, outputs)
+
+        # The weights of r basis vectors for v outputs, (v, r).
         self.dual_coef_ = system.dual(regularization).T
         self.criterion_ = self._output_criteria(
             system,
@@ -475,7 +478,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         decomposed = finish(self._decomposed(data, kernel))
         predicted = decomposed.system.left_out(grid)
 
-        # Scores of the usual loss of pairs are already centered within each query.
+        # Scores of the usual loss of pairs are already centered within each
+        # query. `blocks` are those of other losses of pairs.
         factor = decomposed.system.factor
         if factor.blocks is not None or factor.intercept:
             predicted = centre(np.ascontiguousarray(predicted.T), data.ptr).T

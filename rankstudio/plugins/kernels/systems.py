@@ -104,7 +104,8 @@ class KernelSystem(ABC):
         left_out = np.zeros((count, int(documents[-1]), outputs.shape[1]))
         targets = as_columns(self.factor.targets)
 
-        # The estimated work decides whether threads are worthwhile.
+        # The estimated work decides whether threads are worthwhile: `size`
+        # products of numbers, of 0.4 nanoseconds each.
         size = float((np.diff(ptr).astype(float) ** 2).sum()) * len(self.values) * count
 
         def work(q: int) -> None:

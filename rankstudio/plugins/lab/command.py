@@ -346,6 +346,9 @@ def _single_value(p: Parameter, text: str | None) -> Any:
 def _summary_table(summary: DeviationSummary) -> Block:
     """Return a table with bias and standard deviations of each estimator.
 
+    A conditional deviation is an estimate minus the performance of the same
+    model; an unconditional one, minus the mean performance of all models.
+
     A dash stands for a standard deviation of fewer than two values.
     """
     columns = summary.standard_error, summary.sd, summary.unconditional_sd

@@ -711,10 +711,11 @@ def estimate_bias(log: Impressions) -> PositionBias:
     clicks = clicks[is_useful_group]
 
     def moments(eta: float) -> tuple[Floats, Floats]:
-        """Return mean and variance of the log position of a click on each document.
+        """Return mean and variance, (documents,), of the log position of a click on each document.
 
         A click's position is distributed like impressions times position^-η.
-        Uses `impressions`, `group` (the document of a row) and `log_position`.
+        Uses the arrays `impressions`, `group` (the number of the document) and
+        `log_position` of the function around it, by document and position.
         """
         weight = impressions * np.exp(-eta * log_position)
         total = np.bincount(group, weight)

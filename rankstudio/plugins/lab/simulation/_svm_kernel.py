@@ -202,7 +202,8 @@ def svm_estimates(
     AUC and the averaged AUC, which is NaN if no fold has both classes. ``folds``
     (S, m) is the fold of each document in each splitting, from 0. ``grams`` (B,
     m, m) are Gram matrices. The first ``n_positive`` of ``signs`` (m,) are 1,
-    the others -1. ``is_used``, ``beta``, ``v`` and ``scores`` (m,) are
+    the others -1. A training has the ``cost`` C, and ends at the ``tolerance``
+    or after ``max_steps``. ``is_used``, ``beta``, ``v`` and ``scores`` (m,) are
     workspaces.
     """
     m = signs.shape[0]
@@ -231,7 +232,8 @@ def svm_estimates(
                 for i in range(m):
                     is_used[i] = folds[s, i] != fold
 
-                # The model without the fold scores its documents.
+                # The model without the fold scores its documents; `_train`
+                # writes its weights to `beta`, and returns its intercept.
                 bias = _train(gram, signs, is_used, cost, tolerance, max_steps, beta, v)
                 for i in range(m):
                     if folds[s, i] == fold:

@@ -83,7 +83,8 @@ class SimulationTab(Controller):
         self.deviations = deviations
         self.variation = variation
 
-        # The simulation that was started last, and its results so far.
+        # The simulation that was started last, and its results so far. A new
+        # simulation of the form replaces one that waits.
         self.request: SimulationRequest | None = None
         self.progress: SimulationProgress | None = None
         self.simulation = BackgroundSimulation(
@@ -95,6 +96,7 @@ class SimulationTab(Controller):
         self.simulation.grew.connect(self._grow)
         self.simulation.changed.connect(self.update)
         self.simulation.failed.connect(self.failed)
+        # the entry of the table in the list of exports
         about = tr("Mean and standard deviation of each estimator.")
         deviations.table.shared = Shared(
             "lab-deviations", tr("Deviations by estimator"), about
@@ -116,6 +118,7 @@ class SimulationTab(Controller):
         # False if a field has an invalid value; the focus is then on that field.
         if not self.form.commit():
             return
+        # `varied` has the quantity, its values, and the repetitions of each.
         simulation = Simulation(self.form.kind, self.form.values(), *self.form.varied())
 
         # The simulation with its data; None if data are needed and not open.
@@ -451,6 +454,8 @@ class LabController(Controller):
                 ".sh": tr("Simulation as a command"),
                 ".py": tr("Simulation as Python"),
             }
+            # "lab-code" begins the keys of the items; "simulation" is the name
+            # of their files.
             yield from code_items(
                 "lab-code", labels, code, "simulation", tr("No simulation yet.")
             )
