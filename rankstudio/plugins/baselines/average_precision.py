@@ -297,7 +297,7 @@ class AveragePrecisionPlanes(Linear):
         self._loss = AveragePrecisionLoss(relevant, queries)
 
     def line(self, scores: Floats, d: Floats) -> TangentLine:
-        """Return the loss at ``scores`` + t ``d``, as a function of t."""
+        """Return the loss at ``scores`` + t ``d``, both (m,), as a function of the number t."""
         return TangentLine(self, scores, d)
 
     def tangent(self, scores: Floats) -> Waiting[Tangent]:

@@ -104,9 +104,9 @@ class _Decomposed:
         return self.system.n_bytes + m * np.min_scalar_type(m).itemsize
 
     def twins(self, data: QueryData) -> NDArray[Any]:
-        """Return :func:`first_twins` of the data that were decomposed.
+        """Return for each document the first one of its query with the same features, (m,).
 
-        The twins are computed once.
+        ``data`` are those that were decomposed. The result is computed once.
         """
         if not self.twins_cache:
             firsts = first_twins(data)
@@ -565,7 +565,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         return scores
 
     def _predicted(self, data: QueryData, decomposed: _Decomposed) -> Floats:
-        """Return the left-out predictions (m,).
+        """Predict each document by the model trained without its query, (m,).
 
         The last predictions are cached.
         """

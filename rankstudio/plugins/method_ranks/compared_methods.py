@@ -298,7 +298,7 @@ def _chosen_groups(
 
 
 def _first_run(group: ComparableGroup[int] | None) -> RunResult:
-    """Return the first run of a group."""
+    """Return the first run of a group, which must not be None."""
     assert group is not None
     return next(iter(group.runs.values()))
 
@@ -375,12 +375,18 @@ def _method_names(
 
 
 def _method_key(run: CandidateRun) -> str:
-    """Return the user's name for the method of a run, or else the identity of its plan."""
+    """Return the user's name for the method of a run, or else the identity of its plan.
+
+    The selection criterion is part of the identity.
+    """
     return json.dumps(run.method) if run.method else _identity(run.result.plan)
 
 
 def _method_key_without_criterion(run: CandidateRun) -> str:
-    """Return the same whatever the selection criterion is."""
+    """Return the user's name for the method of a run, or else the identity of its plan.
+
+    Plans that differ only in the selection criterion have the same identity.
+    """
     return (
         json.dumps(run.method)
         if run.method
@@ -457,7 +463,7 @@ def _drop_incomplete(cells: _Cells, left_out: list[Exclusion]) -> None:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Return names as an enumeration, or how many there are besides the first ones."""
+    """Return names as an enumeration; of many, the first ones and the number of the others."""
     if len(names) <= _MAX_LISTED:
         return ", ".join(names)
     text = tr("{names} and {n} more")

@@ -453,7 +453,12 @@ def bayesian_signed_ranks(
 
 
 def _better_regions(differences: Floats, rope: float) -> tuple[Floats, Floats]:
-    """Return for which pairs of differences, z_0 included, the first and the second method is better."""
+    """Return for which pairs of differences the first method is better, and for which the second one.
+
+    Both matrices, (N + 1, N + 1), have 1 for such a pair, and else 0. The
+    ``differences`` (N,) of two methods are those on N datasets; the
+    pseudo-observation z_0 = 0 is put before them.
+    """
     z = np.concatenate([[0.0], differences])
     sums = z[:, None] + z
     rounding = ROUNDINGS * EPS * max(1.0, float(np.abs(z).max()))
@@ -462,7 +467,10 @@ def _better_regions(differences: Floats, rope: float) -> tuple[Floats, Floats]:
 
 
 def _posterior_weights(n_datasets: int, n_samples: int, seed: int) -> Iterator[Floats]:
-    """Yield samples of the weights of the pseudo-observation and the datasets, some at a time."""
+    """Yield samples of the weights of the pseudo-observation and the datasets, some at a time.
+
+    An array has a row for each of its samples, and ``n_datasets`` + 1 columns.
+    """
     generator = np.random.default_rng(seed)
     strengths = np.concatenate([[PRIOR_STRENGTH], np.ones(n_datasets)])
     at_once = max(1, _WEIGHTS_AT_ONCE // strengths.size)

@@ -184,7 +184,7 @@ class ClickLog:
     pairs: ClickPairs
 
     def bias(self) -> PositionBias | None:
-        """Return the power law; None for given propensities.
+        """Return the power law of the propensities by position; None if the log has propensities.
 
         Raises
         ------
@@ -566,7 +566,7 @@ class _Counts:
         self._parts = [(empty, np.zeros((0, n_sums)), np.zeros(0, dtype=np.int64))]
 
     def add(self, keys: Ints, sums: Floats, lines: Ints) -> None:
-        """Add rows with their line numbers.
+        """Add l rows: their keys (l, n_keys), numbers to add up (l, n_sums), and lines in the file (l,).
 
         The first one of the lines of equal keys is kept.
         """

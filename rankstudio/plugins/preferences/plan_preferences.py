@@ -26,7 +26,7 @@ from rankstudio.plugins.preferences.preference_summary import (
 )
 
 
-def named_preferences(path: Path, rule: ClickRule | None = None) -> dict[str, str]:
+def plan_entry(path: Path, rule: ClickRule | None = None) -> dict[str, str]:
     """Return the entry of a plan for a preference file, which is read.
 
     The entry has its path and checksum and, for a log of clicks, the rule by
@@ -89,19 +89,19 @@ def click_facts(plan: Plan) -> ClickFacts | None:
     return preference_file(plan).clicks if preferences_of(plan) else None
 
 
-def named_for(
+def checked_plan_entry(
     plan: Plan, dataset: FoldedDataset, path: Path, rule: ClickRule | None = None
 ) -> dict[str, str]:
     """Return the plan's entry for a preference file, after a check that the file fits the data.
 
-    ``rule`` converts clicks to preferences; see :func:`named_preferences`.
+    ``rule`` converts clicks to preferences; see :func:`plan_entry`.
 
     Raises
     ------
     DataError
         If the file cannot be read, or has a query or document that does not exist.
     """
-    source = named_preferences(path, rule)
+    source = plan_entry(path, rule)
     check_file(plan.changed(preferences=source), dataset)
     return source
 

@@ -47,7 +47,7 @@ from rankstudio.plugins.report.document import (
     Report,
     ReportFigure,
     ReportSection,
-    words,
+    question_and_notes,
 )
 
 _RULE_TEXTS = {
@@ -70,7 +70,7 @@ _PART_NAMES = {"train": "training", "vali": "validation", "test": "test"}
 
 def question_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the question, and the notes on the study and on each run."""
-    yield from words(source.settings)
+    yield from question_and_notes(source.settings)
     noted = [run for run in source.runs if run.label.note or run.label.tags]
     if noted:
         rows = tuple(

@@ -23,7 +23,7 @@ from rankstudio.engine.export.trees import Node, ScoreTree
 from rankstudio.engine.language import tr, translatable
 from rankstudio.plugins.search_engines.elasticsearch import (
     field_query,
-    moved,
+    with_shifted_thresholds,
     not_negative,
     serve,
 )
@@ -53,9 +53,9 @@ def write(function: ScoreFunction) -> Files:
         for model_input in function.inputs
     ]
 
-    # The score is the sum of the trees. `moved` shifts thresholds like the
+    # The score is the sum of the trees. `with_shifted_thresholds` shifts thresholds like the
     # values of features.
-    trees = [moved(tree, function) for tree in function.trees]
+    trees = [with_shifted_thresholds(tree, function) for tree in function.trees]
     ensemble = {
         "target_type": "regression",
         "feature_names": names,

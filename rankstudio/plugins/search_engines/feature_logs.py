@@ -444,7 +444,7 @@ class JudgedDocuments:
                     return query, name, numbers[name]
         return None
 
-    def without(self, rows: Ints) -> Iterator[tuple[str, str]]:
+    def unlogged(self, rows: Ints) -> Iterator[tuple[str, str]]:
         """Yield query and document id of each judged document that is not in the logs.
 
         `rows` has a row number for each judged document, negative for such a document.
@@ -642,7 +642,7 @@ class _JoinedDocuments:
                 path,
                 judgments,
                 self._example,
-                next(self._judged.without(self._rows)),
+                next(self._judged.unlogged(self._rows)),
             )
 
         # Columns with tensors are left out of the table.
@@ -709,7 +709,7 @@ class _JoinedDocuments:
                 "{n} judged documents are not in the logs and left out: {ids}.",
                 n_unlogged,
             )
-            first = [*islice(self._judged.without(self._rows), _MAX_LISTED_IDS + 1)]
+            first = [*islice(self._judged.unlogged(self._rows), _MAX_LISTED_IDS + 1)]
             sentences.append(
                 text.format(n=count_text(n_unlogged), ids=_ids_text(first))
             )
@@ -810,7 +810,7 @@ def unmatched_documents(logs: Files, judgments: Files) -> list[tuple[str, str, s
     # Both sides in the order of their files.
     return [
         *((*ids, "not judged") for ids in unjudged),
-        *((*ids, "not logged") for ids in judged.without(rows)),
+        *((*ids, "not logged") for ids in judged.unlogged(rows)),
     ]
 
 

@@ -92,7 +92,10 @@ def _lines_before_expression(names: list[str]) -> list[str]:
 
 
 def _if_text(node: Node, names: list[str]) -> str:
-    """Return a node of a tree, and the nodes below it, as an ``if`` expression of Vespa."""
+    """Return a node of a tree, and the nodes below it, as an ``if`` expression of Vespa.
+
+    ``names`` are those of the inputs, by position.
+    """
     if not isinstance(node, tuple):
         return repr(node)
     column, threshold, below, above = node

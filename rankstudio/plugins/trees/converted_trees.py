@@ -140,7 +140,7 @@ class ConvertedRanker(TreeRanker):
     """
 
     def _grow(self, data: TrainingData) -> Generator[Grown | WorkProgress, None, None]:
-        """Yield each tree with its gains and leaves.
+        """Grow the trees, and yield for each the tree, its gains, and the leaf of each document, (m,).
 
         Gains are above 0 for all columns that the tree uses.
         """
@@ -431,7 +431,7 @@ class CatBoostTrees(ConvertedRanker):
 
         # Data from which nothing can be learned, such as with equal labels, give
         # one tree of a single leaf.
-        if not learnable(data):
+        if not can_learn(data):
             tree = ScoreTree((), (0.0,))
             yield tree, {}, _leaf_of_each_document(tree, data.X)
             return
@@ -451,8 +451,10 @@ class CatBoostTrees(ConvertedRanker):
 
             model.fit(pool, callbacks=[Listener()])
 
-        with refusals(self.entry.label, catboost):
-            yield from watched(fit, tr("growing trees"), parameters["iterations"])
+        with as_dataset_errors(self.entry.label, catboost):
+            yield from run_with_progress(
+                fit, tr("growing trees"), parameters["iterations"]
+            )
 
         # The trees are read from the file that CatBoost writes.
         with TemporaryDirectory() as folder:
@@ -579,23 +581,23 @@ def pool_of(catboost: Any, data: QueryData, columns: Any = slice(None)) -> Any:
     )
 
 
-def learnable(data: QueryData) -> bool:
+def can_learn(data: QueryData) -> bool:
     """Return whether CatBoost can learn.
 
     Some feature must vary, and some query must have two different labels.
     """
     differ = np.diff(data.y) != 0
     differ[data.ptr[1:-1] - 1] = False  # the two documents are of different queries
-    return bool(differ.any() and varying(data.X).size)
+    return bool(differ.any() and varying_columns(data.X).size)
 
 
-def varying(X: Floats) -> Ints:
+def varying_columns(X: Floats) -> Ints:
     """Return the columns that are not constant in single precision."""
     return np.flatnonzero([np.ptp(column.astype(np.float32)) > 0 for column in X.T])
 
 
 @contextmanager
-def refusals(label: str, catboost: Any) -> Iterator[None]:
+def as_dataset_errors(label: str, catboost: Any) -> Iterator[None]:
     """Turn an error of CatBoost in a ``with`` block into a :class:`DatasetError`.
 
     Its message lacks the line of CatBoost's source. ``label`` is that of the
@@ -613,7 +615,7 @@ def refusals(label: str, catboost: Any) -> Iterator[None]:
         ) from error
 
 
-def watched(
+def run_with_progress(
     work: Callable[[Callable[[], bool]], Value], message: str, n_trees: int
 ) -> Waiting[Value]:
     """Run CatBoost on a thread, and yield progress after each tree; closing the generator stops CatBoost.

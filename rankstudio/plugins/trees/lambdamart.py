@@ -49,7 +49,7 @@ _THREADS_LINE = re.compile(r"(?m)^\[num_threads: \d+\]$")
 _TREE_SIZES_LINE = re.compile(r"(?m)^tree_sizes=.*$")
 
 
-def defined(text: str) -> str:
+def repeatable_text(text: str) -> str:
     """Return LightGBM's text of a model so that equal models have equal texts.
 
     The only leaf of a tree without splits gets the weight 0: LightGBM does not
@@ -90,7 +90,7 @@ class GrownTrees:
 
     def text(self, count: int) -> str:
         """Return the first ``count`` trees in LightGBM's text format."""
-        return defined(str(self.booster.model_to_string(num_iteration=count)))
+        return repeatable_text(str(self.booster.model_to_string(num_iteration=count)))
 
 
 @dataclass(frozen=True, eq=False)

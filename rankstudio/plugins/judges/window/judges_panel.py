@@ -80,7 +80,7 @@ class _Row:
     texts: Mapping[str, str] = field(default_factory=dict)
 
     def text(self, key: str) -> str | None:
-        """Return the text of a column."""
+        """Return the text of a column, by its key; None if the row has none."""
         return self.texts.get(key)
 
 
@@ -154,9 +154,10 @@ class JudgesPanel(Panel):
         fill(self.body, line, (self.table, 1), self.note, spacing=6)
 
     def show_judges(self, judges: Sequence[str], used: str) -> None:
-        """Offer the judges for a comparison.
+        """Offer the judges for a comparison, and show whose labels are in use.
 
-        Without judges (one label column), only flipped labels are offered.
+        ``used`` is the name of that judge. Without judges (one label column),
+        only flipped labels are offered.
         """
         set_choices(self.label, tuple((name, name) for name in judges))
         self.label.setCurrentIndex(self.label.findData(used))

@@ -123,7 +123,11 @@ def _train(
 
 @fused_inlined
 def _score(gram: Floats, beta: Floats, bias: float, document: int) -> float:
-    """Return Σ β_i K_id + b."""
+    """Return the score Σ_i β_i K_id + b of a document, number d.
+
+    ``beta`` (m,) has the weights β, ``gram`` (m, m) is the Gram matrix K, and
+    ``bias`` is the intercept b.
+    """
     score = bias
     for i in range(beta.shape[0]):
         score += beta[i] * gram[i, document]

@@ -169,7 +169,12 @@ def folds_of_documents(
 def once(
     estimator: Estimator, learner: Learner, data: QueryData, rng: np.random.Generator
 ) -> Estimating:
-    """Estimate with choices made from all documents, including the held-out ones."""
+    """Estimate with choices of the learner made once, from all documents.
+
+    The choices are the features of a selection, or basis vectors. They are made
+    from the held-out documents, too, and then fixed for all models of the
+    ``estimator``.
+    """
     fixed = learner.fixed(data)
     yield
     return (yield from estimator(fixed, data, rng))
@@ -214,14 +219,14 @@ def _scores_by_fold(learner: Learner, data: QueryData, fold: Ints) -> Estimating
     scores = np.empty(data.y.size)
     for number in range(int(fold.max()) + 1):
         is_held_out = fold_of_document == number
-        scores[is_held_out] = learner.learn(of_queries(data, fold != number))(
+        scores[is_held_out] = learner.learn(documents_of_queries(data, fold != number))(
             data.X[is_held_out]
         )
         yield
     return HeldOutScores(scores)
 
 
-def of_queries(data: QueryData, chosen: Bools) -> QueryData:
+def documents_of_queries(data: QueryData, chosen: Bools) -> QueryData:
     """Return the documents of some queries, with their sums of products if those are known.
 
     ``chosen``, (Q,), says which queries. The learner needs such a sum of each

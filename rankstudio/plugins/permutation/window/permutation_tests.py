@@ -134,7 +134,7 @@ class PermutationTests(QObject):
 
     @property
     def band(self) -> CriterionBand | None:
-        """The result so far for the shown path."""
+        """The result so far for the shown path; None if it was not tested."""
         key = self._key()
         return self._bands.get(key) if key is not None else None
 

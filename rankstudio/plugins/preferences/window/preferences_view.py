@@ -429,14 +429,14 @@ def _preference_entry(
     If no rule for clicks is specified and η cannot be estimated from them, η is
     `USUAL_ETA`, which the user can change.
     """
-    from rankstudio.plugins.preferences.plan_preferences import named_for  # noqa: PLC0415 - on the worker only
+    from rankstudio.plugins.preferences.plan_preferences import checked_plan_entry  # noqa: PLC0415 - on the worker only
 
     try:
-        return named_for(plan, dataset, path, rule)
+        return checked_plan_entry(plan, dataset, path, rule)
     except PositionBiasError:
         if rule is not None:
             raise
-        return named_for(plan, dataset, path, ClickRule(eta=USUAL_ETA))
+        return checked_plan_entry(plan, dataset, path, ClickRule(eta=USUAL_ETA))
 
 
 def _described(plan: Plan, dataset: FoldedDataset, fold: int | None) -> Described:

@@ -129,7 +129,7 @@ class RiskView(ContributedComparison):
         self.set_caption(caption if risk.runs else "")
 
     def clear(self) -> None:
-        """Show no risk."""
+        """Empty the table, the note and the caption."""
         self.table.set_rows(())
         self.note.setText("")
         self.set_caption("")

@@ -53,9 +53,9 @@ class CascadeRow:
 def found_cascades(
     run: RunResult, data: FoldedDataset, costs: FeatureCosts, name: str
 ) -> CascadeFront | str:
-    """Return the cascades of a run, or a sentence why there are none.
+    """Return the best cascades of a run by a measure, or a sentence why there are none.
 
-    The worker calls this function.
+    ``name`` is that of the measure. The worker calls this function.
     """
     try:
         return finish(find_cascades(run, data, costs, name, sealed=True))
