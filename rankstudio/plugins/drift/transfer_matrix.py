@@ -57,6 +57,7 @@ class TransferMatrix:
     def ranks(self) -> Floats:
         """Rank of each model among the models of other datasets, shape (D, D).
 
+        A row is the data of training, a column the data of the measurement.
         Each column is ranked by itself: 1 is the best, and equal values have
         their mean rank. The diagonal is NaN, and so are undefined values.
         """

@@ -179,7 +179,7 @@ def _format(
         summary,
         partial(write, version=version),
         partial(read, prints=prints),
-        trees=False,
+        trees=False,  # weighted sums only
         single=label,  # the program that rounds
         prints=8,  # decimals
         fit=fit,

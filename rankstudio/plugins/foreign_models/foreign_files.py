@@ -114,6 +114,7 @@ def _with_set_names(parsed: ParsedModel, path: Path) -> ParsedModel:
         If templates of the set add constants to values, to which the thresholds
         of the trees then apply.
     """
+    # The exported set has the name of the model with the ending `FEATURE_SET`.
     set_path = path.with_name(f"{path.stem}{FEATURE_SET}")
     feature_set = first_feature_set([set_path])
     if feature_set is None:

@@ -362,6 +362,7 @@ def _matrix_weights(
             tr("several scores of a document"),
             tr("one score for each document"),
         )
+    # `n_features` is 0 if the graph does not say the number.
     n = matrix.shape[0]
     if matrix.dtype != stage.dtype or n != (stage.n_features or n):
         text = f"{n} {matrix.dtype}"
@@ -615,7 +616,8 @@ def _ensemble_trees(
         up to it and above it. A key has the index, whether it is one of a leaf,
         and the side of its parent. With the side, the two children of a split
         have different keys even if both are the same leaf, as in a tree of one
-        leaf. The lists of splits and leaves are those of the function.
+        leaf. Uses the lists of the function around it: `weights` of leaves, and
+        `modes`, `splits` (thresholds) and `values` of splits.
         """
         index, is_leaf, _ = key
         if is_leaf:

@@ -268,7 +268,8 @@ class JudgeSelections:
 
         Columns selected under most judges come first; ties are ordered by share.
         """
-        # lexsort() sorts by its last key first.
+        # `shares`, (n, J), has a row for each feature. lexsort() sorts by its
+        # last key first.
         selected = np.flatnonzero(self.shares.any(axis=1))
         columns: Ints = selected[
             np.lexsort(

@@ -686,6 +686,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         assert isinstance(last, BasisStep)
         self.criterion_ = last.criterion
         self.dual_coef_ = last.dual
+
+        # The basis of a step are rows of the documents grouped by query.
         self.basis_ = _original_rows(data, last.basis)
         self.basis_vectors_ = data.X[last.basis]
 

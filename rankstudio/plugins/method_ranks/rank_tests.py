@@ -192,6 +192,8 @@ def friedman(ranks: ArrayLike) -> FriedmanTest:
         return FriedmanTest(*[math.nan] * 6)
 
     # The functions chdtrc and fdtrc return the probability of a greater value.
+    # The result has chi-square, chi-square corrected for ties, and F, each with
+    # its p.
     means = table.mean(axis=0)
     spread = float(np.sum((means - (k + 1) / 2) ** 2))
     chi_square = 12.0 * n / (k * (k + 1)) * spread
@@ -312,6 +314,7 @@ def nemenyi_p(differences: ArrayLike, n_methods: int, n_datasets: int) -> Floats
     from scipy.stats import studentized_range  # noqa: PLC0415 - takes a second
 
     # The function is slow: it is called once for each distinct difference.
+    # Rounding makes differences equal that differ by rounding errors.
     sizes = np.round(np.abs(np.asarray(differences, dtype=np.float64)), 12)
     distinct, indices = np.unique(sizes, return_inverse=True)
     ranges = distinct / _standard_error(n_methods, n_datasets) * math.sqrt(2.0)

@@ -181,7 +181,7 @@ def _heading_lines(
     kind = "clicks" if "pairs" in preferences_of(path.plan) else "preferences"
     subject = f"documents of the {kind} in {Path(file).name}" if file else "labels"
 
-    # Documents of one ranking are permuted as a whole.
+    # If all documents are one ranking, labels are permuted among all of them.
     queries = "one ranking" if path.data.one_ranking else f"{n_queries} queries"
     among = "among all documents" if path.data.one_ranking else "within each query"
     return (

@@ -346,6 +346,6 @@ def published_blocks(source: ReportSource) -> Iterator[Block]:
         "Printed and computed",
         header,
         rows,
-        left=(1, 2, 3, 4, 8, 9),
+        left=(1, 2, 3, 4, 8, 9),  # columns of texts
         note=note,
     )

@@ -23,9 +23,9 @@ from rankstudio.engine.export.trees import Node, ScoreTree
 from rankstudio.engine.language import tr, translatable
 from rankstudio.plugins.search_engines.elasticsearch import (
     field_query,
-    with_shifted_thresholds,
     not_negative,
     serve,
+    with_shifted_thresholds,
 )
 
 # Languages of templates that are queries; templates in other languages compute
@@ -176,7 +176,9 @@ def _parsed_node(
 ) -> Node:
     """Return the node with a number, and the nodes below it, as nested tuples.
 
-    `columns_of_features` has the column of each feature of the model.
+    A leaf is its value. A split is a column, a threshold, and the nodes for
+    values up to it and above it. `columns_of_features` has the column of each
+    feature of the model.
     """
     node = nodes[number]
     if "leaf_value" in node:

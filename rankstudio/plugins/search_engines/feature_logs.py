@@ -403,7 +403,10 @@ class JudgedDocuments:
     """
 
     def __init__(self, judges: Sequence[Grades]) -> None:
-        """Give a number to each document that a judge graded, and collect the labels."""
+        """Give a number to each document that a judge graded, and collect the labels.
+
+        ``judges`` has the grades of each judge, by query and document.
+        """
         # Every document that any judge graded gets a number, query by query.
         all_grades = judged_by_any(judges) if len(judges) > 1 else judges[0]
         number = count()

@@ -72,8 +72,8 @@ def read_arrow(
         file.end()
         arrow = _ArrowFile(file.path, file if isinstance(file, LoadedFile) else None)
 
-        # A builder that `holds_parts` assembles the whole table in memory,
-        # which must be large enough.
+        # A builder that `holds_parts` needs memory
+        # for the whole table.
         if builder.holds_parts:
             check_memory(shown_path(file.path), arrow.n_rows(), arrow.n_columns())
         for first_row, frame in arrow.frames():
@@ -400,8 +400,8 @@ def _without_lists(table: Any) -> Any:
             names.append(field.name)
             continue
 
-        # Each position in the lists becomes a column. The columns are named
-        # "feature 1" and so on, if no other column has lists.
+        # Each position in the lists becomes a column.
+        # It is "feature 1" and so on for the only lists.
         columns += [
             pa.chunked_array(
                 [_value_at(chunk, i) for chunk in column.chunks], field.type.value_type

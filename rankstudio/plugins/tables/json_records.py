@@ -156,6 +156,7 @@ class _Block:
         for key in record:
             if key in self.values:
                 continue
+            # None in the first block, whose keys become the columns
             if self.keys is not None:
                 text = tr('the new key "{name}"').format(
                     name=clean_name(key)[:_SHOWN_CHARACTERS]
@@ -200,8 +201,9 @@ class _Block:
 def _as_array(values: list[Any]) -> NDArray[Any]:
     """Return values as an array of numbers or, if any is no number, of objects.
 
-    The array has one element for each value. A value that is a list stays one
-    object; NumPy alone would make a second dimension of its numbers.
+    The array has one element for each value.
+    A value that is a list stays one object:
+    NumPy alone would make a second dimension of its numbers.
     """
     if {type(value) for value in values} <= {int, float}:
         try:

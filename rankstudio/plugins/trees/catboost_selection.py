@@ -20,12 +20,12 @@ from rankstudio.engine.support.lightgbm_library import boosting_library
 from rankstudio.engine.support.work import Waiting, part_of
 from rankstudio.plugins.trees.converted_trees import (
     CatBoostTrees,
-    catboost_parameters,
-    can_learn,
-    pool_of,
     as_dataset_errors,
-    varying_columns,
+    can_learn,
+    catboost_parameters,
+    pool_of,
     run_with_progress,
+    varying_columns,
 )
 from rankstudio.plugins.trees.entries import CATBOOST_SELECTION
 

@@ -403,6 +403,7 @@ class TrainingLoss:
         """Prepare NDCG@k of the documents in ``data``, in LightGBM's convention."""
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
+        # `grading` says which grades the labels are.
         self._name = f"NDCG@{k}"
         self._evaluator = Evaluator(
             data.y, data.ptr, "lightgbm", [self._name], grading=data.grading

@@ -123,10 +123,11 @@ def _train(
 
 @fused_inlined
 def _score(gram: Floats, beta: Floats, bias: float, document: int) -> float:
-    """Return the score Σ_i β_i K_id + b of a document, number d.
+    """Return the score Σ_i β_i K_id + b of a document, d.
 
-    ``beta`` (m,) has the weights β, ``gram`` (m, m) is the Gram matrix K, and
-    ``bias`` is the intercept b.
+    ``beta`` (m,) has the weights β.
+    ``gram`` (m, m) is the Gram matrix K.
+    ``bias`` is b.
     """
     score = bias
     for i in range(beta.shape[0]):

@@ -189,9 +189,10 @@ def simulate_auc(
     truth = np.empty(count)
     estimates = np.empty((count, len(ESTIMATORS)))
 
-    # Number of training sets that are drawn and trained together. Their m × m
-    # matrices must fit into memory; support vector machines take m³ time each,
-    # and a block of them must not take long.
+    # Number of training sets that are drawn and trained together.
+    # Their m × m matrices must fit into memory.
+    # Support vector machines take m³ time each:
+    # a block of them must not take long.
     block_size = max(1, min(_BLOCK, _MAX_NUMBERS // n_examples**2))
     if learner == "svm":
         block_size = max(1, min(block_size, _MAX_SVM_SIZE // n_examples**3))

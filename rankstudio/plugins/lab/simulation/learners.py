@@ -139,10 +139,11 @@ def folds_of_documents(
 
     A fold is a random share of the documents.
 
-    Documents of the same query are then in training and test, of which section
-    5.5 of the thesis warns. If ``averaged``, only scores of the same model are
-    ranked together. Otherwise a query is ranked by the pooled scores of several
-    models, which hides how optimistic the estimate is.
+    Documents of the same query are then in training and test, of which
+    Airola (2011, section 5.5) warns. If ``averaged``, only scores of the
+    same model are ranked together. Otherwise a query is ranked by the
+    pooled scores of several models, which hides how optimistic the
+    estimate is.
     """
     m = data.y.size
 
@@ -169,11 +170,11 @@ def folds_of_documents(
 def once(
     estimator: Estimator, learner: Learner, data: QueryData, rng: np.random.Generator
 ) -> Estimating:
-    """Estimate with choices of the learner made once, from all documents.
+    """Estimate with choices of the learner made once.
 
-    The choices are the features of a selection, or basis vectors. They are made
-    from the held-out documents, too, and then fixed for all models of the
-    ``estimator``.
+    They are features or basis vectors, chosen from all documents,
+    also from held-out ones.
+    All models of the ``estimator`` have the same choices.
     """
     fixed = learner.fixed(data)
     yield

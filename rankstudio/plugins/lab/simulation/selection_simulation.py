@@ -185,6 +185,8 @@ def _all_documents(dataset: FoldedDataset | RankingDataset) -> RankingDataset:
     """Return all documents of a dataset, each once: folds have the same documents in several parts."""
     if isinstance(dataset, RankingDataset):
         return dataset
+
+    # A single part already has them all.
     first = dataset.folds[0]
     return (
         first.train

@@ -249,6 +249,7 @@ class RanksController(Controller):
 
         Runs that are not measured yet are left out.
         """
+        # `view` returns a run with the session's measure, without sealed parts.
         candidates = []
         for record in self._models.runs.records:
             result = (

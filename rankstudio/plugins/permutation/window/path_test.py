@@ -56,7 +56,7 @@ class PathView(QWidget):
             QVBoxLayout(self),
             self.about,
             self.chance,
-            1,
+            1,  # a stretch below
             margins=(0, 0, 0, 0),
             spacing=4,
         )

@@ -271,7 +271,7 @@ class CascadeView(ContributedView):
         return Spot(
             x=cascade.milliseconds,
             y=cascade.validation,
-            error=nan,
+            error=nan,  # no error bar
             category=self._key - 1,  # colors count from 0, runs from 1
             title=self._run,
             note=_stages_text(cascade),
