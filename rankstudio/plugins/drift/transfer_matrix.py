@@ -168,10 +168,11 @@ def transfer_matrix(
 def transfer_steps(
     plan: Plan, places: Sequence[str], measure: str = ""
 ) -> Iterator[WorkProgress | TransferMatrix]:
-    """Yield the progress after each run and measurement, and the matrix at last.
+    """Train a plan's model on each dataset, and measure it on the others.
 
-    Parameters, errors and the numbers of runs are those of
-    :func:`transfer_matrix`.
+    ``places`` are the paths of the D datasets. The ``measure`` is by default
+    that which chooses the models. Yield the progress before each of D² runs,
+    and the matrix at last. Errors are those of :func:`transfer_matrix`.
     """
     if len(places) < 2:
         raise ParameterError(

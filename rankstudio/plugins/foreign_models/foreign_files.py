@@ -397,10 +397,11 @@ def _refuse_numbers(
 
 
 def _named_ids(dataset: FoldedDataset) -> dict[str, int]:
-    """Return the ids of the data's features by their possible names, without names of two features.
+    """Return the ids of the data's features by their possible names.
 
     A feature may have the name in its data, the user's name for it, and the
-    name in a feature set. Names with blanks are also there with underscores.
+    name in a feature set. Names with blanks are also there with underscores. A
+    name that two features have is left out.
     """
     ids = dataset.feature_ids.tolist()
     data_names = given_names(dataset)

@@ -377,6 +377,8 @@ def _linear_model(
 
     ``values`` are the attributes of the operator.
     """
+    # The input may have an unknown number of features, 0. `_check_score` is
+    # called for its errors only.
     coefficients = values["coefficients"]
     n = stage.n_features or len(coefficients)
     _check_score(

@@ -311,8 +311,8 @@ def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
             "results", first.plan.title, "runs of a method that selects features"
         )
 
-    # Whether each feature is selected, for each fold and judge. Features are
-    # columns of the data.
+    # Whether each feature is selected, for each fold and judge: `membership`
+    # returns a row for each judge. Features are columns of the data.
     columns = {int(i): column for column, i in enumerate(first.feature_ids)}
     n = len(columns)
     members = np.array(  # (folds, judges, features)
@@ -325,7 +325,8 @@ def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
     )
 
     # Similarity is computed across judges within each fold, then averaged over
-    # the folds.
+    # the folds: Jaccard's index of each pair of judges, (J, J), and Nogueira's
+    # of all judges.
     return JudgeSelections(
         judges=judges,
         feature_ids=first.feature_ids,

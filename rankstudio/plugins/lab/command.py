@@ -109,6 +109,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="K",
         help="seed of the protocol",
     )
+
+    # --qid, --label and others
     add_column_options(selection.add_argument_group("columns of tables"))
 
 

@@ -223,9 +223,9 @@ class MlflowLog:
             "test": {} if self.sealed else fold.test,
         }
         rows = [
-            (f"by fold/{part} {measure}", number, fold.fold)
+            (f"by fold/{part} {measure}", value, fold.fold)
             for part, measures in parts.items()
-            for measure, number in measures.items()
+            for measure, value in measures.items()
         ]
         self._log_metrics(
             self._run, [*rows, ("by fold/features", len(fold.selected), fold.fold)]

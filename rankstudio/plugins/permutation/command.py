@@ -93,6 +93,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="print JSON instead of a table",
     )
+
+    # --qid, --label and others; and the parameters of all methods, which are
+    # stored as "parameter_" and their name.
     add_column_options(parser.add_argument_group("columns of tables"))
     about = "see rankstudio methods; one value each"
     add_parameters(

@@ -69,6 +69,8 @@ def preference_file(plan: Plan) -> PreferenceFile:
         rule = ClickRule(
             pairs=cast(PairRule, preferences["pairs"]), eta=preferences["eta"]
         )
+
+    # A plan without a checksum accepts any contents.
     file = read_preference_file(Path(preferences["path"]), rule)
     if preferences.get("checksum", file.checksum) != file.checksum:
         text = tr(

@@ -81,7 +81,8 @@ def _input_names(function: ScoreFunction) -> list[str]:
 def _lines_before_expression(names: list[str]) -> list[str]:
     """Return the lines of a rank profile before its expression.
 
-    They list the features to log for each hit, and begin the second phase.
+    They list the features to log for each hit, by their ``names``, and begin
+    the second phase.
     """
     feature_lines = [f"        {name}" for name in names]
     return [

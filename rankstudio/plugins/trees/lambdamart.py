@@ -463,7 +463,10 @@ def _features_by_gain(gains: Floats) -> list[int]:
 
 
 def check_labels(entry: Method, data: TrainingData | QueryData) -> None:
-    """Raise DatasetError for labels that a library would refuse with a printed message of its own."""
+    """Raise DatasetError for labels that a library would refuse with a printed message of its own.
+
+    ``entry`` is the method, with the greatest label that its library accepts.
+    """
     bad = (data.y < 0) | (data.y > entry.greatest_label) | (data.y != np.floor(data.y))
     if bad.any():
         raise DatasetError(

@@ -237,8 +237,9 @@ def svm_estimates(
                 for i in range(m):
                     is_used[i] = folds[s, i] != fold
 
-                # The model without the fold scores its documents; `_train`
-                # writes its weights to `beta`, and returns its intercept.
+                # The model without the fold scores its documents.
+                # `_train` writes its weights to `beta`,
+                # and returns its intercept.
                 bias = _train(gram, signs, is_used, cost, tolerance, max_steps, beta, v)
                 for i in range(m):
                     if folds[s, i] == fold:

@@ -83,8 +83,9 @@ class SimulationTab(Controller):
         self.deviations = deviations
         self.variation = variation
 
-        # The simulation that was started last, and its results so far. A new
-        # simulation of the form replaces one that waits.
+        # The simulation that was started last,
+        # and its results so far.
+        # A new one replaces one that waits.
         self.request: SimulationRequest | None = None
         self.progress: SimulationProgress | None = None
         self.simulation = BackgroundSimulation(
@@ -454,8 +455,8 @@ class LabController(Controller):
                 ".sh": tr("Simulation as a command"),
                 ".py": tr("Simulation as Python"),
             }
-            # "lab-code" begins the keys of the items; "simulation" is the name
-            # of their files.
+            # The first text begins keys.
+            # "simulation" is the name of files.
             yield from code_items(
                 "lab-code", labels, code, "simulation", tr("No simulation yet.")
             )

@@ -76,6 +76,9 @@ class RiskView(ContributedComparison):
         self.alpha.setKeyboardTracking(False)
         self.alpha.valueChanged.connect(self._on_alpha)
         self.tools = (self.alpha,)
+
+        # Key, label, description, text of the empty table, identity of a row,
+        # and name for screen readers.
         self.table = self.add_table(
             "risk",
             tr("Risk"),

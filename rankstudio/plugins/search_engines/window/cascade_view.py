@@ -178,6 +178,7 @@ class CascadeView(ContributedView):
         self._run = run
         self._key = key
         self.table.set_columns(_cascade_columns(outcome.measure))
+        # The x values are times, and no whole numbers as sizes are.
         title = tr("validation {name}").format(name=outcome.measure)
         self.plot.set_axes(replace(self.plot.axes, title=title, integer_x=False))
         self._choose()
