@@ -130,7 +130,8 @@ class StoredRuns:
         """Return the share of a plan's units that are not computed yet, from 0 to 1.
 
         A unit is a combination of parameters on a fold. Of several runs of the
-        plan, the most complete one counts; without any, the share is 1.
+        plan (whose plans agree), the most complete one counts; without any, the
+        share is 1.
         """
         shares = (
             0.0 if summary.finished else 1.0 - summary.n_finished / summary.n_units

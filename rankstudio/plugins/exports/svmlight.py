@@ -54,6 +54,9 @@ def write(function: ScoreFunction, version: str) -> Files:
     vector with the value 1, so that its weight keeps all digits. The only file
     has the key "", the ending of its name after the stem.
     """
+    # The header has the highest id,
+    # at least one document,
+    # and the number of vectors plus 1.
     n = len(function.inputs)
     pairs = list(zip(function.inputs, function.weights, strict=True))
     head = _HEADER.format(

@@ -170,6 +170,7 @@ def _closest_choices(run: ReportedRun) -> dict[int, str]:
     groups = CandidateGroups.of(
         ids, run.result.feature_names, feature_groups_of(run.plan)
     )
+    # `margins` has the lead of each candidate that a path selects.
     for fold in run.result.folds:
         selected = set(fold.selected)
         for column, margin in margins(groups.path(chosen_path(fold)), score).items():

@@ -399,6 +399,7 @@ def make_report(source: ReportSource) -> Report:
     visible = source.shown  # without the numbers of sealed test parts
     sections = []
     for key in SECTIONS:
+        # The question and the notes are there without a run, too.
         if key == "question":
             section = _section(key, tuple(question_blocks(visible)))
         elif visible.runs:

@@ -154,9 +154,10 @@ class JudgesPanel(Panel):
         fill(self.body, line, (self.table, 1), self.note, spacing=6)
 
     def show_judges(self, judges: Sequence[str], used: str) -> None:
-        """Offer the judges for a comparison, and show whose labels are in use.
+        """Offer the judges for a comparison.
 
-        ``used`` is the name of that judge. Without judges (one label column),
+        ``used`` is the judge whose labels are in use.
+        Without judges (one label column),
         only flipped labels are offered.
         """
         set_choices(self.label, tuple((name, name) for name in judges))

@@ -241,6 +241,8 @@ def auc_estimates(
     # A hat matrix gives the model's scores of the training documents from their labels.
     hats, weights = _hats(centred, labels - labels.mean(), regularization)
     residuals = labels - labels.mean() - np.einsum("bmn,bn->bm", centred, weights)
+
+    # leave-pair-out, then two for each splitting
     folds = _splittings(data)
     estimates = np.empty((X.shape[0], 1 + 2 * folds.shape[0]))
     _auc_kernel.estimates(
