@@ -70,7 +70,8 @@ def drift_result(
     ParameterError
         If there is no such fold or part.
     """
-    # For a run, `data` are its own data, and the others are at `location`.
+    # For a run, `data` are its own;
+    # the others are at `location`.
     if isinstance(subject, RunResult):
         assert data is not None
         return _transfer_result(transfer(subject, data, location), subject)

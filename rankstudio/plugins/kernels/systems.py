@@ -626,12 +626,12 @@ class LeftOutSystem:
         self._rows = rows
         self._held_out = held_out
         self._diagonal = diagonal[:, :, None]
-        self._bordered = np.concatenate((rows, held_out))
+        self._bordered = np.concatenate((rows, held_out))  # (p + h, k)
         self._inverse = 1.0 / diagonal
         self._products = products(self._bordered, self._inverse)
 
-        # Relative error of the decomposition, for each λ: corrections below it
-        # are noise.
+        # Relative error of the decomposition, for each λ: rounding times the
+        # condition number of Λ + λI. Corrections below it are noise.
         self._rounding = (
             _ROUNDINGS * np.finfo(float).eps * (1.0 + values.max(initial=0.0) / grid)
         )

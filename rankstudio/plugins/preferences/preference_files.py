@@ -636,6 +636,8 @@ def _columns(
     the bounds of their cells in ``text``. Return None if a cell is missing, too
     long or not a number.
     """
+    # The cells are query, winner, loser, magnitude and weight; the first three
+    # must not be empty.
     width = end - begin
     if int(width.max()) > _MAX_CELL_WIDTH or (width[:, :_MIN_CELLS] == 0).any():
         return None

@@ -98,7 +98,10 @@ def _feature_query(model_input: ModelInput) -> dict[str, Any]:
 
 
 def _tree_as_dict(tree: ScoreTree, names: list[str]) -> dict[str, Any]:
-    """Return a tree in Elasticsearch's JSON: a list of nodes, splits before leaves."""
+    """Return a tree in Elasticsearch's JSON: a list of nodes, splits before leaves.
+
+    ``names`` are those of the inputs, by position.
+    """
     n_splits = len(tree.splits)
 
     def place(node: int) -> int:

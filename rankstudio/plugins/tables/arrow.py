@@ -152,6 +152,8 @@ class _ArrowFile:
         self._pa, self._pq = _pyarrow(path)
         self._path = path
         self._loaded = loaded
+
+        # A file of Parquet begins with `PARQUET`.
         if loaded is not None:
             begin = loaded.packed[: len(PARQUET)].tobytes()
         else:

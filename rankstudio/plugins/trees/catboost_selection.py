@@ -216,7 +216,7 @@ def _dropped_columns(
             pool,
             features_for_select=list(range(pool.num_col())),
             num_features_to_select=size,
-            steps=1,
+            steps=1,  # all at once
             algorithm=algorithm,
             train_final_model=False,
         )

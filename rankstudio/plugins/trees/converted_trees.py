@@ -441,7 +441,10 @@ class CatBoostTrees(ConvertedRanker):
         pool = pool_of(catboost, data)
 
         def fit(go_on: Callable[[], bool]) -> None:
-            """Train ``model`` of the method; ``go_on`` says after each tree whether to go on."""
+            """Train `model` of the method on its `pool`.
+
+            ``go_on`` returns after each tree whether to go on.
+            """
 
             class Listener:
                 """CatBoost calls its method after each tree, and stops if it returns False."""

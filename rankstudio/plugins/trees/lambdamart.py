@@ -379,7 +379,7 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
         """Return the parameters of this method by LightGBM's names, with settings that make results repeatable."""
         return {
             "objective": "lambdarank",
-            "metric": "None",
+            "metric": "None",  # nothing is measured after each round
             "learning_rate": self.checked("learning_rate"),
             "num_leaves": self.checked("num_leaves"),
             "min_data_in_leaf": self.checked("min_data_in_leaf"),

@@ -48,7 +48,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_reading_options(parser)  # --protocol, --missing and others
 
-    # --qid, --label and others; --method and the parameters of each method.
+    # --qid, --label and others;
+    # --method and its parameters.
     add_column_options(parser.add_argument_group("columns of tables"))
     add_method_options(parser)
     add_memory_option(parser)  # --memory

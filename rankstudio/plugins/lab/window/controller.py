@@ -397,7 +397,8 @@ class LabController(Controller):
         self.selection = SelectionTab(theme, session, worker, self)
         self.panels = self.auc.form, self.selection.form
 
-        # The page has one tab for each simulation.
+        # The page has one tab for each simulation,
+        # of an initial height of 600 pixels.
         auc_content = _lay_out("lab-auc", self.auc)
         selection_content = _lay_out("lab-selection", self.selection)
         self.content = column(

@@ -333,7 +333,11 @@ class PreferencesController(CommandController):
 
     @Slot()
     def use_rule(self) -> None:
-        """Convert the clicks to preferences again, by the rule that is entered in the view."""
+        """Convert the clicks to preferences again, by the rule that is entered in the view.
+
+        Nothing happens without clicks, or if the rule is unchanged. An invalid
+        rule is reported.
+        """
         preferences = preferences_of(self._session.plan)
         view = self.view
         pairs = str(view.pairs.currentData())
