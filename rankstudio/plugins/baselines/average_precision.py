@@ -396,6 +396,9 @@ def planes_of(data: TrainingData, least: float) -> Iterator[PlaneProblem]:
         ) as session:
             yield ShardedAveragePrecision(session, data.X.shape[1])
         return
+
+    # All documents at once; the name is for the error if they do not fit into
+    # memory.
     rows = data.whole("SVM-MAP")
     with pool() as (executor, workers):
         yield AveragePrecisionPlanes(

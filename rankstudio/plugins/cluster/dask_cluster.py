@@ -320,7 +320,7 @@ class ClusterWorkers:
     def ask(self, call: ShardCall) -> Future[Sums | None]:
         """Submit a call to the worker with its shard, or to another worker if this one is gone.
 
-        A shard is a number of a part's queries, which one worker keeps in
+        A shard is a group of queries of a part, which one worker keeps in
         memory. The future has the sums that the call computes from it.
         """
         running = set(self._client.nthreads())  # type: ignore[no-untyped-call]

@@ -131,7 +131,7 @@ def _refitting_paths(
 
 def _with_labels(data: QueryData, labels: Floats) -> QueryData:
     """Return documents with other ``labels``, (m,); their centered features are not computed again."""
-    if data.sparse:
+    if data.sparse:  # sparse features are not centered
         return replace(data, y=labels)
     relabelled = QueryData(data.X, labels, data.ptr, data.order)
     centred_X, _ = data.centred
@@ -397,6 +397,8 @@ def _permuted_paths(
     The mask is None for all rows. Of data with preferences, only documents that
     some preference compares are permuted.
     """
+    # All documents at once; the text begins the error if they do not fit into
+    # memory. Data of several shards have no preferences.
     rows = None if data.several else data.whole("The permutation test")
     if rows is None or rows.preferences is None:
         return labelled_paths(estimator, data), None

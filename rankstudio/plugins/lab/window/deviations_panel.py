@@ -566,6 +566,7 @@ class DeviationsPlot(Plot):
 
         If there is little room, the name of a variant is only what it differs in.
         """
+        # `APART` is between an estimator and its variant.
         names = [row.brief for row in self.rows]
         metrics = QFontMetricsF(font(SMALL))
         needed_width = max(map(metrics.horizontalAdvance, names)) + 2 * (_MARKER + _GAP)

@@ -178,7 +178,7 @@ class RanksController(Controller):
         self.panels = (self.panel,)
 
         # Computes the ranking in the background while the panel is visible, and
-        # when it appears.
+        # when it appears: if `_key` changes, by `_compute`.
         self._ranking_demand = OnDemand(
             self,
             models.task_worker,
