@@ -84,6 +84,7 @@ def read(
     the format ``prints``. With documents in double precision, nothing is
     rounded. The only file, with the key "", has the model.
     """
+    # The threshold ends the header.
     lines = files[""].decode().splitlines()
     threshold = float(lines[_HEADER_LINES - 1].partition("#")[0])
     columns = {feature.id: column for column, feature in enumerate(function.inputs)}

@@ -227,7 +227,8 @@ def model_in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Mo
     }
     origin = {"program": parsed.program}
 
-    # {}: the parameters with which the model was learned are not known.
+    # `FOREIGN` takes the place of the method. {}: the parameters with which the
+    # model was learned are not known.
     if not trees:
         weights = tuple(Weight(ids[c], names[c], parsed.weights[c]) for c in used)
         return Model(weights, FOREIGN, {}, origin, source=str(path))
@@ -279,7 +280,8 @@ def _lightgbm_trees(parsed: ParsedModel) -> tuple[tuple[ScoreTree, ...], str]:
         f"Tree={i}\n{tree.text(number_of)}\n\n" for i, tree in enumerate(trees)
     ]
 
-    # One column more than used, as LightGBM needs at least two features.
+    # One column more than used, as LightGBM needs at least two features. The
+    # range of the values is not known: "none".
     text = model_text(tree_texts, [f"Column_{c}" for c in range(len(used) + 1)], "none")
     return trees, checked_trees(text, len(used) + 1).text
 

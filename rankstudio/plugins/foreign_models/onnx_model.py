@@ -260,7 +260,8 @@ def _cast(stage: _Stage, node: onnx.NodeProto, attributes: Mapping[str, Any]) ->
     """Return the stage after a change of precision, to single or double.
 
     RankStudio computes sums in doubles in any case, but thresholds of trees are
-    compared with values as they are rounded in the graph.
+    compared with values as they are rounded in the graph. ``is_rounded`` of a
+    stage says that the values were in single precision at some point.
     """
     import onnx  # noqa: PLC0415 - an extra
 

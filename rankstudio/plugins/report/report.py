@@ -269,6 +269,8 @@ def seal_blocks(source: ReportSource) -> Iterator[Block]:
     # The first key of a dataset has its name and a checksum.
     datasets = grouped(source.runs, lambda run: dataset_keys(run.recorded)[0])
     for runs in datasets.values():
+        # Each mark seals the test part,
+        # or breaks the seal.
         name = runs[0].result.data_name
         recorded = runs[0].recorded
         marks = marks_of(source.seal_marks, recorded)
@@ -399,7 +401,8 @@ def make_report(source: ReportSource) -> Report:
     visible = source.shown  # without the numbers of sealed test parts
     sections = []
     for key in SECTIONS:
-        # The question and the notes are there without a run, too.
+        # The question and the notes
+        # are there without a run, too.
         if key == "question":
             section = _section(key, tuple(question_blocks(visible)))
         elif visible.runs:

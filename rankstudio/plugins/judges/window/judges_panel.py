@@ -138,7 +138,7 @@ class JudgesPanel(Panel):
             lambda row: row.key,
             accessible_name=tr("Agreement and selections"),
             shared=Shared("judges", tr("Judges"), about),
-            feature_of=lambda row: row.feature or 0,
+            feature_of=lambda row: row.feature or 0,  # 0: none
         )
         self._columns: list[str] = []
         self.note = named(WrappedLabel(), "judges-note", role="caption")
@@ -493,7 +493,8 @@ class JudgesController(Controller):
         columns = [("query", tr("query")), ("mean", tr("mean"))]
         columns += [(str(index), title) for index, title in enumerate(titles)]
 
-        # The values are in the order of the columns.
+        # The values are in the order of the columns,
+        # whose keys a dict lists.
         rows = [
             _Row(
                 key=query,

@@ -77,6 +77,9 @@ class SelectedRankRLS:
             return self.columns
         if self.n_features is None:
             return tuple(range(data.X.shape[1]))
+
+            # "statistics":
+            # by the sums of products
         search = GreedyRankRLS(
             self.n_features, self.regularization, algorithm="statistics"
         )
@@ -139,11 +142,11 @@ def folds_of_documents(
 
     A fold is a random share of the documents.
 
-    Documents of the same query are then in training and test, of which
-    Airola (2011, section 5.5) warns. If ``averaged``, only scores of the
-    same model are ranked together. Otherwise a query is ranked by the
-    pooled scores of several models, which hides how optimistic the
-    estimate is.
+    Documents of the same query are then in training and test,
+    of which Airola (2011, section 5.5) warns.
+    If ``averaged``, only scores of the same model are ranked together.
+    Otherwise a query is ranked by the pooled scores of several models,
+    which hides how optimistic the estimate is.
     """
     m = data.y.size
 

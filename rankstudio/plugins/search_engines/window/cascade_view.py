@@ -308,7 +308,10 @@ def _cascade_sentence(name: str, cascade: Cascade) -> str:
 
 
 def _cascade_columns(name: str) -> tuple[Column, ...]:
-    """Return the columns of the table of cascades, for a measure."""
+    """Return the columns of the table of cascades, for a measure.
+
+    A column has a key, a title, an alignment and a format.
+    """
     return (
         Column(
             "milliseconds",
