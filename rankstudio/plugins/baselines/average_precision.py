@@ -58,15 +58,15 @@ def _interleave(
     irrelevant document (from 1) with k relevant documents above it contributes
     to H(y), wherever the other documents are,
 
-        sum_{i=k+1..R} (1/R) (j / (i + j) - (j - 1) / (i + j - 1)) - 2 (s_i - s_j) /
-        (RN)
+        sum_{i=k+1..R} (1/R) (j / (i + j) - (j - 1) / (i + j - 1))
+            - 2 (s_i - s_j) / (RN)
 
     (the paper's δ_j), with the scores s_i of relevant document i and s_j of
-    irrelevant document j. Multiplied by R, and without the terms that do not depend
-    on k, this is ``value`` below, in O(1):
+    irrelevant document j. Multiplied by R, and without the terms that do not
+    depend on k, this is ``value`` below, in O(1):
 
-    - The fractions sum to -j h(k + j) + (j - 1) h(k + j - 1), which is -h(k + j
-      - 1) - j / (k + j).
+    - The fractions sum to -j h(k + j) + (j - 1) h(k + j - 1), which is
+      -h(k + j - 1) - j / (k + j).
     - The scores sum to ``margin``.
 
     Each term of the sum decreases with j, so the best k never decreases with j.

@@ -95,13 +95,13 @@ class KernelSystem(ABC):
         """
         # `left_out` has the scores of all documents, for each λ and output, in
         # an array of shape (L, m, v). Targets have v columns from here on.
-        projected_columns = as_columns(self.projected_targets)
+        projected_targets = as_columns(self.projected_targets)
         count = len(regularizations)
 
         # The bounds of each query's targets, and those of its documents.
         ptr = self.factor.ptr
         documents = self.factor.documents
-        left_out = np.zeros((count, int(documents[-1]), projected_columns.shape[1]))
+        left_out = np.zeros((count, int(documents[-1]), projected_targets.shape[1]))
         targets = as_columns(self.factor.targets)
 
         # The estimated work decides whether threads are worthwhile: `size`
@@ -123,7 +123,7 @@ class KernelSystem(ABC):
                 last = first + n_lambdas
                 grid = np.array(regularizations[first:last])
                 left_out[first:last, rows] = self._without(
-                    q, grid, targets[span], projected_columns
+                    q, grid, targets[span], projected_targets
                 )
 
         # a single query is not predicted
@@ -147,7 +147,7 @@ class KernelSystem(ABC):
 
     @abstractmethod
     def _without(
-        self, q: int, grid: Floats, targets: Floats, projected_columns: Floats
+        self, q: int, grid: Floats, targets: Floats, projected_targets: Floats
     ) -> Floats:
         """Return the scores (L, |q|, v) of query q by models trained without it, one per λ in ``grid``."""
 
@@ -186,8 +186,8 @@ class DualSystem(KernelSystem):
         DatasetError
             If the kernel is not positive semidefinite.
         """
-        # K^ = M'KM, as `factor.transposed_times` returns M'Z for values Z; M is the factor of
-        # the loss. Its eigenvalues are Λ, its eigenvectors U.
+        # K^ = M'KM, as `factor.transposed_times` returns M'Z for values Z; M is
+        # the factor of the loss. Its eigenvalues are Λ, its eigenvectors U.
         projected = factor.transposed_times(
             np.ascontiguousarray(factor.transposed_times(kernel).T)
         )
@@ -222,28 +222,28 @@ class DualSystem(KernelSystem):
 
         They are α = Ma, with a = (K^ + λI)^-1 N.
         """
-        projected_columns = as_columns(self.projected_targets)
+        projected_targets = as_columns(self.projected_targets)
         solved = self.rows @ (
-            projected_columns / (self.values + regularization)[:, None]
+            projected_targets / (self.values + regularization)[:, None]
         )
         dual = self.factor.times(solved)
         return dual if self.projected_targets.ndim > 1 else dual[:, 0]
 
     def _without(
-        self, q: int, grid: Floats, targets: Floats, projected_columns: Floats
+        self, q: int, grid: Floats, targets: Floats, projected_targets: Floats
     ) -> Floats:
         """Return the scores of query q by models trained without it, for each λ, (L, |q|, v).
 
         ``grid``, (L,), has the values of λ, ``targets``, (p, v), are those of
-        the query for v outputs, and ``projected_columns``, (k, v), those of all queries
-        projected on the k eigenvectors. With the rows U_q of the query among
-        the eigenvectors and D = (Λ + λI)^-1, the residuals of the query are
-        (U_q D U_q')^-1 U_q D ``projected_columns``.
+        the query for v outputs, and ``projected_targets``, (k, v), those of all
+        queries projected on the k eigenvectors. With the rows U_q of the query
+        among the eigenvectors and D = (Λ + λI)^-1, the residuals of the query are
+        (U_q D U_q')^-1 U_q D ``projected_targets``.
         """
         span = slice(self.factor.ptr[q], self.factor.ptr[q + 1])
         rows = self.rows[span]
         inverse = 1.0 / (self.values + grid[:, None])
-        right_side = rows @ (inverse[:, :, None] * projected_columns)
+        right_side = rows @ (inverse[:, :, None] * projected_targets)
         matrix = products(rows, inverse)  # U_q D U_q'
         # An intercept is one more unknown, which changes the inverse.
         if self.factor.intercept:
@@ -254,7 +254,7 @@ class DualSystem(KernelSystem):
         if self.scores is None:
             return targets - residuals
         documents = slice(self.factor.documents[q], self.factor.documents[q + 1])
-        theta = inverse[:, :, None] * (projected_columns - rows.T @ residuals)
+        theta = inverse[:, :, None] * (projected_targets - rows.T @ residuals)
         return np.asarray(self.scores[documents] @ theta)
 
     @property
@@ -336,21 +336,21 @@ class ReducedSystem(KernelSystem):
 
         τ are the projected targets.
         """
-        projected_columns = as_columns(self.projected_targets)
+        projected_targets = as_columns(self.projected_targets)
         solved = self.weights @ (
-            projected_columns / (self.values + regularization)[:, None]
+            projected_targets / (self.values + regularization)[:, None]
         )
         return solved if self.projected_targets.ndim > 1 else solved[:, 0]
 
     def _without(
-        self, q: int, grid: Floats, targets: Floats, projected_columns: Floats
+        self, q: int, grid: Floats, targets: Floats, projected_targets: Floats
     ) -> Floats:
         """Return the scores of query q by models trained without it, for each λ, (L, |q|, v).
 
         The basis vectors of the query are left out, too. ``grid``, (L,), has
         the values of λ, ``targets``, (p, v), are those of the query for v
-        outputs, and ``projected_columns``, (k, v), those of all queries projected on the
-        k eigenvectors.
+        outputs, and ``projected_targets``, (k, v), those of all queries
+        projected on the k eigenvectors.
         """
         span = slice(*self.factor.ptr[q : q + 2])  # rows of W of the query
         documents = slice(*self.factor.documents[q : q + 2])
@@ -366,7 +366,7 @@ class ReducedSystem(KernelSystem):
             n_documents = self.factor.n_documents
             rows = _bordered(rows, 1.0)
             held_out_weights = _bordered(held_out_weights, 0.0)
-            projected_columns = _bordered(projected_columns.T, 0.0).T
+            projected_targets = _bordered(projected_targets.T, 0.0).T
         score_rows = rows if self.scores is None else self.scores[documents]
 
         # Of two equivalent systems, solve that with fewer unknowns.
@@ -376,7 +376,7 @@ class ReducedSystem(KernelSystem):
                 held_out_weights,
                 self.values,
                 grid,
-                projected_columns,
+                projected_targets,
                 targets,
                 n_documents=n_documents,
             )
@@ -384,7 +384,7 @@ class ReducedSystem(KernelSystem):
         system = LeftOutSystem(
             rows, held_out_weights, self.values, grid, n_documents=n_documents
         )
-        theta, residuals, _ = system.solve(projected_columns, targets)
+        theta, residuals, _ = system.solve(projected_targets, targets)
         return (
             targets - residuals
             if self.scores is None
@@ -407,11 +407,11 @@ class ReducedSystem(KernelSystem):
         - 1/m), with D = (Λ + λI)^-1, its row w of W, and its residual r by the model of
         all documents.
         """
-        projected_columns = as_columns(self.projected_targets)
+        projected_targets = as_columns(self.projected_targets)
         targets = as_columns(self.factor.targets)
         m = len(targets)
         inverse = 1.0 / (self.values + regularization)
-        residuals = targets - self.rows @ (inverse[:, None] * projected_columns)
+        residuals = targets - self.rows @ (inverse[:, None] * projected_targets)
 
         # w'Dw + 1/m of each document
         leverage = self.rows**2 @ inverse + 1.0 / m
@@ -430,7 +430,7 @@ class ReducedSystem(KernelSystem):
                 row,
                 grid,
                 targets[span],
-                projected_columns,
+                projected_targets,
             )
         return predicted.reshape(self.factor.targets.shape)
 

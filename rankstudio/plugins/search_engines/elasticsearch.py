@@ -53,7 +53,7 @@ def write(function: ScoreFunction) -> Files:
         definition = json.dumps(dict(zip(names, function.weights, strict=True)))
     else:
         # Trees are in the format of RankLib, with the numbers of the features
-        # in the set. `with_shifted_thresholds` shifts thresholds like the values of features.
+        # in the set. Thresholds are shifted like the values of features.
         shifted_trees = replace(
             function,
             trees=tuple(

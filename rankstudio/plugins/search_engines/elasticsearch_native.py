@@ -53,8 +53,8 @@ def write(function: ScoreFunction) -> Files:
         for model_input in function.inputs
     ]
 
-    # The score is the sum of the trees. `with_shifted_thresholds` shifts thresholds like the
-    # values of features.
+    # The score is the sum of the trees. Thresholds are shifted like the values
+    # of features.
     trees = [with_shifted_thresholds(tree, function) for tree in function.trees]
     ensemble = {
         "target_type": "regression",

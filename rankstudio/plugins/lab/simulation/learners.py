@@ -78,8 +78,8 @@ class SelectedRankRLS:
         if self.n_features is None:
             return tuple(range(data.X.shape[1]))
 
-            # "statistics":
-            # by the sums of products
+        # "statistics":
+        # by the sums of products
         search = GreedyRankRLS(
             self.n_features, self.regularization, algorithm="statistics"
         )
