@@ -278,6 +278,7 @@ class _Planning:
             check(completed_plan, dataset)
         except RankStudioError as error:
             return PlannedRun(completed_plan, 0.0, str(error))
+
         # The work of all folds, by the sizes of the data and by earlier runs.
         work = workload(
             [(completed_plan, len(dataset.folds))],

@@ -94,12 +94,13 @@ def parsed_file(path: Path) -> ParsedModel | None:
     MissingExtraError
         If its format needs a library that is not installed.
     """
-    # Numbers of features that are positions in a feature set ("set") are of use
-    # only with the names in that set.
     try:
         parsed = _parsed_file(path)
     except UnreadableModelError as error:
         raise DatasetError(f"{shown_path(path)}: {error}") from error
+
+    # Numbers of features that are positions in a feature set ("set") are of use
+    # only with the names in that set.
     if parsed is not None and parsed.numbering == "set" and not parsed.names:
         return _with_set_names(parsed, path)
     return parsed

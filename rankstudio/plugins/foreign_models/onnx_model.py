@@ -363,6 +363,7 @@ def _matrix_weights(
             tr("several scores of a document"),
             tr("one score for each document"),
         )
+
     # `n_features` is 0 if the graph does not say the number.
     n = matrix.shape[0]
     if matrix.dtype != stage.dtype or n != (stage.n_features or n):

@@ -102,6 +102,7 @@ def _ranklib_tree(tree: Element) -> ScoreTree:
         output = node.findtext("output")
         if output is not None:
             return factor * finite(_RANKLIB, output)
+
         # Ids of features are whole numbers from 1.
         below, above = node.findall("split")
         feature = whole(_RANKLIB, (node.findtext("feature") or "").strip(), 1)

@@ -202,6 +202,7 @@ def method_table(
             "Ranking methods needs at least two of them with comparable runs on the same two datasets."
         )
         raise PlanError(" ".join([text, *(entry.sentence for entry in left_out)]))
+
     # The datasets, each described by its first run, and the mean of each method
     # on each of them.
     return MethodTable(
@@ -420,7 +421,8 @@ def _drop_unwanted(
 ) -> None:
     """Remove methods and datasets from ``cells``, and add them to ``left_out``.
 
-    ``unwanted`` has their names; an unknown name is a ParameterError.
+    ``cells`` has the runs by dataset and method. ``unwanted`` has names of both;
+    an unknown name is a ParameterError.
     """
     methods = {name: None for runs in cells.values() for name in runs}
     for name in dict.fromkeys(unwanted):
@@ -437,8 +439,9 @@ def _drop_unwanted(
 def _drop_incomplete(cells: _Cells, left_out: list[Exclusion]) -> None:
     """Remove datasets with a single method, then methods without a run on each of the other datasets.
 
-    They are removed from ``cells`` and added to ``left_out`` with a reason. The
-    methods of each dataset are then in the same order.
+    They are removed from ``cells``, the runs by dataset and method, and added
+    to ``left_out`` with a reason. The methods of each dataset are then in the
+    same order.
     """
     # The datasets are listed first, since the dict changes in the loop.
     for data in [data for data, runs in cells.items() if len(runs) < 2]:

@@ -202,8 +202,9 @@ def _test_table(
     """
     from rankstudio.plugins.permutation.criterion_band import CriterionBand
 
-    # Criteria that are sums over documents are divided by their number.
     names = dict(zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True))
+
+    # Criteria that are sums over documents are divided by their number.
     band = CriterionBand.of(test, path.divisor)
     rows = []
     for k, feature in enumerate(_feature_of_each_step(path, test, dataset)):

@@ -73,6 +73,8 @@ def labelled_paths(
     if data.several:
         yield _refitting_paths(estimator, lambda order: replace(data, y=data.y[order]))
         return
+
+    # The text begins the error if the documents do not fit into memory.
     rows: QueryData = data.whole("The permutation test")
 
     # A function that trains several paths at once, if the method has one; none

@@ -479,6 +479,7 @@ class _ClickReader:
         """
         # One row for each document, with the columns `_LINE`, `_LIST` and so on.
         table = np.array([np.frombuffer(column, np.int64) for column in self._rows]).T
+
         # The propensity of a line is stored before its row, so that there may
         # be one more than rows.
         propensities = np.frombuffer(self._propensities, np.float64)[

@@ -102,6 +102,7 @@ def data_blocks(source: ReportSource) -> Iterator[Block]:
         yield FactList(tuple(rows))
         if documents is not None:
             yield _part_table(documents)
+
         # `place` is the file or folder that was opened.
         if recorded.files:
             yield _file_table(recorded.files, recorded.place)

@@ -154,6 +154,7 @@ def read_rank_features(
                     "Export to elasticsearch-script."
                 ).format(feature=query["field"], low=values.min())
             )
+
         # Documents in double precision are for the exact score, without the
         # rounding of Elasticsearch.
         total += query["boost"] * (

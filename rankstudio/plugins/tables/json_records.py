@@ -156,6 +156,7 @@ class _Block:
         for key in record:
             if key in self.values:
                 continue
+
             # None in the first block, whose keys become the columns
             if self.keys is not None:
                 text = tr('the new key "{name}"').format(

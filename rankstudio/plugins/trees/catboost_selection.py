@@ -163,6 +163,7 @@ class CatBoostSelection(PathSelector):
         order = np.array([*columns_left.tolist(), *dropped], dtype=np.int64)
         ranking = np.empty(n, dtype=np.int64)
         ranking[order] = np.arange(1, n + 1)
+
         # CatBoost gives no scores of the features that it compares: all are NaN.
         return Ordering(order[:k], np.full(n, np.nan), {"ranking_": ranking})
 

@@ -171,8 +171,7 @@ class ConvertedRanker(TreeRanker):
 
         # Updated from tree to tree: the scores of all documents, the features
         # in use in the order of their first use (a dict as an ordered set), and
-        # their gains.
-        # `_loss_at` returns k of NDCG@k.
+        # their gains. `_loss_at` returns k of NDCG@k.
         trees = self._grow(train)
         loss = TrainingLoss(train, self._loss_at())
         scores = np.zeros(train.y.size)
@@ -654,6 +653,7 @@ def run_with_progress(
             for number in count():
                 if not ticks.get():
                     break
+
                 # CatBoost may report more often than there are trees.
                 yield WorkProgress(message, min(number / n_trees, 1.0))
             return working.result()

@@ -285,6 +285,7 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
         """
         bins = float(shape.m) * shape.n  # one byte per value
         sample = _BYTES_PER_SAMPLED_VALUE * min(shape.m, _SAMPLED_DOCUMENTS) * shape.n
+
         # Of data on disk, one shard is in memory: of s documents, with `NUMBER`
         # bytes for a value.
         read = NUMBER * shape.s * shape.n if shape.on_disk else 0.0

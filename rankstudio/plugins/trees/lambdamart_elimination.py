@@ -116,7 +116,8 @@ class LambdaMARTElimination(RetrainedTrees):
 
         # The features, the last remaining one first; and for each of the first
         # k, all importances in the round that dropped it. Only importances that
-        # are exactly equal are ties.
+        # are exactly equal are ties. Each round drops a share of the features,
+        # and at least one.
         order, candidate_importances = yield from eliminate(
             importances, np.arange(n), n, k, tie=0.0, share=share
         )

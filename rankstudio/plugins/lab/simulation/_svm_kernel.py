@@ -213,6 +213,7 @@ def svm_estimates(
     """
     m = signs.shape[0]
     for t in range(grams.shape[0]):
+        # The model of all documents.
         gram = grams[t]
         for i in range(m):
             is_used[i] = True

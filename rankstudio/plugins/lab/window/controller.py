@@ -97,6 +97,7 @@ class SimulationTab(Controller):
         self.simulation.grew.connect(self._grow)
         self.simulation.changed.connect(self.update)
         self.simulation.failed.connect(self.failed)
+
         # the entry of the table in the list of exports
         about = tr("Mean and standard deviation of each estimator.")
         deviations.table.shared = Shared(
@@ -119,6 +120,7 @@ class SimulationTab(Controller):
         # False if a field has an invalid value; the focus is then on that field.
         if not self.form.commit():
             return
+
         # `varied` has the quantity, its values, and the repetitions of each.
         simulation = Simulation(self.form.kind, self.form.values(), *self.form.varied())
 
@@ -456,6 +458,7 @@ class LabController(Controller):
                 ".sh": tr("Simulation as a command"),
                 ".py": tr("Simulation as Python"),
             }
+
             # The first text begins keys.
             # "simulation" is the name of files.
             yield from code_items(

@@ -72,6 +72,7 @@ class RanksPanel(Panel):
         about = tr(
             "Mean ranks of the methods that have comparable runs on every dataset."
         )
+
         # Rows are identified by their methods; `Shared` is the entry of the
         # table in the list of exports.
         self.table = TableView(

@@ -118,6 +118,7 @@ class PathTestController(CommandController):
             reason = tr(
                 "No permutation test yet: start one below the plot of the criterion."
             )
+
             # The first text begins the keys of the items, the second one the
             # names of their files.
             yield from code_items(

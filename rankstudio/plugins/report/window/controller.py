@@ -278,7 +278,7 @@ class ReportController(PageController):
             id(run.result),
             id(run.dataset),
             run.label,
-            # whether the dataset has its documents
+            # whether the dataset has its documents; else they are `recorded` only
             run.recorded is None,
         )
 

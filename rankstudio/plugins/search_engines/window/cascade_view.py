@@ -90,6 +90,7 @@ class CascadeView(ContributedView):
             ParetoPlot(theme, tr("validation measure"), PER_QUERY), "cascade-plot"
         )
         self.plot.setMinimumHeight(LEAST_PLOT)
+
         # `Shared` is the entry of the plot in the list of exports. Rows of the
         # table are identified by their position on the front.
         self.plot.shared = Shared("cascades", tr("Cascades by time"))
@@ -178,6 +179,7 @@ class CascadeView(ContributedView):
         self._run = run
         self._key = key
         self.table.set_columns(_cascade_columns(outcome.measure))
+
         # The x values are times, and no whole numbers as sizes are.
         title = tr("validation {name}").format(name=outcome.measure)
         self.plot.set_axes(replace(self.plot.axes, title=title, integer_x=False))
