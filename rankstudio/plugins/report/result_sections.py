@@ -79,9 +79,8 @@ def _averages_table(group: ReportedGroup) -> TextTable:
     names = list(dict.fromkeys(name for run in runs for name in run.plan.measures))
     rows = [_average_row(run, names) for run in runs]
 
-    # All runs of a group have the same folds,
-    # and so the same single features.
-    # The row has no number of a run, and 1 feature.
+    # All runs of a group have the same folds, and so the same single features.
+    # Their row has no number of a run, and 1 feature.
     single = runs[0].result.baseline
     cells = [fixed(single[name]) if name in single else NOTHING for name in names]
     rows.append(("", "best single feature", "1", *cells))

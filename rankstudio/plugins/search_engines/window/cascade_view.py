@@ -170,7 +170,7 @@ class CascadeView(ContributedView):
     def show_cascades(self, run: str, key: int, outcome: CascadeFront | str) -> None:
         """Show the cascades of a run, or the sentence why there are none.
 
-        `run` is the name of the run, and `key` its number.
+        ``run`` is the name of the run, and ``key`` its number.
         """
         if isinstance(outcome, str):
             self.clear(outcome)
@@ -180,7 +180,7 @@ class CascadeView(ContributedView):
         self._key = key
         self.table.set_columns(_cascade_columns(outcome.measure))
 
-        # The x values are times, and no whole numbers as sizes are.
+        # The x values are times, which are not whole numbers.
         title = tr("validation {name}").format(name=outcome.measure)
         self.plot.set_axes(replace(self.plot.axes, title=title, integer_x=False))
         self._choose()
