@@ -27,7 +27,7 @@ Bins = NDArray[np.uint16]
 def potential(H: Floats, y: Floats, by_label: Ints, ptr: Ints, out: Floats) -> float:
     """Write the potential π of each document to ``out`` (m,), and return the total weight of all pairs. O(m).
 
-    A pair are two documents of a query with different labels. Its weight is
+    Two documents of a query with different labels are a pair. Its weight is
     exp(lower - higher), with the score of the document with the lower and with
     the higher label. π of a document is the weight of the pairs in which it has
     the higher label, minus the weight of those in which it has the lower one.
@@ -55,7 +55,7 @@ def potential(H: Floats, y: Floats, by_label: Ints, ptr: Ints, out: Floats) -> f
         start = begin
         while start < end:
             stop = start
-            of_label = 0.0
+            of_label = 0.0  # sum of exp(H - middle) over documents with this label
 
             # Documents of one label make no pairs with each other.
             while stop < end and y[by_label[stop]] == y[by_label[start]]:
@@ -72,7 +72,7 @@ def potential(H: Floats, y: Floats, by_label: Ints, ptr: Ints, out: Floats) -> f
         stop = end
         while stop > begin:
             start = stop
-            of_label = 0.0
+            of_label = 0.0  # sum of exp(middle - H) over documents with this label
             while start > begin and y[by_label[start - 1]] == y[by_label[stop - 1]]:
                 start -= 1
                 i = by_label[start]

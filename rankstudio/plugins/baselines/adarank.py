@@ -125,6 +125,9 @@ class AdaRank(LinearRanker):
         # The features in use, in the order of their first use: a dict as an
         # ordered set.
         order: dict[int, None] = {}
+
+        # Each shard keeps the measures of its queries, a `_QueryMeasures` with
+        # these settings.
         settings = (measure.name, objective(self.convention), signs)
         query_measures = StateWork(_QueryMeasures, settings)
         with training_data(data).session(query_measures) as session:

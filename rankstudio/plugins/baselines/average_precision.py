@@ -58,14 +58,15 @@ def _interleave(
     irrelevant document (from 1) with k relevant documents above it contributes
     to H(y), wherever the other documents are,
 
-        sum_{i=k+1..R} (1/R) (j / (i + j) - (j - 1) / (i + j - 1)) - 2 (s_i - s_j) /
-        (RN)
+        sum_{i=k+1..R} (1/R) (j / (i + j) - (j - 1) / (i + j - 1))
+            - 2 (s_i - s_j) / (RN)
 
-    (the paper's δ_j). Multiplied by R, and without the terms that do not depend
-    on k, this is ``value`` below, in O(1):
+    (the paper's δ_j), with the scores s_i of relevant document i and s_j of
+    irrelevant document j. Multiplied by R, and without the terms that do not
+    depend on k, this is ``value`` below, in O(1):
 
-    - The fractions sum to -j h(k + j) + (j - 1) h(k + j - 1), which is -h(k + j
-      - 1) - j / (k + j).
+    - The fractions sum to -j h(k + j) + (j - 1) h(k + j - 1), which is
+      -h(k + j - 1) - j / (k + j).
     - The scores sum to ``margin``.
 
     Each term of the sum decreases with j, so the best k never decreases with j.
@@ -297,7 +298,7 @@ class AveragePrecisionPlanes(Linear):
         self._loss = AveragePrecisionLoss(relevant, queries)
 
     def line(self, scores: Floats, d: Floats) -> TangentLine:
-        """Return the loss at ``scores`` + t ``d``, as a function of t."""
+        """Return the loss at ``scores`` + t ``d``, both (m,), as a function of the number t."""
         return TangentLine(self, scores, d)
 
     def tangent(self, scores: Floats) -> Waiting[Tangent]:
@@ -395,6 +396,9 @@ def planes_of(data: TrainingData, least: float) -> Iterator[PlaneProblem]:
         ) as session:
             yield ShardedAveragePrecision(session, data.X.shape[1])
         return
+
+    # All documents at once; the name is for the error if they do not fit into
+    # memory.
     rows = data.whole("SVM-MAP")
     with pool() as (executor, workers):
         yield AveragePrecisionPlanes(

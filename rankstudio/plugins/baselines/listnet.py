@@ -159,6 +159,7 @@ def top_one_cross_entropy(
 
         def objective(coef: Floats) -> Waiting[tuple[float, Floats]]:
             """Return the cross entropy plus the penalty of the weights (n,), and the gradient (n,)."""
+            # The sums over all shards of what `_ListNetState.step` returns.
             sums, slopes = yield from session.sum(coef, "comparing probabilities")
             (log_sum,) = sums  # Σ P_y ln P_w, the negative cross entropy
             value = 0.5 * regularization * float(coef @ coef) - float(log_sum)
@@ -198,6 +199,7 @@ class _ListNetState:
             # which changes no probability. So differences are not lost to
             # rounding where values are large, without a centered copy of the
             # features.
+            # ln P_w, while `_target` has P_y.
             linear = Linear(data.X, queries)
             logs = _log_softmax(linear.scores(message), data.ptr)
             return np.array([self._target @ logs]), linear.weigh(

@@ -429,9 +429,9 @@ class _BoostedShard:
         # The message itself changes this state.
         message.to(self, data)
         n, m = self.bins.shape
-        weights = np.empty(m)
+        potentials = np.empty(m)
         in_bins = np.zeros(int(self._starts[-1]) + n)
-        total = kernels.potential(self.H, data.y, self._by_label, data.ptr, weights)
+        total = kernels.potential(self.H, data.y, self._by_label, data.ptr, potentials)
 
         # There are threads if the time, 2.2 nanoseconds for each feature of a
         # document, is long enough.
@@ -441,7 +441,7 @@ class _BoostedShard:
             def work(first: int, last: int) -> None:
                 """Add the potentials of the documents to the bins of the features first … last - 1 in ``in_bins``."""
                 kernels.add_to_bins(
-                    self.bins, self._starts, weights, first, last, in_bins
+                    self.bins, self._starts, potentials, first, last, in_bins
                 )
 
             # The list has no use. But map without threads only runs when it is

@@ -298,8 +298,8 @@ def _finish(
         read_study,
     )
 
-    # Only the runs of this benchmark; a study may have others. Runs that the
-    # user has hidden count, too.
+    # Only the runs of this benchmark, by their plans; a study may have others.
+    # Runs that the user has hidden count, too.
     with reading(study) as (opened_study, summaries):
         numbers = tuple(
             summary.key.id

@@ -130,7 +130,8 @@ class StoredRuns:
         """Return the share of a plan's units that are not computed yet, from 0 to 1.
 
         A unit is a combination of parameters on a fold. Of several runs of the
-        plan, the most complete one counts; without any, the share is 1.
+        plan (whose plans agree), the most complete one counts; without any, the
+        share is 1.
         """
         shares = (
             0.0 if summary.finished else 1.0 - summary.n_finished / summary.n_units
@@ -277,6 +278,8 @@ class _Planning:
             check(completed_plan, dataset)
         except RankStudioError as error:
             return PlannedRun(completed_plan, 0.0, str(error))
+
+        # The work of all folds, by the sizes of the data and by earlier runs.
         work = workload(
             [(completed_plan, len(dataset.folds))],
             self.stored.results,

@@ -118,6 +118,8 @@ def _references(
     if args.source is None:
         return (program_reference(),), []
     if is_plan:
+        # Code that the plan names needs the user's permission. Data are looked
+        # for beside the plan.
         allow_named_code(args, args.source)
         plan = with_data_beside(load_plan(args.source), args.source)
         return plan_references(plan), []

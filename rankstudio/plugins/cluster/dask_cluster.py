@@ -233,7 +233,9 @@ class Cluster(Executor):
         """
         files = write_folds(folds)
 
-        # The plug-in, which sends the files, is named after them.
+        # If any worker lacks a file,
+        # a plug-in sends all of them.
+        # It is named after the files.
         if any(self._client.run(_lacks_files, files).values()):
             self._client.register_plugin(
                 Delivery(files), name="-".join(("rankstudio", *files.names))
@@ -320,7 +322,7 @@ class ClusterWorkers:
     def ask(self, call: ShardCall) -> Future[Sums | None]:
         """Submit a call to the worker with its shard, or to another worker if this one is gone.
 
-        A shard is a number of a part's queries, which one worker keeps in
+        A shard is a group of queries of a part, which one worker keeps in
         memory. The future has the sums that the call computes from it.
         """
         running = set(self._client.nthreads())  # type: ignore[no-untyped-call]
@@ -446,6 +448,8 @@ def _check_workers(client: Client, address: str) -> None:
     This is so without workers, or if they have other versions of the packages.
     """
     # Ask all workers for the versions of their packages.
+    # `run` calls a function on each worker,
+    # and returns the results by address.
     try:
         client.wait_for_workers(1, timeout=_TIMEOUT_SECONDS)
         versions_of_workers: Mapping[str, dict[str, str]] = client.run(versions)

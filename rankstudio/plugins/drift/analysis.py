@@ -70,7 +70,7 @@ def drift_result(
     ParameterError
         If there is no such fold or part.
     """
-    # A run: its selection is compared, with data that are its own.
+    # For a run, `data` are its own; the others are at `location`.
     if isinstance(subject, RunResult):
         assert data is not None
         return _transfer_result(transfer(subject, data, location), subject)
@@ -94,8 +94,8 @@ def drift_result(
         )
         lines.append(one_line(line))
 
-    # One row for each feature that both parts have; the columns of A and B are
-    # values of each part.
+    # One row for each feature that both parts have. A column whose title ends in
+    # A or B has values of that part.
     header = (
         tr("feature"),
         tr("distance"),

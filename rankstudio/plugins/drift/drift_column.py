@@ -42,6 +42,9 @@ def _drift_sentence(drift: FeatureDrift) -> str:
         "deviation is {scale} times as large. Constant in {train} and {vali} of the queries; τ "
         "with the label {tau} and {other}."
     )
+
+    # Pairs of values,
+    # one of each part.
     train, vali = drift.constant
     train_tau, vali_tau = drift.correlation
     return text.format(

@@ -33,6 +33,9 @@ def plan_with_columns_of(
     """
     names = first.folds[0].train.feature_names
     other_names = other.folds[0].train.feature_names
+
+    # Only tables have
+    # a column of labels.
     both_tables = first.origin.read_as.label and other.origin.read_as.label
     if not both_tables or names == other_names or not set(names) <= set(other_names):
         return plan

@@ -57,8 +57,10 @@ class TransferMatrix:
     def ranks(self) -> Floats:
         """Rank of each model among the models of other datasets, shape (D, D).
 
-        Each column is ranked by itself: 1 is the best, and equal values have
-        their mean rank. The diagonal is NaN, and so are undefined values.
+        A row is the data of training.
+        A column is the data of the measurement, ranked by itself:
+        1 is the best, and equal values have their mean rank.
+        The diagonal is NaN, and so are undefined values.
         """
         from scipy.stats import rankdata  # noqa: PLC0415 - scipy, where it is needed
 
@@ -167,10 +169,13 @@ def transfer_matrix(
 def transfer_steps(
     plan: Plan, places: Sequence[str], measure: str = ""
 ) -> Iterator[WorkProgress | TransferMatrix]:
-    """Yield the progress after each run and measurement, and the matrix at last.
+    """Train a plan's model on each dataset, and measure it on the others.
 
-    Parameters, errors and the numbers of runs are those of
-    :func:`transfer_matrix`.
+    ``places`` are the paths of D datasets.
+    The ``measure`` is by default that which chooses the models.
+    Yield the progress before each of D² runs,
+    and the matrix at last.
+    Errors are those of :func:`transfer_matrix`.
     """
     if len(places) < 2:
         raise ParameterError(

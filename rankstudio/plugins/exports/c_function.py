@@ -60,8 +60,9 @@ def write(function: ScoreFunction) -> Files:
         "   Compile it with -ffp-contract=off for identical results on every machine. */",
     ]
 
-    # The body adds up weighted values, or the score of each tree, which is a
-    # function of its own.
+    # The body adds up weighted values,
+    # or the score of each tree, a function of its own.
+    # `nested` is its root with all nodes below.
     body = []
     if function.linear:
         body = [
@@ -120,6 +121,7 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     m, n = documents.X.shape
     main = _MAIN.format(name=function.name, columns=max(1, n), inputs=n, documents=m)
 
+    # A trial has a folder with these files.
     # The option -f… rounds products before they are added, as the model does.
     with Trial({"model.c": files[""], "main.c": main.encode()}) as trial:
         trial.run(

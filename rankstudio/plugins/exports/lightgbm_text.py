@@ -69,7 +69,10 @@ def _tree(tree: ScoreTree) -> str:
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents with LightGBM itself."""
+    """Score documents with LightGBM itself.
+
+    The scores have the shape (m,).
+    """
     trees = checked_trees(files[""].decode(), len(function.inputs))
     return tree_scores(trees, documents.X[:, list(trees.columns)])
 

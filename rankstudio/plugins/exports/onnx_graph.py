@@ -67,7 +67,8 @@ def write(function: ScoreFunction) -> Files:
             "TreeEnsemble", ["X"], ["score"], domain="ai.onnx.ml", **values
         )
 
-    # The graph with its input, its only operator and its output.
+    # The graph with its input, its only operator and its output,
+    # for any number of documents (None).
     graph_input = helper.make_tensor_value_info("X", TensorProto.DOUBLE, [None, k])
     graph_output = helper.make_tensor_value_info("score", TensorProto.DOUBLE, [None, 1])
     model = helper.make_model(
@@ -174,6 +175,8 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
 
     # The graph of a model without inputs has one that has no effect.
     X = documents.X if function.inputs else np.zeros((documents.X.shape[0], 1))
+
+    # None: all outputs
     (scores,) = session.run(None, {"X": np.ascontiguousarray(X)})
     return np.asarray(scores)[:, 0]
 

@@ -136,7 +136,8 @@ def _tree_lines(function: ScoreFunction, ids: list[int]) -> list[str]:
         ]
     lines += ["TREES = ["]
     for tree in function.trees:
-        # the number of the feature instead of its column
+        # A split is (column, threshold, where to go up to it, and above it). The
+        # lines have the number of the feature instead of its column.
         splits = [(numbers[column], *rest) for column, *rest in tree.splits]
         lines += [
             "    (",

@@ -62,9 +62,11 @@ def _number(value: float) -> str:
 
 
 def _case(node: Node, names: list[str]) -> str:
-    """Return the expression of a node.
+    """Return the SQL expression of a node, and of the nodes below it.
 
-    A leaf is a number, a split is CASE WHEN … THEN … ELSE … END.
+    A leaf is a number.
+    A split is CASE WHEN … THEN … ELSE … END.
+    ``names`` are the quoted columns.
     """
     if not isinstance(node, tuple):
         return _number(node)

@@ -54,6 +54,9 @@ def write(function: ScoreFunction, version: str) -> Files:
     vector with the value 1, so that its weight keeps all digits. The only file
     has the key "", the ending of its name after the stem.
     """
+    # The header has the highest id,
+    # at least one document,
+    # and the number of vectors plus 1.
     n = len(function.inputs)
     pairs = list(zip(function.inputs, function.weights, strict=True))
     head = _HEADER.format(
@@ -81,6 +84,7 @@ def read(
     the format ``prints``. With documents in double precision, nothing is
     rounded. The only file, with the key "", has the model.
     """
+    # The threshold ends the header.
     lines = files[""].decode().splitlines()
     threshold = float(lines[_HEADER_LINES - 1].partition("#")[0])
     columns = {feature.id: column for column, feature in enumerate(function.inputs)}
@@ -179,7 +183,7 @@ def _format(
         summary,
         partial(write, version=version),
         partial(read, prints=prints),
-        trees=False,
+        trees=False,  # weighted sums only
         single=label,  # the program that rounds
         prints=8,  # decimals
         fit=fit,

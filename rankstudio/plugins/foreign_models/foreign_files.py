@@ -94,12 +94,13 @@ def parsed_file(path: Path) -> ParsedModel | None:
     MissingExtraError
         If its format needs a library that is not installed.
     """
-    # Numbers of features that are positions in a feature set ("set") are of use
-    # only with the names in that set.
     try:
         parsed = _parsed_file(path)
     except UnreadableModelError as error:
         raise DatasetError(f"{shown_path(path)}: {error}") from error
+
+    # Numbers of features that are positions in a feature set ("set") are of use
+    # only with the names in that set.
     if parsed is not None and parsed.numbering == "set" and not parsed.names:
         return _with_set_names(parsed, path)
     return parsed
@@ -114,6 +115,7 @@ def _with_set_names(parsed: ParsedModel, path: Path) -> ParsedModel:
         If templates of the set add constants to values, to which the thresholds
         of the trees then apply.
     """
+    # The exported set has the name of the model with the ending `FEATURE_SET`.
     set_path = path.with_name(f"{path.stem}{FEATURE_SET}")
     feature_set = first_feature_set([set_path])
     if feature_set is None:
@@ -226,7 +228,8 @@ def model_in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Mo
     }
     origin = {"program": parsed.program}
 
-    # {}: the parameters with which the model was learned are not known.
+    # `FOREIGN` takes the place of the method. {}: the parameters with which the
+    # model was learned are not known.
     if not trees:
         weights = tuple(Weight(ids[c], names[c], parsed.weights[c]) for c in used)
         return Model(weights, FOREIGN, {}, origin, source=str(path))
@@ -278,7 +281,8 @@ def _lightgbm_trees(parsed: ParsedModel) -> tuple[tuple[ScoreTree, ...], str]:
         f"Tree={i}\n{tree.text(number_of)}\n\n" for i, tree in enumerate(trees)
     ]
 
-    # One column more than used, as LightGBM needs at least two features.
+    # One column more than used, as LightGBM needs at least two features. The
+    # range of the values is not known: "none".
     text = model_text(tree_texts, [f"Column_{c}" for c in range(len(used) + 1)], "none")
     return trees, checked_trees(text, len(used) + 1).text
 
@@ -396,10 +400,11 @@ def _refuse_numbers(
 
 
 def _named_ids(dataset: FoldedDataset) -> dict[str, int]:
-    """Return the ids of the data's features by their possible names, without names of two features.
+    """Return the ids of the data's features by their possible names.
 
     A feature may have the name in its data, the user's name for it, and the
-    name in a feature set. Names with blanks are also there with underscores.
+    name in a feature set. Names with blanks are also there with underscores. A
+    name that two features have is left out.
     """
     ids = dataset.feature_ids.tolist()
     data_names = given_names(dataset)

@@ -260,7 +260,8 @@ def _cast(stage: _Stage, node: onnx.NodeProto, attributes: Mapping[str, Any]) ->
     """Return the stage after a change of precision, to single or double.
 
     RankStudio computes sums in doubles in any case, but thresholds of trees are
-    compared with values as they are rounded in the graph.
+    compared with values as they are rounded in the graph. ``is_rounded`` of a
+    stage says that the values were in single precision at some point.
     """
     import onnx  # noqa: PLC0415 - an extra
 
@@ -362,6 +363,8 @@ def _matrix_weights(
             tr("several scores of a document"),
             tr("one score for each document"),
         )
+
+    # `n_features` is 0 if the graph does not say the number.
     n = matrix.shape[0]
     if matrix.dtype != stage.dtype or n != (stage.n_features or n):
         text = f"{n} {matrix.dtype}"
@@ -376,6 +379,8 @@ def _linear_model(
 
     ``values`` are the attributes of the operator.
     """
+    # The input may have an unknown number of features, 0. `_check_score` is
+    # called for its errors only.
     coefficients = values["coefficients"]
     n = stage.n_features or len(coefficients)
     _check_score(
@@ -615,7 +620,8 @@ def _ensemble_trees(
         up to it and above it. A key has the index, whether it is one of a leaf,
         and the side of its parent. With the side, the two children of a split
         have different keys even if both are the same leaf, as in a tree of one
-        leaf. The lists of splits and leaves are those of the function.
+        leaf. Uses the lists of the function around it: `weights` of leaves, and
+        `modes`, `splits` (thresholds) and `values` of splits.
         """
         index, is_leaf, _ = key
         if is_leaf:

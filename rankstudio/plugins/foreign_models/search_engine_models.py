@@ -102,6 +102,8 @@ def _ranklib_tree(tree: Element) -> ScoreTree:
         output = node.findtext("output")
         if output is not None:
             return factor * finite(_RANKLIB, output)
+
+        # Ids of features are whole numbers from 1.
         below, above = node.findall("split")
         feature = whole(_RANKLIB, (node.findtext("feature") or "").strip(), 1)
 
@@ -110,6 +112,7 @@ def _ranklib_tree(tree: Element) -> ScoreTree:
         threshold = finite(_RANKLIB, node.findtext("threshold"))
         return feature, greatest_up_to(threshold), id(below), id(above)
 
+    # Numbers all nodes from the root on, whose key is the second argument.
     return flat_tree(_RANKLIB, id(tree[0]), node_of)
 
 
@@ -216,6 +219,7 @@ def _solr_tree(
         threshold = raised * width + offset if is_normalized else greatest_up_to(raised)
         return number, threshold, id(node["left"]), id(node["right"])
 
+    # Numbers all nodes from the root on, whose key is the second argument.
     return flat_tree(_SOLR, id(tree["root"]), node_of)
 
 

@@ -268,6 +268,7 @@ class JudgeSelections:
 
         Columns selected under most judges come first; ties are ordered by share.
         """
+        # `shares`, (n, J), has a row for each feature.
         # lexsort() sorts by its last key first.
         selected = np.flatnonzero(self.shares.any(axis=1))
         columns: Ints = selected[
@@ -310,8 +311,9 @@ def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
             "results", first.plan.title, "runs of a method that selects features"
         )
 
-    # Whether each feature is selected, for each fold and judge. Features are
-    # columns of the data.
+    # Whether each feature is selected, for each fold and judge.
+    # `membership` returns a row for each judge.
+    # Features are columns of the data.
     columns = {int(i): column for column, i in enumerate(first.feature_ids)}
     n = len(columns)
     members = np.array(  # (folds, judges, features)
@@ -323,8 +325,10 @@ def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
         ]
     )
 
-    # Similarity is computed across judges within each fold, then averaged over
-    # the folds.
+    # Similarity is computed across judges within each fold,
+    # then averaged over the folds.
+    # Jaccard's index is of each pair of judges, (J, J).
+    # Nogueira's is of all judges.
     return JudgeSelections(
         judges=judges,
         feature_ids=first.feature_ids,

@@ -93,6 +93,8 @@ def judges_result(
         If there is nothing to compare.
     """
     judges = DataColumns.of(plan.columns).judges
+
+    # The labels of all judges, for each part of the data; None for one judge.
     judged = data.extension(PartJudgments)
     if not flips and (judged is None or not (agrees or selects)):
         raise PlanError(

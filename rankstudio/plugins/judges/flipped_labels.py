@@ -198,10 +198,12 @@ def flip_steps(
         name: [[] for _ in counts] for name in measures
     }
 
-    def take(share_index: int, result: RunResult) -> None:
+    def add_result(share_index: int, result: RunResult) -> None:
         """Add the result of a run to the counts, similarities and values of its share.
 
-        ``share_index`` is the row of the share in these arrays of the function.
+        ``share_index`` is the row of the share in the arrays of the function
+        around it: `counts` (shares, features), `similarities` (shares,), and
+        the lists in `values`.
         """
         for fold, original_selection in zip(
             result.folds, original_selections, strict=True
@@ -219,11 +221,11 @@ def flip_steps(
     for draw in range(n_draws):
         # The original run is counted once per draw, so that all rows are
         # divided by the same number.
-        take(0, original)
+        add_result(0, original)
         for share_index, share in enumerate(sorted_shares, start=1):
             flipped_dataset = _with_flipped_labels(divided, share, grades, seed, draw)
             result = yield from _run_steps(plan, flipped_dataset)
-            take(share_index, result)
+            add_result(share_index, result)
         state = FlippedLabels(
             plan=plan,
             feature_ids=original.feature_ids,

@@ -45,6 +45,9 @@ def with_outputs(
     # Called for its errors only.
     for column in outputs.T:
         check_labels(data.X.shape, column)
+
+    # The loss of single documents has an intercept; the default loss of pairs
+    # centres the labels of each query.
     labels = in_order_of_queries(data, outputs)
     if system.factor.intercept:
         factor = QueryFactor.with_intercept(labels, data.ptr)
@@ -63,6 +66,7 @@ def left_out_errors(
     regularization: float,
 ) -> Floats:
     """Return the leave-query-out squared error of each of v outputs, (v,), summed over documents."""
+    # Of the predictions for each λ there is one, of shape (m, v).
     (predicted,) = system.left_out([regularization])
     residuals = system.residuals(predicted)
 

@@ -104,9 +104,9 @@ class _Decomposed:
         return self.system.n_bytes + m * np.min_scalar_type(m).itemsize
 
     def twins(self, data: QueryData) -> NDArray[Any]:
-        """Return :func:`first_twins` of the data that were decomposed.
+        """Return for each document the first one of its query with the same features, (m,).
 
-        The twins are computed once.
+        ``data`` are those that were decomposed. The result is computed once.
         """
         if not self.twins_cache:
             firsts = first_twins(data)
@@ -233,7 +233,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         no_candidates = np.empty(0)
         if kernel.function == PRECOMPUTED:
             # With a precomputed kernel, each column is a document, so that the
-            # weights are coefficients.
+            # weights are coefficients. `basis` has the rows of the basis
+            # vectors in the documents grouped by query.
             coef = np.zeros(n_features)
             coef[_original_rows(rows, decomposed.basis)] = weights
             yield BasisStep(
@@ -326,6 +327,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
             )
         regularization = self.checked("regularization")
         system = with_outputs(decomposed.system, data, outputs)
+
+        # The weights of r basis vectors for v outputs, (v, r).
         self.dual_coef_ = system.dual(regularization).T
         self.criterion_ = self._output_criteria(
             system,
@@ -475,7 +478,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         decomposed = finish(self._decomposed(data, kernel))
         predicted = decomposed.system.left_out(grid)
 
-        # Scores of the usual loss of pairs are already centered within each query.
+        # Scores of the usual loss of pairs are already centered within each
+        # query. `blocks` are those of other losses of pairs.
         factor = decomposed.system.factor
         if factor.blocks is not None or factor.intercept:
             predicted = centre(np.ascontiguousarray(predicted.T), data.ptr).T
@@ -561,7 +565,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         return scores
 
     def _predicted(self, data: QueryData, decomposed: _Decomposed) -> Floats:
-        """Return the left-out predictions (m,).
+        """Predict each document by the model trained without its query, (m,).
 
         The last predictions are cached.
         """
@@ -682,6 +686,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         assert isinstance(last, BasisStep)
         self.criterion_ = last.criterion
         self.dual_coef_ = last.dual
+
+        # The basis of a step are rows of the documents grouped by query.
         self.basis_ = _original_rows(data, last.basis)
         self.basis_vectors_ = data.X[last.basis]
 

@@ -95,16 +95,17 @@ class KernelSystem(ABC):
         """
         # `left_out` has the scores of all documents, for each λ and output, in
         # an array of shape (L, m, v). Targets have v columns from here on.
-        outputs = as_columns(self.projected_targets)
+        projected_targets = as_columns(self.projected_targets)
         count = len(regularizations)
 
         # The bounds of each query's targets, and those of its documents.
         ptr = self.factor.ptr
         documents = self.factor.documents
-        left_out = np.zeros((count, int(documents[-1]), outputs.shape[1]))
+        left_out = np.zeros((count, int(documents[-1]), projected_targets.shape[1]))
         targets = as_columns(self.factor.targets)
 
-        # The estimated work decides whether threads are worthwhile.
+        # The estimated work decides whether threads are worthwhile: `size`
+        # products of numbers, of 0.4 nanoseconds each.
         size = float((np.diff(ptr).astype(float) ** 2).sum()) * len(self.values) * count
 
         def work(q: int) -> None:
@@ -122,7 +123,7 @@ class KernelSystem(ABC):
                 last = first + n_lambdas
                 grid = np.array(regularizations[first:last])
                 left_out[first:last, rows] = self._without(
-                    q, grid, targets[span], outputs
+                    q, grid, targets[span], projected_targets
                 )
 
         # a single query is not predicted
@@ -137,12 +138,16 @@ class KernelSystem(ABC):
     def residuals(self, predicted: Floats) -> Floats:
         """Return the residuals N - M'f of the loss, for predictions f, (m,) or (m, v)."""
         scores = as_columns(predicted)
-        projected = scores if self.factor.blocks is None else self.factor.of(scores)
+        projected = (
+            scores
+            if self.factor.blocks is None
+            else self.factor.transposed_times(scores)
+        )
         return self.factor.targets - projected.reshape(self.factor.targets.shape)
 
     @abstractmethod
     def _without(
-        self, q: int, grid: Floats, targets: Floats, outputs: Floats
+        self, q: int, grid: Floats, targets: Floats, projected_targets: Floats
     ) -> Floats:
         """Return the scores (L, |q|, v) of query q by models trained without it, one per λ in ``grid``."""
 
@@ -181,9 +186,11 @@ class DualSystem(KernelSystem):
         DatasetError
             If the kernel is not positive semidefinite.
         """
-        # K^ = M'KM, as `factor.of` returns M'Z for values Z; M is the factor of
-        # the loss. Its eigenvalues are Λ, its eigenvectors U.
-        projected = factor.of(np.ascontiguousarray(factor.of(kernel).T))
+        # K^ = M'KM, as `factor.transposed_times` returns M'Z for values Z; M is
+        # the factor of the loss. Its eigenvalues are Λ, its eigenvectors U.
+        projected = factor.transposed_times(
+            np.ascontiguousarray(factor.transposed_times(kernel).T)
+        )
         with steady_if_small(len(projected)):
             values, vectors = np.linalg.eigh(projected)
 
@@ -197,7 +204,11 @@ class DualSystem(KernelSystem):
 
         # KMU turns a model into scores. Only losses with blocks need it: with
         # the centering loss, scores are targets minus residuals.
-        scores = None if factor.blocks is None else factor.of(kernel).T @ vectors
+        scores = (
+            None
+            if factor.blocks is None
+            else factor.transposed_times(kernel).T @ vectors
+        )
         return cls(
             factor,
             values=np.maximum(values, 0.0),
@@ -207,27 +218,32 @@ class DualSystem(KernelSystem):
         )
 
     def dual(self, regularization: float) -> Floats:
-        """Return α = Ma, a = (K^ + λI)^-1 N."""
-        outputs = as_columns(self.projected_targets)
-        solved = self.rows @ (outputs / (self.values + regularization)[:, None])
-        dual = self.factor.back(solved)
+        """Return the weights α of the kernel functions of all documents, (m,) or (m, v).
+
+        They are α = Ma, with a = (K^ + λI)^-1 N.
+        """
+        projected_targets = as_columns(self.projected_targets)
+        solved = self.rows @ (
+            projected_targets / (self.values + regularization)[:, None]
+        )
+        dual = self.factor.times(solved)
         return dual if self.projected_targets.ndim > 1 else dual[:, 0]
 
     def _without(
-        self, q: int, grid: Floats, targets: Floats, outputs: Floats
+        self, q: int, grid: Floats, targets: Floats, projected_targets: Floats
     ) -> Floats:
         """Return the scores of query q by models trained without it, for each λ, (L, |q|, v).
 
         ``grid``, (L,), has the values of λ, ``targets``, (p, v), are those of
-        the query for v outputs, and ``outputs``, (k, v), those of all queries
-        projected on the k eigenvectors. With the rows U_q of the query among
-        the eigenvectors and D = (Λ + λI)^-1, the residuals of the query are
-        (U_q D U_q')^-1 U_q D ``outputs``.
+        the query for v outputs, and ``projected_targets``, (k, v), those of all
+        queries projected on the k eigenvectors. With the rows U_q of the query
+        among the eigenvectors and D = (Λ + λI)^-1, the residuals of the query are
+        (U_q D U_q')^-1 U_q D ``projected_targets``.
         """
         span = slice(self.factor.ptr[q], self.factor.ptr[q + 1])
         rows = self.rows[span]
         inverse = 1.0 / (self.values + grid[:, None])
-        right_side = rows @ (inverse[:, :, None] * outputs)
+        right_side = rows @ (inverse[:, :, None] * projected_targets)
         matrix = products(rows, inverse)  # U_q D U_q'
         # An intercept is one more unknown, which changes the inverse.
         if self.factor.intercept:
@@ -238,7 +254,7 @@ class DualSystem(KernelSystem):
         if self.scores is None:
             return targets - residuals
         documents = slice(self.factor.documents[q], self.factor.documents[q + 1])
-        theta = inverse[:, :, None] * (outputs - rows.T @ residuals)
+        theta = inverse[:, :, None] * (projected_targets - rows.T @ residuals)
         return np.asarray(self.scores[documents] @ theta)
 
     @property
@@ -296,7 +312,7 @@ class ReducedSystem(KernelSystem):
         factor : QueryFactor
             Factor M and targets N of the loss.
         """
-        projected = factor.of(mapped)
+        projected = factor.transposed_times(mapped)
         with steady_if_small(len(basis)):
             values, vectors = np.linalg.eigh(projected.T @ projected)
         rows = projected @ vectors
@@ -320,19 +336,21 @@ class ReducedSystem(KernelSystem):
 
         τ are the projected targets.
         """
-        outputs = as_columns(self.projected_targets)
-        solved = self.weights @ (outputs / (self.values + regularization)[:, None])
+        projected_targets = as_columns(self.projected_targets)
+        solved = self.weights @ (
+            projected_targets / (self.values + regularization)[:, None]
+        )
         return solved if self.projected_targets.ndim > 1 else solved[:, 0]
 
     def _without(
-        self, q: int, grid: Floats, targets: Floats, outputs: Floats
+        self, q: int, grid: Floats, targets: Floats, projected_targets: Floats
     ) -> Floats:
         """Return the scores of query q by models trained without it, for each λ, (L, |q|, v).
 
         The basis vectors of the query are left out, too. ``grid``, (L,), has
         the values of λ, ``targets``, (p, v), are those of the query for v
-        outputs, and ``outputs``, (k, v), those of all queries projected on the
-        k eigenvectors.
+        outputs, and ``projected_targets``, (k, v), those of all queries
+        projected on the k eigenvectors.
         """
         span = slice(*self.factor.ptr[q : q + 2])  # rows of W of the query
         documents = slice(*self.factor.documents[q : q + 2])
@@ -348,7 +366,7 @@ class ReducedSystem(KernelSystem):
             n_documents = self.factor.n_documents
             rows = _bordered(rows, 1.0)
             held_out_weights = _bordered(held_out_weights, 0.0)
-            outputs = _bordered(outputs.T, 0.0).T
+            projected_targets = _bordered(projected_targets.T, 0.0).T
         score_rows = rows if self.scores is None else self.scores[documents]
 
         # Of two equivalent systems, solve that with fewer unknowns.
@@ -358,7 +376,7 @@ class ReducedSystem(KernelSystem):
                 held_out_weights,
                 self.values,
                 grid,
-                outputs,
+                projected_targets,
                 targets,
                 n_documents=n_documents,
             )
@@ -366,7 +384,7 @@ class ReducedSystem(KernelSystem):
         system = LeftOutSystem(
             rows, held_out_weights, self.values, grid, n_documents=n_documents
         )
-        theta, residuals, _ = system.solve(outputs, targets)
+        theta, residuals, _ = system.solve(projected_targets, targets)
         return (
             targets - residuals
             if self.scores is None
@@ -389,11 +407,11 @@ class ReducedSystem(KernelSystem):
         - 1/m), with D = (Λ + λI)^-1, its row w of W, and its residual r by the model of
         all documents.
         """
-        outputs = as_columns(self.projected_targets)
+        projected_targets = as_columns(self.projected_targets)
         targets = as_columns(self.factor.targets)
         m = len(targets)
         inverse = 1.0 / (self.values + regularization)
-        residuals = targets - self.rows @ (inverse[:, None] * outputs)
+        residuals = targets - self.rows @ (inverse[:, None] * projected_targets)
 
         # w'Dw + 1/m of each document
         leverage = self.rows**2 @ inverse + 1.0 / m
@@ -412,7 +430,7 @@ class ReducedSystem(KernelSystem):
                 row,
                 grid,
                 targets[span],
-                outputs,
+                projected_targets,
             )
         return predicted.reshape(self.factor.targets.shape)
 
@@ -495,7 +513,7 @@ class QueryFactor:
             0, np.cumsum([block.shape[1] for block in self.blocks])
         ).astype(np.int64)
 
-    def of(self, values: Floats) -> Floats:
+    def transposed_times(self, values: Floats) -> Floats:
         """Return M'Z (p, c) for values Z (m, c), one row per document.
 
         M is block diagonal, with a block for each query. Without blocks, M'Z
@@ -510,7 +528,7 @@ class QueryFactor:
             out[span] = block.T @ values[rows]
         return out
 
-    def back(self, values: Floats) -> Floats:
+    def times(self, values: Floats) -> Floats:
         """Return MA (m, c) for values A (p, c), one row per row of M'.
 
         M is block diagonal, with a block for each query. Without blocks, MA
@@ -608,12 +626,12 @@ class LeftOutSystem:
         self._rows = rows
         self._held_out = held_out
         self._diagonal = diagonal[:, :, None]
-        self._bordered = np.concatenate((rows, held_out))
+        self._bordered = np.concatenate((rows, held_out))  # (p + h, k)
         self._inverse = 1.0 / diagonal
         self._products = products(self._bordered, self._inverse)
 
-        # Relative error of the decomposition, for each λ: corrections below it
-        # are noise.
+        # Relative error of the decomposition, for each λ: rounding times the
+        # condition number of Λ + λI. Corrections below it are noise.
         self._rounding = (
             _ROUNDINGS * np.finfo(float).eps * (1.0 + values.max(initial=0.0) / grid)
         )
@@ -761,9 +779,10 @@ def long_query(
 
 
 def _diagonal(values: Floats, grid: Floats, n_documents: int) -> Floats:
-    """Return the diagonals Λ + λI, shape (L, k).
+    """Return the diagonals of Λ + λI for each of L values of λ, shape (L, k).
 
-    For an intercept, the number of documents follows.
+    With ``n_documents``, the last unknown is an intercept: its diagonal element,
+    the number of documents, is one more column.
     """
     diagonal = values + grid[:, None]
     if n_documents:

@@ -109,6 +109,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="K",
         help="seed of the protocol",
     )
+
+    # --qid, --label and others
     add_column_options(selection.add_argument_group("columns of tables"))
 
 
@@ -160,6 +162,7 @@ def _option_help(p: Parameter) -> str:
 
     argparse reads "%%" as a percent sign.
     """
+    # A default of None is written as "": its label says what it means.
     default = p.written(p.default) or p.none_label
 
     # Some parameters have an effect only with certain values of another one.
@@ -345,6 +348,11 @@ def _single_value(p: Parameter, text: str | None) -> Any:
 
 def _summary_table(summary: DeviationSummary) -> Block:
     """Return a table with bias and standard deviations of each estimator.
+
+    A conditional deviation is an estimate minus the performance
+    of the same model.
+    From an unconditional one, the mean performance of all models
+    is subtracted instead.
 
     A dash stands for a standard deviation of fewer than two values.
     """

@@ -202,6 +202,9 @@ def method_table(
             "Ranking methods needs at least two of them with comparable runs on the same two datasets."
         )
         raise PlanError(" ".join([text, *(entry.sentence for entry in left_out)]))
+
+    # The datasets, each described by its first run, and the mean of each method
+    # on each of them.
     return MethodTable(
         measure,
         tuple(methods),
@@ -296,7 +299,7 @@ def _chosen_groups(
 
 
 def _first_run(group: ComparableGroup[int] | None) -> RunResult:
-    """Return the first run of a group."""
+    """Return the first run of a group, which must not be None."""
     assert group is not None
     return next(iter(group.runs.values()))
 
@@ -373,12 +376,18 @@ def _method_names(
 
 
 def _method_key(run: CandidateRun) -> str:
-    """Return the user's name for the method of a run, or else the identity of its plan."""
+    """Return the user's name for the method of a run, or else the identity of its plan.
+
+    The selection criterion is part of the identity.
+    """
     return json.dumps(run.method) if run.method else _identity(run.result.plan)
 
 
 def _method_key_without_criterion(run: CandidateRun) -> str:
-    """Return the same whatever the selection criterion is."""
+    """Return the user's name for the method of a run, or else the identity of its plan.
+
+    Plans that differ only in the selection criterion have the same identity.
+    """
     return (
         json.dumps(run.method)
         if run.method
@@ -412,7 +421,8 @@ def _drop_unwanted(
 ) -> None:
     """Remove methods and datasets from ``cells``, and add them to ``left_out``.
 
-    ``unwanted`` has their names; an unknown name is a ParameterError.
+    ``cells`` has the runs by dataset and method. ``unwanted`` has names of both;
+    an unknown name is a ParameterError.
     """
     methods = {name: None for runs in cells.values() for name in runs}
     for name in dict.fromkeys(unwanted):
@@ -429,8 +439,9 @@ def _drop_unwanted(
 def _drop_incomplete(cells: _Cells, left_out: list[Exclusion]) -> None:
     """Remove datasets with a single method, then methods without a run on each of the other datasets.
 
-    They are removed from ``cells`` and added to ``left_out`` with a reason. The
-    methods of each dataset are then in the same order.
+    They are removed from ``cells``, the runs by dataset and method, and added
+    to ``left_out`` with a reason. The methods of each dataset are then in the
+    same order.
     """
     # The datasets are listed first, since the dict changes in the loop.
     for data in [data for data, runs in cells.items() if len(runs) < 2]:
@@ -455,7 +466,7 @@ def _drop_incomplete(cells: _Cells, left_out: list[Exclusion]) -> None:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Return names as an enumeration, or how many there are besides the first ones."""
+    """Return names as an enumeration; of many, the first ones and the number of the others."""
     if len(names) <= _MAX_LISTED:
         return ", ".join(names)
     text = tr("{names} and {n} more")

@@ -237,6 +237,7 @@ def _place_axis(
     """Add the axis of ranks at ``y`` to the strokes, with numbered ticks above it.
 
     Without room for all ranks, only every second, third … one has a tick.
+    Lengths are in sizes of the text.
     """
     strokes.append(Stroke(((axis.left, y), (axis.right, y)), "axis"))
     rank_width = (axis.right - axis.left) / (axis.n - 1)

@@ -289,6 +289,8 @@ def ranking_of(
         raise ParameterError("alpha", alpha, "a number between 0 and 1 (exclusive)")
     if not 0 <= rope < float("inf"):
         raise ParameterError("rope", rope, "a finite number from 0 up")
+
+    # The mean ranks are computed from the table as it is, and order its columns.
     order = np.argsort(MethodRanking(table).mean_ranks, kind="stable").tolist()
     ordered = replace(
         table,

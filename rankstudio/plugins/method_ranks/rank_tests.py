@@ -192,6 +192,8 @@ def friedman(ranks: ArrayLike) -> FriedmanTest:
         return FriedmanTest(*[math.nan] * 6)
 
     # The functions chdtrc and fdtrc return the probability of a greater value.
+    # The result has chi-square, chi-square corrected for ties, and F, each with
+    # its p.
     means = table.mean(axis=0)
     spread = float(np.sum((means - (k + 1) / 2) ** 2))
     chi_square = 12.0 * n / (k * (k + 1)) * spread
@@ -282,6 +284,8 @@ def pair_tests(values: ArrayLike, ranks: ArrayLike) -> tuple[MethodPair, ...]:
 
     tests = [signed_ranks(table[:, first], table[:, second]) for first, second in pairs]
     corrected = holm([test.p for test in tests])
+
+    # `test.n` is the number of datasets on which the two methods differ.
     return tuple(
         MethodPair(
             first, second, float(difference), float(p), test.p, float(p_holm), test.n
@@ -310,6 +314,7 @@ def nemenyi_p(differences: ArrayLike, n_methods: int, n_datasets: int) -> Floats
     from scipy.stats import studentized_range  # noqa: PLC0415 - takes a second
 
     # The function is slow: it is called once for each distinct difference.
+    # Rounding makes differences equal that differ by rounding errors.
     sizes = np.round(np.abs(np.asarray(differences, dtype=np.float64)), 12)
     distinct, indices = np.unique(sizes, return_inverse=True)
     ranges = distinct / _standard_error(n_methods, n_datasets) * math.sqrt(2.0)
@@ -338,6 +343,8 @@ def indistinct_groups(
         or more, follow each other by rank, may overlap, and none is part of
         another one.
     """
+    # A difference that equals the critical one, apart from rounding (1e-12), is
+    # significant.
     order = np.argsort(mean_ranks, kind="stable").tolist()
     groups: list[tuple[int, ...]] = []
     last_end = 0
@@ -449,7 +456,12 @@ def bayesian_signed_ranks(
 
 
 def _better_regions(differences: Floats, rope: float) -> tuple[Floats, Floats]:
-    """Return for which pairs of differences, z_0 included, the first and the second method is better."""
+    """Return for which pairs of differences the first method is better, and for which the second one.
+
+    Both matrices, (N + 1, N + 1), have 1 for such a pair, and else 0. The
+    ``differences`` (N,) of two methods are those on N datasets; the
+    pseudo-observation z_0 = 0 is put before them.
+    """
     z = np.concatenate([[0.0], differences])
     sums = z[:, None] + z
     rounding = ROUNDINGS * EPS * max(1.0, float(np.abs(z).max()))
@@ -458,7 +470,10 @@ def _better_regions(differences: Floats, rope: float) -> tuple[Floats, Floats]:
 
 
 def _posterior_weights(n_datasets: int, n_samples: int, seed: int) -> Iterator[Floats]:
-    """Yield samples of the weights of the pseudo-observation and the datasets, some at a time."""
+    """Yield samples of the weights of the pseudo-observation and the datasets, some at a time.
+
+    An array has a row for each of its samples, and ``n_datasets`` + 1 columns.
+    """
     generator = np.random.default_rng(seed)
     strengths = np.concatenate([[PRIOR_STRENGTH], np.ones(n_datasets)])
     at_once = max(1, _WEIGHTS_AT_ONCE // strengths.size)

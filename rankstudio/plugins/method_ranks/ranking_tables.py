@@ -26,6 +26,7 @@ def ranks_table(ranking: MethodRanking) -> TextTable:
 
     With tests, letters say which methods do not differ significantly.
     """
+    # `wins` has the number of datasets on which each method is best, (k,).
     best = ranking.ranks.min(axis=1, keepdims=True)
     wins = (ranking.ranks == best).sum(axis=0)
     means = ranking.table.values.mean(axis=0)

@@ -106,6 +106,7 @@ class MlflowLog:
         A unit is the training with one combination of parameters on one fold.
         Nothing is logged after a failure.
         """
+        # `_run` is "" after a failure.
         match event:
             case RunStarted(plan=plan):
                 self._attempt(lambda: self._begin(plan))
@@ -200,9 +201,9 @@ class MlflowLog:
         }
         steps = path.x_values.tolist()
         rows = [
-            (name, number, step)
-            for name, curve in series.items()
-            for number, step in zip(curve.tolist(), steps, strict=True)
+            (curve_name, value, step)
+            for curve_name, curve in series.items()
+            for value, step in zip(curve.tolist(), steps, strict=True)
         ]
         self._log_metrics(run, rows)
         self._client.set_terminated(run)
@@ -222,9 +223,9 @@ class MlflowLog:
             "test": {} if self.sealed else fold.test,
         }
         rows = [
-            (f"by fold/{part} {measure}", number, fold.fold)
+            (f"by fold/{part} {measure}", value, fold.fold)
             for part, measures in parts.items()
-            for measure, number in measures.items()
+            for measure, value in measures.items()
         ]
         self._log_metrics(
             self._run, [*rows, ("by fold/features", len(fold.selected), fold.fold)]
@@ -240,7 +241,7 @@ class MlflowLog:
         models.
         """
         # Means over the folds of each measure, by part; test measures are left
-        # out if the run is sealed.
+        # out if the run is sealed. MLflow's step is 0 for all of them.
         parts = {"validation": [fold.validation for fold in result.folds]}
         if not self.sealed:
             parts["test"] = [fold.test for fold in result.folds]
@@ -314,6 +315,8 @@ def tracking_store(location: str) -> str:
 
 def _mlflow_library() -> Any:
     """Return MLflow, set up to print nothing and to send data to the store only."""
+    # The first variables forbid telemetry, whatever the user has set. Of the
+    # others, the user's own values take precedence.
     os.environ.update(_FORCED_VARIABLES)
     for name, value in _DEFAULT_VARIABLES.items():
         os.environ.setdefault(name, value)

@@ -93,6 +93,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="print JSON instead of a table",
     )
+
+    # --qid, --label and others; and the parameters of all methods, which are
+    # stored as "parameter_" and their name.
     add_column_options(parser.add_argument_group("columns of tables"))
     about = "see rankstudio methods; one value each"
     add_parameters(
@@ -112,7 +115,7 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.plugins.permutation.label_permutation import permutation_steps
 
     check_numbers(args, permutations=1, seed=0)
-    refuse_both(args)
+    refuse_both(args)  # the data and --sample
 
     # The path of the method on one fold: `explicit` are the options that the
     # user has set, which keep their values.
@@ -139,6 +142,7 @@ def as_dict(
     from rankstudio.plugins.permutation.criterion_band import CriterionBand
 
     # Each step has its feature, its criterion and the band of permuted criteria.
+    # Criteria that are sums over documents are divided by their number.
     band = CriterionBand.of(test, path.divisor).as_dict()
     features = _feature_of_each_step(path, test, dataset)
     steps = [
@@ -180,7 +184,7 @@ def _heading_lines(
     kind = "clicks" if "pairs" in preferences_of(path.plan) else "preferences"
     subject = f"documents of the {kind} in {Path(file).name}" if file else "labels"
 
-    # Documents of one ranking are permuted as a whole.
+    # If all documents are one ranking, labels are permuted among all of them.
     queries = "one ranking" if path.data.one_ranking else f"{n_queries} queries"
     among = "among all documents" if path.data.one_ranking else "within each query"
     return (
@@ -199,6 +203,8 @@ def _test_table(
     from rankstudio.plugins.permutation.criterion_band import CriterionBand
 
     names = dict(zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True))
+
+    # Criteria that are sums over documents are divided by their number.
     band = CriterionBand.of(test, path.divisor)
     rows = []
     for k, feature in enumerate(_feature_of_each_step(path, test, dataset)):

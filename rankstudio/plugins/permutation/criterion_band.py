@@ -61,6 +61,8 @@ class CriterionBand:
 
         Criteria are divided by ``divisor``: m if they are sums over m documents.
         """
+        # Between these limits, (k,) each, is the share `LEVEL` of the permuted
+        # criteria.
         low, high = test.band(LEVEL)
         observed = test.observed / divisor
         mean = test.permuted.mean(axis=0) / divisor
@@ -145,7 +147,7 @@ def permutation_as_command(plan: Plan, n_permutations: int) -> str:
     """
     words = ["rankstudio", "permute", "--sample" if plan.data == SAMPLE else plan.data]
 
-    # each grid has one value in the plan of a path
+    # Parameters that are grids of values; each has one value in this plan.
     grids = [p.name for p in plan.entry.grids]
     words += [
         "--method",

@@ -73,9 +73,12 @@ def labelled_paths(
     if data.several:
         yield _refitting_paths(estimator, lambda order: replace(data, y=data.y[order]))
         return
+
+    # The text begins the error if the documents do not fit into memory.
     rows: QueryData = data.whole("The permutation test")
 
-    # A function that trains several paths at once, if the method has one.
+    # A function that trains several paths at once, if the method has one; none
+    # does so with sparse features.
     shared = None if rows.sparse else estimator.paths_of_labels(rows)
     if shared is None:
         yield _refitting_paths(
@@ -124,12 +127,13 @@ def _refitting_paths(
             criteria.append(path_criteria)
         return criteria
 
+    # `refits` says that several orders at once save no time.
     return PermutedPaths(learn, refits=True)
 
 
 def _with_labels(data: QueryData, labels: Floats) -> QueryData:
     """Return documents with other ``labels``, (m,); their centered features are not computed again."""
-    if data.sparse:
+    if data.sparse:  # sparse features are not centered
         return replace(data, y=labels)
     relabelled = QueryData(data.X, labels, data.ptr, data.order)
     centred_X, _ = data.centred
@@ -338,7 +342,8 @@ def permutation_steps(
             paths_context, permuted_mask = _permuted_paths(estimator, data)
             paths = stack.enter_context(paths_context)
 
-        # The criterion of each step with the original labels.
+        # The criterion of each step with the original labels. `paths.of` trains
+        # a path for each order; `steadily` limits BLAS to one thread meanwhile.
         original_order = np.arange(data.y.size)
         (observed,) = yield from _progress_then_criteria(
             steadily(paths.of([original_order]))
@@ -394,6 +399,8 @@ def _permuted_paths(
     The mask is None for all rows. Of data with preferences, only documents that
     some preference compares are permuted.
     """
+    # All documents at once; the text begins the error if they do not fit into
+    # memory. Data of several shards have no preferences.
     rows = None if data.several else data.whole("The permutation test")
     if rows is None or rows.preferences is None:
         return labelled_paths(estimator, data), None

@@ -84,7 +84,9 @@ class ClickRule:
     def __post_init__(self) -> None:
         """Raise ParameterError for an invalid rule of pairs, or an invalid η.
 
-        A click at a position has the weight position^η.
+        A click at a position has the weight position^η. Instead of a number, η
+        may be `GIVEN` (by a column of the log), `ESTIMATED`, or "" for the
+        usual one of both.
         """
         if self.pairs not in PAIR_RULES:
             raise ParameterError(
@@ -182,7 +184,7 @@ class ClickLog:
     pairs: ClickPairs
 
     def bias(self) -> PositionBias | None:
-        """Return the power law; None for given propensities.
+        """Return the power law of the propensities by position; None if the log has propensities.
 
         Raises
         ------
@@ -330,7 +332,7 @@ class _ClickReader:
         if not set(self._columns).issuperset(_NEEDED_COLUMNS):
             raise line_error(self._path, first, header, _EXPECTED_COLUMNS)
 
-        # Read all lines of the file.
+        # Read all lines of the file. Its columns decide the source of η.
         rule = self._resolved()
         for line, content in lines:
             self._add(line, content)
@@ -440,7 +442,7 @@ class _ClickReader:
             column.append(value)
 
     def _list(self, session: str, query: str, position: int) -> int:
-        """Return the number of the result list that a shown document belongs to.
+        """Return the number, from 0, of the result list of a shown document.
 
         A list is the documents of a session and query; without sessions, a new
         one begins with another query, or where positions do not increase.
@@ -477,6 +479,9 @@ class _ClickReader:
         """
         # One row for each document, with the columns `_LINE`, `_LIST` and so on.
         table = np.array([np.frombuffer(column, np.int64) for column in self._rows]).T
+
+        # The propensity of a line is stored before its row, so that there may
+        # be one more than rows.
         propensities = np.frombuffer(self._propensities, np.float64)[
             : len(table)
         ].copy()
@@ -562,7 +567,7 @@ class _Counts:
         self._parts = [(empty, np.zeros((0, n_sums)), np.zeros(0, dtype=np.int64))]
 
     def add(self, keys: Ints, sums: Floats, lines: Ints) -> None:
-        """Add rows with their line numbers.
+        """Add l rows: their keys (l, n_keys), numbers to add up (l, n_sums), and lines in the file (l,).
 
         The first one of the lines of equal keys is kept.
         """
@@ -707,10 +712,11 @@ def estimate_bias(log: Impressions) -> PositionBias:
     clicks = clicks[is_useful_group]
 
     def moments(eta: float) -> tuple[Floats, Floats]:
-        """Return mean and variance of the log position of a click on each document.
+        """Return mean and variance, (documents,), of the log position of a click on each document.
 
         A click's position is distributed like impressions times position^-η.
-        Uses `impressions`, `group` (the document of a row) and `log_position`.
+        Uses the arrays `impressions`, `group` (the number of the document) and
+        `log_position` of the function around it, by document and position.
         """
         weight = impressions * np.exp(-eta * log_position)
         total = np.bincount(group, weight)
@@ -784,7 +790,7 @@ def click_pairs(log: ClickLog, bias: PositionBias | None) -> ClickPairs:
 
     # The same pair at several positions becomes one preference with the sum of
     # their weights.
-    counts = _Counts(3, 1)
+    counts = _Counts(n_keys=3, n_sums=1)
     counts.add(
         np.column_stack([pairs.query, pairs.winner, pairs.loser]),
         weight[:, None],

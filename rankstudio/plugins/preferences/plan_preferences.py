@@ -26,7 +26,7 @@ from rankstudio.plugins.preferences.preference_summary import (
 )
 
 
-def named_preferences(path: Path, rule: ClickRule | None = None) -> dict[str, str]:
+def plan_entry(path: Path, rule: ClickRule | None = None) -> dict[str, str]:
     """Return the entry of a plan for a preference file, which is read.
 
     The entry has its path and checksum and, for a log of clicks, the rule by
@@ -69,6 +69,8 @@ def preference_file(plan: Plan) -> PreferenceFile:
         rule = ClickRule(
             pairs=cast(PairRule, preferences["pairs"]), eta=preferences["eta"]
         )
+
+    # A plan without a checksum accepts any contents.
     file = read_preference_file(Path(preferences["path"]), rule)
     if preferences.get("checksum", file.checksum) != file.checksum:
         text = tr(
@@ -89,19 +91,19 @@ def click_facts(plan: Plan) -> ClickFacts | None:
     return preference_file(plan).clicks if preferences_of(plan) else None
 
 
-def named_for(
+def checked_plan_entry(
     plan: Plan, dataset: FoldedDataset, path: Path, rule: ClickRule | None = None
 ) -> dict[str, str]:
     """Return the plan's entry for a preference file, after a check that the file fits the data.
 
-    ``rule`` converts clicks to preferences; see :func:`named_preferences`.
+    ``rule`` converts clicks to preferences; see :func:`plan_entry`.
 
     Raises
     ------
     DataError
         If the file cannot be read, or has a query or document that does not exist.
     """
-    source = named_preferences(path, rule)
+    source = plan_entry(path, rule)
     check_file(plan.changed(preferences=source), dataset)
     return source
 
@@ -137,6 +139,7 @@ def describe_preferences(
         counted_queries.update(part.query_ids)
         queries = zip(part.query_ids, is_new_query, strict=True)
         if any(is_new and query in file.queries for query, is_new in queries):
+            # Preferences of queries that this part does not have are skipped.
             part_preferences = file.of_part(part, file.queries)
 
             # Only preferences of queries that are new.
@@ -164,7 +167,8 @@ def check_file(plan: Plan, dataset: FoldedDataset) -> None:
     parts = [part for fold in dataset.folds for part in fold.parts.values()]
     query_ids = {query for part in parts for query in part.query_ids}
 
-    # a part with queries of an earlier part, as folds have, is skipped
+    # A part with queries of an earlier part, as folds have, is skipped. Of the
+    # others, preferences of queries in other parts (`query_ids`) are no error.
     checked_queries: set[str] = set()
     for part in parts:
         if checked_queries.isdisjoint(part.query_ids) and file.queries.intersection(

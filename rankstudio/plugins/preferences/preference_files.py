@@ -618,7 +618,8 @@ def columns_of_bytes(content: Bytes) -> PreferenceColumns | None:
     ):
         return None
 
-    # The positions of all cells, without blanks around their texts.
+    # The positions of all cells, without blanks around their texts. Lines are
+    # counted from 1.
     lines = np.flatnonzero(has_preference)
     begin, end = _cell_bounds(
         delimiter_positions, before[lines], count[lines], starts[lines], ends[lines]
@@ -635,6 +636,8 @@ def _columns(
     the bounds of their cells in ``text``. Return None if a cell is missing, too
     long or not a number.
     """
+    # The cells are query, winner, loser, magnitude and weight; the first three
+    # must not be empty.
     width = end - begin
     if int(width.max()) > _MAX_CELL_WIDTH or (width[:, :_MIN_CELLS] == 0).any():
         return None

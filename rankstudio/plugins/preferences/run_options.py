@@ -49,16 +49,16 @@ def preferences_from(args: argparse.Namespace) -> dict[str, str] | None:
     DataError
         If the file cannot be read.
     """
-    from rankstudio.plugins.preferences.plan_preferences import named_preferences  # noqa: PLC0415 - after the options
+    from rankstudio.plugins.preferences.plan_preferences import plan_entry  # noqa: PLC0415 - after the options
 
     # Options that are absent, or that the command does not have, are None.
     path: Any = getattr(args, "preferences", None)
     pairs = getattr(args, "click_pairs", None)
     eta: str | None = getattr(args, "eta", None)
     if pairs is None and eta is None:
-        return named_preferences(path) if isinstance(path, Path) else path
+        return plan_entry(path) if isinstance(path, Path) else path
     if path is None:
         raise PlanError(
             "--click-pairs, --eta: only with --preferences and a click log. Omit them."
         )
-    return named_preferences(path, ClickRule(pairs=pairs or "unclicked", eta=eta or ""))
+    return plan_entry(path, ClickRule(pairs=pairs or "unclicked", eta=eta or ""))

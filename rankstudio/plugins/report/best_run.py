@@ -39,7 +39,7 @@ def group_sentences(group: ReportedGroup) -> Iterator[Block]:
             f"No run of this group has {name}: there was no part to evaluate on."
         )
         return
-    if group.group.unranked:
+    if group.group.unranked:  # the reason, if the runs must not be ranked
         return
 
     # The best run, or the only one.

@@ -247,7 +247,7 @@ def section_keys(text: str) -> tuple[str, ...]:
 _QUESTION_KEY = "question"
 
 
-def words(settings: ReportSettings) -> Iterator[Paragraph]:
+def question_and_notes(settings: ReportSettings) -> Iterator[Paragraph]:
     """Yield the question and the notes of a study, each if it is not empty."""
     for text in (settings.question, settings.notes):
         if text.strip():
@@ -278,7 +278,9 @@ def with_words(report: Report, settings: ReportSettings) -> Report:
     # The user's words are paragraphs, and the notes on runs a table.
     run_notes = (block for block in old_blocks if not isinstance(block, Paragraph))
     section = ReportSection(
-        _QUESTION_KEY, SECTIONS[_QUESTION_KEY], (*words(settings), *run_notes)
+        _QUESTION_KEY,
+        SECTIONS[_QUESTION_KEY],
+        (*question_and_notes(settings), *run_notes),
     )
     other_sections = tuple(
         other for other in report.sections if other.key != _QUESTION_KEY

@@ -139,6 +139,8 @@ def _feature_table(run: ReportedRun, stability: SelectionStability) -> TextTable
     n_more = len(stability.features) - len(rows)
     if n_more > 0:
         notes.append(f"And {n_more} more features, chosen by fewer folds or later.")
+
+    # Columns of texts are aligned to the left, others to the right.
     text_columns = (0, len(header) - 1) if closest else (0,)
     return TextTable(
         f"Run {run.number}: features",
@@ -169,6 +171,8 @@ def _closest_choices(run: ReportedRun) -> dict[int, str]:
     groups = CandidateGroups.of(
         ids, run.result.feature_names, feature_groups_of(run.plan)
     )
+
+    # `margins` has the lead of each candidate that a path selects.
     for fold in run.result.folds:
         selected = set(fold.selected)
         for column, margin in margins(groups.path(chosen_path(fold)), score).items():

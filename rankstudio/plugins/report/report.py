@@ -47,7 +47,7 @@ from rankstudio.plugins.report.document import (
     Report,
     ReportFigure,
     ReportSection,
-    words,
+    question_and_notes,
 )
 
 _RULE_TEXTS = {
@@ -70,7 +70,7 @@ _PART_NAMES = {"train": "training", "vali": "validation", "test": "test"}
 
 def question_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the question, and the notes on the study and on each run."""
-    yield from words(source.settings)
+    yield from question_and_notes(source.settings)
     noted = [run for run in source.runs if run.label.note or run.label.tags]
     if noted:
         rows = tuple(
@@ -102,6 +102,8 @@ def data_blocks(source: ReportSource) -> Iterator[Block]:
         yield FactList(tuple(rows))
         if documents is not None:
             yield _part_table(documents)
+
+        # `place` is the file or folder that was opened.
         if recorded.files:
             yield _file_table(recorded.files, recorded.place)
 
@@ -212,7 +214,8 @@ def _part_table(data: FoldedDataset) -> TextTable:
 def _parameters_text(plan: Plan) -> str:
     """Return a text of the tried values, and of the other parameters without their default.
 
-    Ranges such as "1..8" are written with an ellipsis.
+    Ranges such as "1..8" are written with an ellipsis, and powers such as 2^-2
+    with raised digits.
     """
     changed = {axis.label for axis in plan.axes} | changed_parameters(plan).keys()
     texts = [
@@ -267,6 +270,8 @@ def seal_blocks(source: ReportSource) -> Iterator[Block]:
     # The first key of a dataset has its name and a checksum.
     datasets = grouped(source.runs, lambda run: dataset_keys(run.recorded)[0])
     for runs in datasets.values():
+        # Each mark seals the test part,
+        # or breaks the seal.
         name = runs[0].result.data_name
         recorded = runs[0].recorded
         marks = marks_of(source.seal_marks, recorded)
@@ -397,6 +402,8 @@ def make_report(source: ReportSource) -> Report:
     visible = source.shown  # without the numbers of sealed test parts
     sections = []
     for key in SECTIONS:
+        # The question and the notes
+        # are there without a run, too.
         if key == "question":
             section = _section(key, tuple(question_blocks(visible)))
         elif visible.runs:

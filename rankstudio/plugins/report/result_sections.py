@@ -80,6 +80,7 @@ def _averages_table(group: ReportedGroup) -> TextTable:
     rows = [_average_row(run, names) for run in runs]
 
     # All runs of a group have the same folds, and so the same single features.
+    # Their row has no number of a run, and 1 feature.
     single = runs[0].result.baseline
     cells = [fixed(single[name]) if name in single else NOTHING for name in names]
     rows.append(("", "best single feature", "1", *cells))
@@ -346,6 +347,6 @@ def published_blocks(source: ReportSource) -> Iterator[Block]:
         "Printed and computed",
         header,
         rows,
-        left=(1, 2, 3, 4, 8, 9),
+        left=(1, 2, 3, 4, 8, 9),  # columns of texts
         note=note,
     )

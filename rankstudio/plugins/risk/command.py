@@ -134,6 +134,9 @@ def _reported_runs(
     for path in args.studies:
         with reading(path) as (study, _):
             check_outputs(outputs, args, recorded_files(study))
+
+            # `fits_all` opens the data only to compute values that an earlier
+            # version did not store.
             source = read_study(study, opener, includes_hidden=True, fits_all=True)
 
             # `shown` is the source without the numbers of sealed test parts.

@@ -59,7 +59,7 @@ def risk_table(risk: GroupRisk) -> TextTable:
         ),
         header,
         rows,
-        left=(1,),
+        left=(1,),  # the column of methods is aligned to the left
         note=" ".join(risk_notes(risk)),
     )
 

@@ -206,7 +206,8 @@ def group_risk(
         if key not in measured
     ]
 
-    # The baseline; none for a single run, or for runs that must not be ranked.
+    # The position of the baseline; None for a single run, for runs that must
+    # not be ranked, and if no run is the best.
     reason = _why_no_risk(group, len(measured))
     position = None if reason else reference_position(measured, name, baseline)
     if position is None:

@@ -321,7 +321,8 @@ def _best_path(
     if missing_requirement(name):
         raise PlanError(missing_requirement(name))
 
-    # Only paths with a validation measure can be compared.
+    # The models of each combination of parameters; `means` (K,) are the
+    # validation measures of its K models. Only paths with one can be compared.
     paths = [path for path in tried_models(run, name) if np.isfinite(path.means).any()]
     if not paths or not can_measure(run, data, name):
         text = tr(
@@ -339,7 +340,8 @@ def _combined_positions(path: TriedPath) -> Ints:
     These are one model for each size on a short path; on a longer path, one
     model for each of a few sizes, and the largest one.
     """
-    # The first model of each size.
+    # The first model of each size. Sizes are means over the folds, so that they
+    # may lie between whole numbers.
     sizes, positions = np.unique(path.sizes, return_index=True)
     is_long = len(path.sizes) > len(_COMBINED_SIZES) + 1
     combined = [
@@ -405,6 +407,7 @@ class _Fold:
         the first one ranks. NaN without the part, or without a feature of the
         models.
         """
+        # `covers` says whether a part has all features of a model.
         has_part = part in self._parts
         if not has_part or not all(
             self.steps[i].covers(self._parts[part].X) for i in {first, second}

@@ -53,9 +53,12 @@ def write(function: ScoreFunction) -> Files:
         definition = json.dumps(dict(zip(names, function.weights, strict=True)))
     else:
         # Trees are in the format of RankLib, with the numbers of the features
-        # in the set. `moved` shifts thresholds like the values of features.
+        # in the set. Thresholds are shifted like the values of features.
         shifted_trees = replace(
-            function, trees=tuple(moved(tree, function) for tree in function.trees)
+            function,
+            trees=tuple(
+                with_shifted_thresholds(tree, function) for tree in function.trees
+            ),
         )
         number_of = {
             feature["name"]: number for number, feature in enumerate(features, start=1)
@@ -91,8 +94,11 @@ def _set_features(function: ScoreFunction) -> list[dict[str, Any]]:
     ]
 
 
-def moved(tree: ScoreTree, function: ScoreFunction) -> ScoreTree:
-    """Return a tree whose thresholds are shifted like the values of their features."""
+def with_shifted_thresholds(tree: ScoreTree, function: ScoreFunction) -> ScoreTree:
+    """Return a tree whose thresholds are shifted like the values of their features.
+
+    ``function`` has the shift of each input.
+    """
     splits = tuple(
         (column, threshold + function.inputs[column].shift, below, above)
         for column, threshold, below, above in tree.splits
@@ -149,6 +155,7 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     shape (m,), one score per document.
     """
     # The features of the set have numbers from 1; unused ones have no column.
+    # `columns` has the column of X by the name of a feature.
     model = json.loads(files[""])["model"]["model"]
     columns = function.exported_columns
     features = json.loads(files[FEATURE_SET])["featureset"]["features"]

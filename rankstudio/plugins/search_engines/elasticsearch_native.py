@@ -23,9 +23,9 @@ from rankstudio.engine.export.trees import Node, ScoreTree
 from rankstudio.engine.language import tr, translatable
 from rankstudio.plugins.search_engines.elasticsearch import (
     field_query,
-    moved,
     not_negative,
     serve,
+    with_shifted_thresholds,
 )
 
 # Languages of templates that are queries; templates in other languages compute
@@ -53,9 +53,9 @@ def write(function: ScoreFunction) -> Files:
         for model_input in function.inputs
     ]
 
-    # The score is the sum of the trees. `moved` shifts thresholds like the
-    # values of features.
-    trees = [moved(tree, function) for tree in function.trees]
+    # The score is the sum of the trees. Thresholds are shifted like the values
+    # of features.
+    trees = [with_shifted_thresholds(tree, function) for tree in function.trees]
     ensemble = {
         "target_type": "regression",
         "feature_names": names,
@@ -98,7 +98,10 @@ def _feature_query(model_input: ModelInput) -> dict[str, Any]:
 
 
 def _tree_as_dict(tree: ScoreTree, names: list[str]) -> dict[str, Any]:
-    """Return a tree in Elasticsearch's JSON: a list of nodes, splits before leaves."""
+    """Return a tree in Elasticsearch's JSON: a list of nodes, splits before leaves.
+
+    ``names`` are those of the inputs, by position.
+    """
     n_splits = len(tree.splits)
 
     def place(node: int) -> int:
@@ -176,7 +179,9 @@ def _parsed_node(
 ) -> Node:
     """Return the node with a number, and the nodes below it, as nested tuples.
 
-    `columns_of_features` has the column of each feature of the model.
+    A leaf is its value. A split is a column, a threshold, and the nodes for
+    values up to it and above it. `columns_of_features` has the column of each
+    feature of the model.
     """
     node = nodes[number]
     if "leaf_value" in node:

@@ -154,6 +154,9 @@ def read_rank_features(
                     "Export to elasticsearch-script."
                 ).format(feature=query["field"], low=values.min())
             )
+
+        # Documents in double precision are for the exact score, without the
+        # rounding of Elasticsearch.
         total += query["boost"] * (
             _stored_values(values) if documents.dtype == np.float32 else values
         )

@@ -357,7 +357,8 @@ def _solr_values(text: str) -> Iterator[tuple[str, float]]:
 def _vespa_values(features: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     """Yield name and value of the features that Vespa lists.
 
-    The value of a tensor is `_TENSOR_MARK`, as tensors are left out.
+    The value of a tensor is `_TENSOR_MARK`, as tensors are left out. Vespa's
+    entry `_CACHED` is no feature.
     """
     for name, value in features.items():
         if name != _CACHED:
@@ -402,7 +403,10 @@ class JudgedDocuments:
     """
 
     def __init__(self, judges: Sequence[Grades]) -> None:
-        """Give a number to each document that a judge graded, and collect the labels."""
+        """Give a number to each document that a judge graded, and collect the labels.
+
+        ``judges`` has the grades of each judge, by query and document.
+        """
         # Every document that any judge graded gets a number, query by query.
         all_grades = judged_by_any(judges) if len(judges) > 1 else judges[0]
         number = count()
@@ -443,7 +447,7 @@ class JudgedDocuments:
                     return query, name, numbers[name]
         return None
 
-    def without(self, rows: Ints) -> Iterator[tuple[str, str]]:
+    def unlogged(self, rows: Ints) -> Iterator[tuple[str, str]]:
         """Yield query and document id of each judged document that is not in the logs.
 
         `rows` has a row number for each judged document, negative for such a document.
@@ -641,7 +645,7 @@ class _JoinedDocuments:
                 path,
                 judgments,
                 self._example,
-                next(self._judged.without(self._rows)),
+                next(self._judged.unlogged(self._rows)),
             )
 
         # Columns with tensors are left out of the table.
@@ -708,7 +712,7 @@ class _JoinedDocuments:
                 "{n} judged documents are not in the logs and left out: {ids}.",
                 n_unlogged,
             )
-            first = [*islice(self._judged.without(self._rows), _MAX_LISTED_IDS + 1)]
+            first = [*islice(self._judged.unlogged(self._rows), _MAX_LISTED_IDS + 1)]
             sentences.append(
                 text.format(n=count_text(n_unlogged), ids=_ids_text(first))
             )
@@ -809,7 +813,7 @@ def unmatched_documents(logs: Files, judgments: Files) -> list[tuple[str, str, s
     # Both sides in the order of their files.
     return [
         *((*ids, "not judged") for ids in unjudged),
-        *((*ids, "not logged") for ids in judged.without(rows)),
+        *((*ids, "not logged") for ids in judged.unlogged(rows)),
     ]
 
 

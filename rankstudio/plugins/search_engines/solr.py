@@ -72,9 +72,11 @@ def write(function: ScoreFunction) -> Files:
 
 
 def _store_feature(model_input: ModelInput, store: str) -> dict[str, Any]:
-    """Return a feature of the store as it was read.
+    """Return an input of the model as a feature of Solr's feature store.
 
-    A feature without a definition reads the field of its name.
+    A definition that was imported with the data is used unchanged. Without one,
+    the feature reads the field of its name, and is in the store with the name
+    ``store``.
     """
     if model_input.definition:
         return dict(json.loads(model_input.definition))
@@ -105,7 +107,11 @@ def _centred_variants(
 
 
 def _node_as_dict(node: Node, names: list[str]) -> dict[str, Any]:
-    """Return a node as a dict, with numbers as texts, which older versions of Solr need."""
+    """Return a node, and the nodes below it, as a dict for Solr's JSON.
+
+    Numbers are texts, which older versions of Solr need. ``names`` are those of
+    the inputs, by position.
+    """
     if not isinstance(node, tuple):
         return {"value": repr(node)}
     column, threshold, below, above = node

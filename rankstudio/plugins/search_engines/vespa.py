@@ -81,7 +81,8 @@ def _input_names(function: ScoreFunction) -> list[str]:
 def _lines_before_expression(names: list[str]) -> list[str]:
     """Return the lines of a rank profile before its expression.
 
-    They list the features to log for each hit, and begin the second phase.
+    They list the features to log for each hit, by their ``names``, and begin
+    the second phase.
     """
     feature_lines = [f"        {name}" for name in names]
     return [
@@ -92,7 +93,10 @@ def _lines_before_expression(names: list[str]) -> list[str]:
 
 
 def _if_text(node: Node, names: list[str]) -> str:
-    """Return a node of a tree, and the nodes below it, as an ``if`` expression of Vespa."""
+    """Return a node of a tree, and the nodes below it, as an ``if`` expression of Vespa.
+
+    ``names`` are those of the inputs, by position.
+    """
     if not isinstance(node, tuple):
         return repr(node)
     column, threshold, below, above = node

@@ -72,7 +72,8 @@ def read_arrow(
         file.end()
         arrow = _ArrowFile(file.path, file if isinstance(file, LoadedFile) else None)
 
-        # The builder that takes parts assembles the table in memory; it must fit.
+        # A builder that `holds_parts` needs memory
+        # for the whole table.
         if builder.holds_parts:
             check_memory(shown_path(file.path), arrow.n_rows(), arrow.n_columns())
         for first_row, frame in arrow.frames():
@@ -151,6 +152,8 @@ class _ArrowFile:
         self._pa, self._pq = _pyarrow(path)
         self._path = path
         self._loaded = loaded
+
+        # A file of Parquet begins with `PARQUET`.
         if loaded is not None:
             begin = loaded.packed[: len(PARQUET)].tobytes()
         else:
@@ -309,6 +312,7 @@ class _ArrowFile:
 
         From Parquet, batches of ``ROWS`` rows are made.
         """
+        # Columns are read in small pieces, to save memory.
         if self._is_parquet:
             with self._pq.ParquetFile(
                 self._source(), pre_buffer=False, buffer_size=_BUFFER_BYTES
@@ -384,6 +388,7 @@ def _without_lists(table: Any) -> Any:
     """
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
+    # the names of the columns that have lists
     lists = [
         field.name for field in table.schema if pa.types.is_fixed_size_list(field.type)
     ]
@@ -397,7 +402,8 @@ def _without_lists(table: Any) -> Any:
             names.append(field.name)
             continue
 
-        # Each place of the lists becomes a column.
+        # Each position in the lists becomes a column.
+        # It is "feature 1" and so on for the only lists.
         columns += [
             pa.chunked_array(
                 [_value_at(chunk, i) for chunk in column.chunks], field.type.value_type

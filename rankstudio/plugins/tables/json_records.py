@@ -80,7 +80,9 @@ def read_records(
 
 
 def preview(_: DataFormat, path: Path, beginning: bytes, n_rows: int) -> FirstRows:
-    """Return the first records of a file from the bytes of its beginning.
+    """Return at most ``n_rows`` records from ``beginning``, the first bytes of a file.
+
+    The first argument, the format, is not used.
 
     Raises
     ------
@@ -154,6 +156,8 @@ class _Block:
         for key in record:
             if key in self.values:
                 continue
+
+            # None in the first block, whose keys become the columns
             if self.keys is not None:
                 text = tr('the new key "{name}"').format(
                     name=clean_name(key)[:_SHOWN_CHARACTERS]
@@ -175,6 +179,7 @@ class _Block:
             where=shown_path(self.path),
             names=column_names([*self.values]),
             n_rows=len(self.lines),
+            # functions of the position of a column, and of a row
             column=arrays.__getitem__,
             error=self._error,
             line=self.lines.__getitem__,
@@ -195,9 +200,11 @@ class _Block:
 
 
 def _as_array(values: list[Any]) -> NDArray[Any]:
-    """Return values as an array of numbers or, if any is none, of objects.
+    """Return values as an array of numbers or, if any is no number, of objects.
 
-    Objects keep lists within it apart, which NumPy would turn into columns.
+    The array has one element for each value.
+    A value that is a list stays one object:
+    NumPy alone would make a second dimension of its numbers.
     """
     if {type(value) for value in values} <= {int, float}:
         try:

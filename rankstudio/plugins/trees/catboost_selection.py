@@ -20,12 +20,12 @@ from rankstudio.engine.support.lightgbm_library import boosting_library
 from rankstudio.engine.support.work import Waiting, part_of
 from rankstudio.plugins.trees.converted_trees import (
     CatBoostTrees,
+    as_dataset_errors,
+    can_learn,
     catboost_parameters,
-    learnable,
     pool_of,
-    refusals,
-    varying,
-    watched,
+    run_with_progress,
+    varying_columns,
 )
 from rankstudio.plugins.trees.entries import CATBOOST_SELECTION
 
@@ -123,12 +123,12 @@ class CatBoostSelection(PathSelector):
         # nothing to learn, such as with equal labels, no feature is dropped at
         # all.
         n = rows.X.shape[1]
-        columns_left = varying(rows.X) if learnable(rows) else np.arange(n)
+        columns_left = varying_columns(rows.X) if can_learn(rows) else np.arange(n)
         dropped = np.setdiff1d(np.arange(n), columns_left).tolist()  # the latest first
 
         # The number of features after each stage falls by the same factor from
         # stage to stage.
-        n_stages = min(n_stages, columns_left.size - 1) if learnable(rows) else 0
+        n_stages = min(n_stages, columns_left.size - 1) if can_learn(rows) else 0
         sizes = [
             round(columns_left.size ** (1 - s / n_stages))
             for s in range(1, n_stages + 1)
@@ -141,13 +141,13 @@ class CatBoostSelection(PathSelector):
                 continue
             pool = pool_of(catboost, rows, columns_left)
 
-            # `watched` runs the stage on a thread, with progress from tree to
+            # `run_with_progress` runs the stage on a thread, with progress from tree to
             # tree; `part_of` makes it a part of the whole progress.
             stage = partial(
                 _dropped_columns, catboost, parameters, pool, size, algorithm
             )
-            with refusals(self.entry.label, catboost):
-                growing = watched(
+            with as_dataset_errors(self.entry.label, catboost):
+                growing = run_with_progress(
                     stage, tr("eliminating features"), parameters["iterations"]
                 )
                 eliminated = yield from part_of(
@@ -163,6 +163,8 @@ class CatBoostSelection(PathSelector):
         order = np.array([*columns_left.tolist(), *dropped], dtype=np.int64)
         ranking = np.empty(n, dtype=np.int64)
         ranking[order] = np.arange(1, n + 1)
+
+        # CatBoost gives no scores of the features that it compares: all are NaN.
         return Ordering(order[:k], np.full(n, np.nan), {"ranking_": ranking})
 
 
@@ -215,7 +217,7 @@ def _dropped_columns(
             pool,
             features_for_select=list(range(pool.num_col())),
             num_features_to_select=size,
-            steps=1,
+            steps=1,  # all at once
             algorithm=algorithm,
             train_final_model=False,
         )

@@ -93,8 +93,9 @@ class ConvertedTrees(GrownTrees):
 
     def scores(self, X: Floats, first: int, count: int) -> Floats:
         """Score documents X (m, n) by the sum of ``count`` trees from number ``first`` on, shape (m,)."""
-        # While trees are still added, there is no model of all trees: a model
-        # is made of the texts of the requested ones.
+        # After the last tree, the booster has all of them, and the base class
+        # scores with it. While trees are still added, there is none: a booster
+        # without training data is made of the texts of the requested trees.
         if self.booster is not None:
             return super().scores(X, first, count)
         booster = without_data(self._text(self._texts[first : first + count]))
@@ -119,7 +120,7 @@ def _model_text(texts: list[str], names: list[str]) -> str:
 
 def _leaf_of_each_document(tree: ScoreTree, X: Floats) -> Ints:
     """Return the number (m,) of the leaf of each document in X (m, n), found by LightGBM."""
-    # LightGBM is not needed for a tree of a single leaf.
+    # A tree without splits has a single leaf, number 0; LightGBM is not needed.
     if not tree.splits:
         return np.zeros(X.shape[0], dtype=np.int64)
     booster = without_data(
@@ -139,7 +140,7 @@ class ConvertedRanker(TreeRanker):
     """
 
     def _grow(self, data: TrainingData) -> Generator[Grown | WorkProgress, None, None]:
-        """Yield each tree with its gains and leaves.
+        """Grow the trees, and yield for each the tree, its gains, and the leaf of each document, (m,).
 
         Gains are above 0 for all columns that the tree uses.
         """
@@ -170,7 +171,7 @@ class ConvertedRanker(TreeRanker):
 
         # Updated from tree to tree: the scores of all documents, the features
         # in use in the order of their first use (a dict as an ordered set), and
-        # their gains.
+        # their gains. `_loss_at` returns k of NDCG@k.
         trees = self._grow(train)
         loss = TrainingLoss(train, self._loss_at())
         scores = np.zeros(train.y.size)
@@ -203,14 +204,14 @@ class ConvertedRanker(TreeRanker):
                     selected=tuple(features),
                     coef=coef,
                     criterion=loss.at(scores),
-                    candidates=np.empty(0),
+                    candidates=np.empty(0),  # trees compare no candidates
                     grown=grown,
                 )
         finally:
             # The library may still be growing trees if the caller stops early.
             trees.close()
             if number:
-                grown.finish()
+                grown.finish()  # makes one model of all trees
 
 
 @dataclass(eq=False, repr=False)
@@ -289,6 +290,7 @@ class XGBoostTrees(ConvertedRanker):
             "eta": self.checked("learning_rate"),
             "max_depth": self.checked("max_depth"),
             "min_child_weight": self.checked("min_child_weight"),
+            # pairs with a document among the first k, as in NDCG@k
             "lambdarank_pair_method": "topk",
             "lambdarank_num_pair_per_sample": self._loss_at(),
             "colsample_bytree": self.checked("feature_fraction"),
@@ -308,9 +310,12 @@ class XGBoostTrees(ConvertedRanker):
             _XGBOOST_BYTES_PER_BIN * shape.m * shape.n + _BYTES_PER_DOCUMENT * shape.m
         )
 
-        # Of data on disk, one shard is in memory.
+        # Of data on disk, one shard is in memory: of s documents, with `NUMBER`
+        # bytes for a value.
         read = NUMBER * shape.s * shape.n if shape.on_disk else 0.0
-        n_nodes = min(2.0**self.max_depth, shape.m)  # of a level
+
+        # The lowest level of a tree has at most this number of nodes.
+        n_nodes = min(2.0**self.max_depth, shape.m)
         sum_bytes = (
             _SKETCH_BYTES_PER_FEATURE + _HISTOGRAM_BYTES_PER_FEATURE * n_nodes
         ) * shape.n
@@ -327,6 +332,8 @@ class XGBoostTrees(ConvertedRanker):
         n_rounds = self.checked("n_rounds")
         xgboost = _xgboost_library(self.entry.label)
         check_labels(self.entry, data)  # called for its error only
+
+        # More than one shard means large data, whose binning takes a while.
         if data.several:
             yield WorkProgress(tr("binning features"), 0.0)
         training = xgboost.QuantileDMatrix(_xgboost_shards(xgboost, data), nthread=1)
@@ -423,7 +430,7 @@ class CatBoostTrees(ConvertedRanker):
 
         # Data from which nothing can be learned, such as with equal labels, give
         # one tree of a single leaf.
-        if not learnable(data):
+        if not can_learn(data):
             tree = ScoreTree((), (0.0,))
             yield tree, {}, _leaf_of_each_document(tree, data.X)
             return
@@ -433,7 +440,10 @@ class CatBoostTrees(ConvertedRanker):
         pool = pool_of(catboost, data)
 
         def fit(go_on: Callable[[], bool]) -> None:
-            """Train ``model`` of the method; ``go_on`` says after each tree whether to go on."""
+            """Train `model` of the method on its `pool`.
+
+            ``go_on`` returns after each tree whether to go on.
+            """
 
             class Listener:
                 """CatBoost calls its method after each tree, and stops if it returns False."""
@@ -443,8 +453,10 @@ class CatBoostTrees(ConvertedRanker):
 
             model.fit(pool, callbacks=[Listener()])
 
-        with refusals(self.entry.label, catboost):
-            yield from watched(fit, tr("growing trees"), parameters["iterations"])
+        with as_dataset_errors(self.entry.label, catboost):
+            yield from run_with_progress(
+                fit, tr("growing trees"), parameters["iterations"]
+            )
 
         # The trees are read from the file that CatBoost writes.
         with TemporaryDirectory() as folder:
@@ -571,23 +583,23 @@ def pool_of(catboost: Any, data: QueryData, columns: Any = slice(None)) -> Any:
     )
 
 
-def learnable(data: QueryData) -> bool:
+def can_learn(data: QueryData) -> bool:
     """Return whether CatBoost can learn.
 
     Some feature must vary, and some query must have two different labels.
     """
     differ = np.diff(data.y) != 0
     differ[data.ptr[1:-1] - 1] = False  # the two documents are of different queries
-    return bool(differ.any() and varying(data.X).size)
+    return bool(differ.any() and varying_columns(data.X).size)
 
 
-def varying(X: Floats) -> Ints:
+def varying_columns(X: Floats) -> Ints:
     """Return the columns that are not constant in single precision."""
     return np.flatnonzero([np.ptp(column.astype(np.float32)) > 0 for column in X.T])
 
 
 @contextmanager
-def refusals(label: str, catboost: Any) -> Iterator[None]:
+def as_dataset_errors(label: str, catboost: Any) -> Iterator[None]:
     """Turn an error of CatBoost in a ``with`` block into a :class:`DatasetError`.
 
     Its message lacks the line of CatBoost's source. ``label`` is that of the
@@ -605,7 +617,7 @@ def refusals(label: str, catboost: Any) -> Iterator[None]:
         ) from error
 
 
-def watched(
+def run_with_progress(
     work: Callable[[Callable[[], bool]], Value], message: str, n_trees: int
 ) -> Waiting[Value]:
     """Run CatBoost on a thread, and yield progress after each tree; closing the generator stops CatBoost.
@@ -641,6 +653,8 @@ def watched(
             for number in count():
                 if not ticks.get():
                     break
+
+                # CatBoost may report more often than there are trees.
                 yield WorkProgress(message, min(number / n_trees, 1.0))
             return working.result()
         finally:

@@ -49,7 +49,7 @@ _THREADS_LINE = re.compile(r"(?m)^\[num_threads: \d+\]$")
 _TREE_SIZES_LINE = re.compile(r"(?m)^tree_sizes=.*$")
 
 
-def defined(text: str) -> str:
+def repeatable_text(text: str) -> str:
     """Return LightGBM's text of a model so that equal models have equal texts.
 
     The only leaf of a tree without splits gets the weight 0: LightGBM does not
@@ -90,7 +90,7 @@ class GrownTrees:
 
     def text(self, count: int) -> str:
         """Return the first ``count`` trees in LightGBM's text format."""
-        return defined(str(self.booster.model_to_string(num_iteration=count)))
+        return repeatable_text(str(self.booster.model_to_string(num_iteration=count)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +177,8 @@ class TreeRanker(LinearRanker):
         # A copy, because the step's booster would keep the training data in memory.
         self.booster_ = last.detached()
 
-        # Without any gain, all importances stay 0.
+        # `coef_` has the total gain of each feature, (n,). Without any gain,
+        # all importances stay 0.
         self.feature_importances_ = self.coef_ / (self.coef_.sum() or 1.0)
         self.n_iter_ = last.number
 
@@ -284,7 +285,9 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
         """
         bins = float(shape.m) * shape.n  # one byte per value
         sample = _BYTES_PER_SAMPLED_VALUE * min(shape.m, _SAMPLED_DOCUMENTS) * shape.n
-        # Of data on disk, one shard is in memory.
+
+        # Of data on disk, one shard is in memory: of s documents, with `NUMBER`
+        # bytes for a value.
         read = NUMBER * shape.s * shape.n if shape.on_disk else 0.0
         kept_bytes = bins + sample + _BYTES_PER_DOCUMENT * shape.m
         reading = Reading.IN_TURN if shape.sharded else Reading.WHOLE
@@ -377,7 +380,7 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
         """Return the parameters of this method by LightGBM's names, with settings that make results repeatable."""
         return {
             "objective": "lambdarank",
-            "metric": "None",
+            "metric": "None",  # nothing is measured after each round
             "learning_rate": self.checked("learning_rate"),
             "num_leaves": self.checked("num_leaves"),
             "min_data_in_leaf": self.checked("min_data_in_leaf"),
@@ -401,6 +404,7 @@ class TrainingLoss:
         """Prepare NDCG@k of the documents in ``data``, in LightGBM's convention."""
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
+        # `grading` says which grades the labels are.
         self._name = f"NDCG@{k}"
         self._evaluator = Evaluator(
             data.y, data.ptr, "lightgbm", [self._name], grading=data.grading
@@ -434,11 +438,13 @@ def _scores_of_trees(booster: Any, X: Floats, first: int, count: int) -> Floats:
 
 
 def threads_for(X: Floats) -> int:
-    """Return how many threads LightGBM should use for documents.
+    """Return how many threads LightGBM should use for the documents X (m, n).
 
-    The number of threads changes no bit of the result.
+    These are all available threads, or one if trees take little time. The
+    number changes no bit of the result.
     """
-    one_tree = 20.0 * X.size  # nanoseconds, approximately
+    # Time to grow a tree, in nanoseconds, approximately.
+    one_tree = 20.0 * X.size
 
     # LightGBM's threads wait for each other at every split. Measured on two
     # cores with small trees: two threads are up to 30 % faster on a quiet
@@ -458,7 +464,10 @@ def _features_by_gain(gains: Floats) -> list[int]:
 
 
 def check_labels(entry: Method, data: TrainingData | QueryData) -> None:
-    """Raise DatasetError for labels that a library would refuse with a printed message of its own."""
+    """Raise DatasetError for labels that a library would refuse with a printed message of its own.
+
+    ``entry`` is the method, with the greatest label that its library accepts.
+    """
     bad = (data.y < 0) | (data.y > entry.greatest_label) | (data.y != np.floor(data.y))
     if bad.any():
         raise DatasetError(
@@ -491,6 +500,7 @@ def shard_rows(lightgbm: Any, data: TrainingData) -> Sequence[Any]:
     lightgbm : module
         The library.
     data : TrainingData
+        Training documents, in one shard or several.
     """
     # LightGBM accepts only objects of its own class. It may not be installed,
     # so our class does not inherit from it, but is registered as a subclass

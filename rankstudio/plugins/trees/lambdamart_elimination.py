@@ -116,7 +116,8 @@ class LambdaMARTElimination(RetrainedTrees):
 
         # The features, the last remaining one first; and for each of the first
         # k, all importances in the round that dropped it. Only importances that
-        # are exactly equal are ties.
+        # are exactly equal are ties. Each round drops a share of the features,
+        # and at least one.
         order, candidate_importances = yield from eliminate(
             importances, np.arange(n), n, k, tie=0.0, share=share
         )
@@ -128,7 +129,8 @@ class LambdaMARTElimination(RetrainedTrees):
         for size in range(1, k + 1):
             columns = tuple(order[:size].tolist())
             if size in models:
-                # The model of some columns, as one of all n columns.
+                # The model knows the columns of its set only. `widened` makes
+                # it a step with a model of all n columns.
                 step = widened(models[size], size, columns, n)
             else:
                 (step,) = yield from steps_of(
@@ -138,7 +140,8 @@ class LambdaMARTElimination(RetrainedTrees):
 
     def _grown(self, data: TrainingData, columns: Columns) -> Waiting[TreeStep]:
         """Train LambdaMART with some columns, in ascending order, and return its last step, which has all trees."""
-        # The share of features that are eliminated already.
+        # The share of features that are eliminated already. It is the progress
+        # reported after each tree.
         share = 1.0 - len(columns) / data.X.shape[1]
         rounds = yield from steps_of(
             self._ranker().work(data.narrowed(columns)),

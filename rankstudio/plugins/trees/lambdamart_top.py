@@ -117,6 +117,8 @@ class LambdaMARTTop(RetrainedTrees):
         # One model for each number of features. The candidates of a step are
         # the importances of the features that earlier steps have not selected.
         sets = [tuple(order[:k]) for k in range(1, len(order) + 1)] or [()]
+
+        # `two_stage_steps` trains a model with each set, in turn.
         for event in two_stage_steps(self._ranker(), data, sets):
             if isinstance(event, Step):
                 candidates = without(importances, list(event.selected[:-1]))
@@ -136,6 +138,8 @@ class LambdaMARTTop(RetrainedTrees):
             costs = weight * prices_of(self.costs, data.X.shape[1])
         stage = tr("growing trees with all features")
         work = replace(self._ranker(), costs=costs).work(data)
+
+        # Progress is reported after each round, which is a step.
         grown = yield from steps_of(
             work,
             lambda step: WorkProgress(stage, step.number / self.n_rounds),

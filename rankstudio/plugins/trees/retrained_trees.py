@@ -75,7 +75,7 @@ class RetrainedTrees(GrowingSelector, LeafwiseTrees):
             return np.zeros(X.shape[0])
 
         # The model was trained on the selected columns in ascending order, and
-        # knows no others.
+        # knows no others. The number of threads changes no score.
         scores: Floats = self.booster_.predict(
             X[:, np.sort(self.selection_order_)], raw_score=True, num_threads=1
         )

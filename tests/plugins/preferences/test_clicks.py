@@ -27,7 +27,7 @@ from rankstudio.plugins.preferences.clicks import (
     is_click_header,
     read_clicks,
 )
-from rankstudio.plugins.preferences.plan_preferences import named_preferences
+from rankstudio.plugins.preferences.plan_preferences import plan_entry
 from rankstudio.plugins.preferences.preference_files import (
     holds_preferences,
     read_preference_file,
@@ -255,7 +255,7 @@ def test_a_plan_says_how_clicks_become_preferences(tmp_path: Path) -> None:
     assert holds_preferences(log) and is_click_header(
         ["Query_ID", "doc", "Rank", "clicked"]
     )
-    named = named_preferences(log, ClickRule("skipped", "0.7"))
+    named = plan_entry(log, ClickRule("skipped", "0.7"))
     plan = Plan("a.txt", preferences=named)
     assert dict(preferences_of(plan)) == {**named, "pairs": "skipped", "eta": "0.7"}
     (tmp_path / "plan.toml").write_text(plan_as_toml(plan))

@@ -77,7 +77,8 @@ class CiteDialog(SavingDialog):
         super().__init__("cite-dialog", tr("Cite"), Path.home(), parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
 
-        # The entries of each choice, which has the title for the user.
+        # The first file is suggested in the user's home. The entries of each
+        # choice, which has the title for the user.
         self._texts = list(texts.values())
 
         # The runs whose entries are shown.

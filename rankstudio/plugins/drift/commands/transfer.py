@@ -46,10 +46,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--measure",
         help="measure of the table; by default the one that chooses the models",
     )
-    add_reading_options(parser)
+    add_reading_options(parser)  # --protocol, --missing and others
+
+    # --qid, --label and others;
+    # --method and its parameters.
     add_column_options(parser.add_argument_group("columns of tables"))
     add_method_options(parser)
-    add_memory_option(parser)
+    add_memory_option(parser)  # --memory
     parser.add_argument(
         "--json", action="store_true", help="print JSON instead of a table"
     )

@@ -80,7 +80,7 @@ class _Row:
     texts: Mapping[str, str] = field(default_factory=dict)
 
     def text(self, key: str) -> str | None:
-        """Return the text of a column."""
+        """Return the text of a column, by its key; None if the row has none."""
         return self.texts.get(key)
 
 
@@ -138,7 +138,7 @@ class JudgesPanel(Panel):
             lambda row: row.key,
             accessible_name=tr("Agreement and selections"),
             shared=Shared("judges", tr("Judges"), about),
-            feature_of=lambda row: row.feature or 0,
+            feature_of=lambda row: row.feature or 0,  # 0: none
         )
         self._columns: list[str] = []
         self.note = named(WrappedLabel(), "judges-note", role="caption")
@@ -156,7 +156,9 @@ class JudgesPanel(Panel):
     def show_judges(self, judges: Sequence[str], used: str) -> None:
         """Offer the judges for a comparison.
 
-        Without judges (one label column), only flipped labels are offered.
+        ``used`` is the judge whose labels are in use.
+        Without judges (one label column),
+        only flipped labels are offered.
         """
         set_choices(self.label, tuple((name, name) for name in judges))
         self.label.setCurrentIndex(self.label.findData(used))
@@ -491,7 +493,8 @@ class JudgesController(Controller):
         columns = [("query", tr("query")), ("mean", tr("mean"))]
         columns += [(str(index), title) for index, title in enumerate(titles)]
 
-        # The values are in the order of the columns.
+        # The values are in the order of the columns,
+        # whose keys a dict lists.
         rows = [
             _Row(
                 key=query,

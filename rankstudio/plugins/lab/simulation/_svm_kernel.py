@@ -123,7 +123,12 @@ def _train(
 
 @fused_inlined
 def _score(gram: Floats, beta: Floats, bias: float, document: int) -> float:
-    """Return Σ β_i K_id + b."""
+    """Return the score Σ_i β_i K_id + b of a document, d.
+
+    ``beta`` (m,) has the weights β.
+    ``gram`` (m, m) is the Gram matrix K.
+    ``bias`` is b.
+    """
     score = bias
     for i in range(beta.shape[0]):
         score += beta[i] * gram[i, document]
@@ -202,11 +207,13 @@ def svm_estimates(
     AUC and the averaged AUC, which is NaN if no fold has both classes. ``folds``
     (S, m) is the fold of each document in each splitting, from 0. ``grams`` (B,
     m, m) are Gram matrices. The first ``n_positive`` of ``signs`` (m,) are 1,
-    the others -1. ``is_used``, ``beta``, ``v`` and ``scores`` (m,) are
+    the others -1. A training has the ``cost`` C, and ends at the ``tolerance``
+    or after ``max_steps``. ``is_used``, ``beta``, ``v`` and ``scores`` (m,) are
     workspaces.
     """
     m = signs.shape[0]
     for t in range(grams.shape[0]):
+        # The model of all documents.
         gram = grams[t]
         for i in range(m):
             is_used[i] = True
@@ -232,6 +239,8 @@ def svm_estimates(
                     is_used[i] = folds[s, i] != fold
 
                 # The model without the fold scores its documents.
+                # `_train` writes its weights to `beta`,
+                # and returns its intercept.
                 bias = _train(gram, signs, is_used, cost, tolerance, max_steps, beta, v)
                 for i in range(m):
                     if folds[s, i] == fold:

@@ -189,7 +189,10 @@ def simulate_auc(
     truth = np.empty(count)
     estimates = np.empty((count, len(ESTIMATORS)))
 
-    # training sets that are drawn and trained together
+    # Number of training sets that are drawn and trained together.
+    # Their m × m matrices must fit into memory.
+    # Support vector machines take m³ time each:
+    # a block of them must not take long.
     block_size = max(1, min(_BLOCK, _MAX_NUMBERS // n_examples**2))
     if learner == "svm":
         block_size = max(1, min(block_size, _MAX_SVM_SIZE // n_examples**3))
@@ -238,6 +241,8 @@ def auc_estimates(
     # A hat matrix gives the model's scores of the training documents from their labels.
     hats, weights = _hats(centred, labels - labels.mean(), regularization)
     residuals = labels - labels.mean() - np.einsum("bmn,bn->bm", centred, weights)
+
+    # leave-pair-out, then two for each splitting
     folds = _splittings(data)
     estimates = np.empty((X.shape[0], 1 + 2 * folds.shape[0]))
     _auc_kernel.estimates(

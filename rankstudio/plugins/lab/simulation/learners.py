@@ -77,6 +77,9 @@ class SelectedRankRLS:
             return self.columns
         if self.n_features is None:
             return tuple(range(data.X.shape[1]))
+
+        # "statistics":
+        # by the sums of products
         search = GreedyRankRLS(
             self.n_features, self.regularization, algorithm="statistics"
         )
@@ -139,10 +142,11 @@ def folds_of_documents(
 
     A fold is a random share of the documents.
 
-    Documents of the same query are then in training and test, of which section
-    5.5 of the thesis warns. If ``averaged``, only scores of the same model are
-    ranked together. Otherwise a query is ranked by the pooled scores of several
-    models, which hides how optimistic the estimate is.
+    Documents of the same query are then in training and test,
+    of which Airola (2011, section 5.5) warns.
+    If ``averaged``, only scores of the same model are ranked together.
+    Otherwise a query is ranked by the pooled scores of several models,
+    which hides how optimistic the estimate is.
     """
     m = data.y.size
 
@@ -169,7 +173,12 @@ def folds_of_documents(
 def once(
     estimator: Estimator, learner: Learner, data: QueryData, rng: np.random.Generator
 ) -> Estimating:
-    """Estimate with choices made from all documents, including the held-out ones."""
+    """Estimate with choices of the learner made once.
+
+    They are features or basis vectors, chosen from all documents,
+    also from held-out ones.
+    All models of the ``estimator`` have the same choices.
+    """
     fixed = learner.fixed(data)
     yield
     return (yield from estimator(fixed, data, rng))
@@ -214,14 +223,14 @@ def _scores_by_fold(learner: Learner, data: QueryData, fold: Ints) -> Estimating
     scores = np.empty(data.y.size)
     for number in range(int(fold.max()) + 1):
         is_held_out = fold_of_document == number
-        scores[is_held_out] = learner.learn(of_queries(data, fold != number))(
+        scores[is_held_out] = learner.learn(documents_of_queries(data, fold != number))(
             data.X[is_held_out]
         )
         yield
     return HeldOutScores(scores)
 
 
-def of_queries(data: QueryData, chosen: Bools) -> QueryData:
+def documents_of_queries(data: QueryData, chosen: Bools) -> QueryData:
     """Return the documents of some queries, with their sums of products if those are known.
 
     ``chosen``, (Q,), says which queries. The learner needs such a sum of each

@@ -206,7 +206,10 @@ PARAMETERS: Mapping[str, tuple[Parameter, ...]] = {"auc": AUC, "selection": SELE
 
 
 def _values(default: tuple[float, ...], text: str, like: Parameter) -> Parameter:
-    """Return the parameter for a list of values of the parameter ``like``, within its limits."""
+    """Return the parameter for a list of values of the parameter ``like``, within its limits.
+
+    ``text`` is its description for the user.
+    """
     return Parameter(
         "values", "values", Kind.GRID, default, text, option="--values",
         low=like.low, high=like.high, open_low=like.open_low, only_with=like.only_with,

@@ -101,7 +101,7 @@ def simulate_selection(
     measure_convention = convention or FoldedDataset.of(dataset).convention
     n_drawn = between("n_queries", n_queries, 3, _MAX_COUNT)
     count = between("repetitions", repetitions, 1, _MAX_COUNT)
-    start = between("seed", seed, 0, MOST_SEED)
+    checked_seed = between("seed", seed, 0, MOST_SEED)
     if data.n_queries <= n_drawn:
         raise DatasetError(
             f"The data have {data.n_queries} queries; expected more than the {n_drawn} drawn for training, "
@@ -114,13 +114,15 @@ def simulate_selection(
     chosen_learner = learner or _checked_selection(
         n_features, data.n_features, regularization
     )
+
+    # `part_of` has the grades of all data.
     documents = QueryData(
         np.asarray(data.X), data.y, data.query_ptr, part_of=data.grading
     )
     truth = np.empty(count)
     estimates = np.empty((count, len(estimators)))
     for number in range(count):
-        rng = np.random.default_rng([start, number])
+        rng = np.random.default_rng([checked_seed, number])
         is_drawn = np.zeros(data.n_queries, dtype=np.bool_)
         is_drawn[rng.choice(data.n_queries, n_drawn, replace=False)] = True
         train = documents.taken(np.flatnonzero(is_drawn))
@@ -185,6 +187,8 @@ def _all_documents(dataset: FoldedDataset | RankingDataset) -> RankingDataset:
     """Return all documents of a dataset, each once: folds have the same documents in several parts."""
     if isinstance(dataset, RankingDataset):
         return dataset
+
+    # A single part already has them all.
     first = dataset.folds[0]
     return (
         first.train

@@ -280,7 +280,8 @@ def simulation_as_command(
     words += parameter_words([p for p in PARAMETERS[kind] if p.name in values], values)
     words += ["--convention", values["convention"]] if "convention" in values else []
     if simulation.quantity:
-        parameter = VARIED[kind][simulation.quantity]  # has the values
+        # the parameter that stands for the list of values
+        parameter = VARIED[kind][simulation.quantity]
         words += ["--vary", option_of(kind, simulation.quantity)]
         words += option_words(parameter.option, parameter.written(simulation.values))
         words += option_words(EACH[kind].option, str(simulation.each))

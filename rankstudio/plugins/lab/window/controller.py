@@ -83,7 +83,9 @@ class SimulationTab(Controller):
         self.deviations = deviations
         self.variation = variation
 
-        # The simulation that was started last, and its results so far.
+        # The simulation that was started last,
+        # and its results so far.
+        # A new one replaces one that waits.
         self.request: SimulationRequest | None = None
         self.progress: SimulationProgress | None = None
         self.simulation = BackgroundSimulation(
@@ -95,6 +97,8 @@ class SimulationTab(Controller):
         self.simulation.grew.connect(self._grow)
         self.simulation.changed.connect(self.update)
         self.simulation.failed.connect(self.failed)
+
+        # the entry of the table in the list of exports
         about = tr("Mean and standard deviation of each estimator.")
         deviations.table.shared = Shared(
             "lab-deviations", tr("Deviations by estimator"), about
@@ -116,6 +120,8 @@ class SimulationTab(Controller):
         # False if a field has an invalid value; the focus is then on that field.
         if not self.form.commit():
             return
+
+        # `varied` has the quantity, its values, and the repetitions of each.
         simulation = Simulation(self.form.kind, self.form.values(), *self.form.varied())
 
         # The simulation with its data; None if data are needed and not open.
@@ -393,7 +399,8 @@ class LabController(Controller):
         self.selection = SelectionTab(theme, session, worker, self)
         self.panels = self.auc.form, self.selection.form
 
-        # The page has one tab for each simulation.
+        # The page has one tab for each simulation,
+        # of an initial height of 600 pixels.
         auc_content = _lay_out("lab-auc", self.auc)
         selection_content = _lay_out("lab-selection", self.selection)
         self.content = column(
@@ -451,6 +458,9 @@ class LabController(Controller):
                 ".sh": tr("Simulation as a command"),
                 ".py": tr("Simulation as Python"),
             }
+
+            # The first text begins keys.
+            # "simulation" is the name of files.
             yield from code_items(
                 "lab-code", labels, code, "simulation", tr("No simulation yet.")
             )

@@ -412,7 +412,7 @@ class DeviationsPlot(Plot):
         lows = tuple(row.bias - row.sd for row in self.rows)
         highs = tuple(row.bias + row.sd for row in self.rows)
         return RowsFigure(
-            "figure",
+            "figure",  # its file's name
             title=self.accessibleName(),
             caption=self.caption,
             axis=FigureAxis(self.axes.x_label),
@@ -542,7 +542,7 @@ class DeviationsPlot(Plot):
                 [QPointF(x, y) for x, y in zip(xs, ys.tolist(), strict=True)]
             )
 
-            # Variants are paler and dashed.
+            # Variants are paler (of less opacity) and dashed.
             area_color = palettes.category(colors, row.category).color
             area_color.setAlphaF(0.08 if row.variant else 0.26)
             painter.setPen(Qt.PenStyle.NoPen)
@@ -566,6 +566,7 @@ class DeviationsPlot(Plot):
 
         If there is little room, the name of a variant is only what it differs in.
         """
+        # `APART` is between an estimator and its variant.
         names = [row.brief for row in self.rows]
         metrics = QFontMetricsF(font(SMALL))
         needed_width = max(map(metrics.horizontalAdvance, names)) + 2 * (_MARKER + _GAP)

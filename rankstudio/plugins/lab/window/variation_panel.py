@@ -366,7 +366,7 @@ class VariationPlot(OverlayPlot):
         x_axis = FigureAxis(self.quantity, logarithmic=self._logarithmic)
         title = self.axes.title
         return CurvesFigure(
-            "figure",
+            "figure",  # its file's name
             title,
             self.caption,
             x_axis,

@@ -72,6 +72,9 @@ class RanksPanel(Panel):
         about = tr(
             "Mean ranks of the methods that have comparable runs on every dataset."
         )
+
+        # Rows are identified by their methods; `Shared` is the entry of the
+        # table in the list of exports.
         self.table = TableView(
             theme,
             _COLUMNS,
@@ -176,7 +179,7 @@ class RanksController(Controller):
         self.panels = (self.panel,)
 
         # Computes the ranking in the background while the panel is visible, and
-        # when it appears.
+        # when it appears: if `_key` changes, by `_compute`.
         self._ranking_demand = OnDemand(
             self,
             models.task_worker,
@@ -225,6 +228,7 @@ class RanksController(Controller):
     def export_items(self) -> Iterator[ExportItem]:
         """Yield the diagram for the dialog *Export*, if it is shown."""
         if self._ranking is not None and not self.panel.isHidden():
+            # Key, label, help, formats and the name of the file.
             yield ExportItem(
                 "critical-difference",
                 tr("Critical-difference diagram"),
@@ -246,6 +250,7 @@ class RanksController(Controller):
 
         Runs that are not measured yet are left out.
         """
+        # `view` returns a run with the session's measure, without sealed parts.
         candidates = []
         for record in self._models.runs.records:
             result = (

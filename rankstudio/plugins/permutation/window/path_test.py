@@ -56,7 +56,7 @@ class PathView(QWidget):
             QVBoxLayout(self),
             self.about,
             self.chance,
-            1,
+            1,  # a stretch below
             margins=(0, 0, 0, 0),
             spacing=4,
         )
@@ -118,6 +118,9 @@ class PathTestController(CommandController):
             reason = tr(
                 "No permutation test yet: start one below the plot of the criterion."
             )
+
+            # The first text begins the keys of the items, the second one the
+            # names of their files.
             yield from code_items(
                 "permutation", labels, self.tests.as_code(), "permutation", reason
             )
@@ -134,7 +137,8 @@ class PathTestController(CommandController):
         for row in (self.row, self.path.chance):
             row.button.clicked.connect(self.toggle)
 
-        # On the page *Evidence*, the view of the path has such a row, too.
+        # On the page *Evidence*, the view of the path has such a row, too. The
+        # page shows it while a test is possible.
         evidence = pages.find("evidence")  # None if its plug-in is left out
         signals = [
             self.tests.changed,

@@ -73,6 +73,9 @@ class PermutationTests(QObject):
         # The result of each tested path; and the path whose test is under way.
         self._bands: dict[_PathKey, CriterionBand] = {}
         self._tested_key: _PathKey | None = None
+
+        # Runs a test step by step. A sentence on a failure begins with its
+        # name, and a new test replaces one that waits.
         self._simulation = BackgroundSimulation(
             worker, tr("Permuting"), "permutation", self
         )
@@ -131,7 +134,7 @@ class PermutationTests(QObject):
 
     @property
     def band(self) -> CriterionBand | None:
-        """The result so far for the shown path."""
+        """The result so far for the shown path; None if it was not tested."""
         key = self._key()
         return self._bands.get(key) if key is not None else None
 

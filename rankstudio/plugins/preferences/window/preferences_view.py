@@ -65,7 +65,7 @@ class PreferencesView(QWidget):
         # The name of the file, with a button that removes it from the plan.
         self.title = RemovableNote(theme, "preferences-name", tr("Use labels again"))
         self._facts = KeyValue()
-        self.rows: tuple[Fact, ...] = ()
+        self.rows: tuple[Fact, ...] = ()  # the facts that are shown
 
         # The rule by which clicks become preferences: the pairs, and the weight
         # of a click.
@@ -333,7 +333,11 @@ class PreferencesController(CommandController):
 
     @Slot()
     def use_rule(self) -> None:
-        """Convert the clicks to preferences again, by the rule that is entered in the view."""
+        """Convert the clicks to preferences again, by the rule that is entered in the view.
+
+        Nothing happens without clicks, or if the rule is unchanged. An invalid
+        rule is reported.
+        """
         preferences = preferences_of(self._session.plan)
         view = self.view
         pairs = str(view.pairs.currentData())
@@ -375,7 +379,8 @@ class PreferencesController(CommandController):
         elif has_several:
             part = tr("all parts")
 
-        # Show what is known, and count the rest in the background.
+        # Show the counts of the wanted file and fold if they are cached, and
+        # count them in the background otherwise.
         self.view.show_summary(self._summaries.get(self._wanted))
         self.view.show_file(preferences if session.dataset is not None else {}, part)
         self._counted.update()
@@ -391,7 +396,7 @@ class PreferencesController(CommandController):
         that are cached are not needed again.
         """
         dataset = self._session.dataset
-        target = self._wanted
+        target = self._wanted  # the file and the fold that are shown
         if (
             dataset is None
             or target in self._summaries
@@ -428,14 +433,14 @@ def _preference_entry(
     If no rule for clicks is specified and η cannot be estimated from them, η is
     `USUAL_ETA`, which the user can change.
     """
-    from rankstudio.plugins.preferences.plan_preferences import named_for  # noqa: PLC0415 - on the worker only
+    from rankstudio.plugins.preferences.plan_preferences import checked_plan_entry  # noqa: PLC0415 - on the worker only
 
     try:
-        return named_for(plan, dataset, path, rule)
+        return checked_plan_entry(plan, dataset, path, rule)
     except PositionBiasError:
         if rule is not None:
             raise
-        return named_for(plan, dataset, path, ClickRule(eta=USUAL_ETA))
+        return checked_plan_entry(plan, dataset, path, ClickRule(eta=USUAL_ETA))
 
 
 def _described(plan: Plan, dataset: FoldedDataset, fold: int | None) -> Described:

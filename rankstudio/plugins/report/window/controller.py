@@ -171,7 +171,7 @@ class ReportController(PageController):
         if self._seal_marks != self._session.seal_marks:
             self._seal_marks = self._session.seal_marks
             self._report = None
-            self._report_demand.forget()
+            self._report_demand.forget()  # so that it is made again
             self.preview.clear()
             self._turn.start()  # calls `update` after other slots
 
@@ -278,7 +278,7 @@ class ReportController(PageController):
             id(run.result),
             id(run.dataset),
             run.label,
-            # whether the dataset has its documents
+            # whether the dataset has its documents; else they are `recorded` only
             run.recorded is None,
         )
 
@@ -313,6 +313,8 @@ class ReportController(PageController):
                 fold.test for run in open_runs for fold in run.result.folds
             )
             self.preview.show_report(report)
+
+            # The button "Show test" stands for the sealed measures.
             self.preview.covered.setVisible(self._session.sealed and has_test_measures)
 
     def _arranged(self, report: Report) -> Report:
@@ -377,7 +379,11 @@ class ReportController(PageController):
 
     @Slot()
     def _read(self) -> None:
-        """Clear the report, and show the settings of another study."""
+        """Clear the report, show the settings of another study, and make its report.
+
+        The settings are the question, the notes and the sections. They are read
+        in the background.
+        """
         self._report = None
         self._has_unwritten_settings = False
         self._report_demand.forget()

@@ -76,6 +76,9 @@ class RiskView(ContributedComparison):
         self.alpha.setKeyboardTracking(False)
         self.alpha.valueChanged.connect(self._on_alpha)
         self.tools = (self.alpha,)
+
+        # Key, label, description, text of the empty table, identity of a row,
+        # and name for screen readers.
         self.table = self.add_table(
             "risk",
             tr("Risk"),
@@ -129,7 +132,7 @@ class RiskView(ContributedComparison):
         self.set_caption(caption if risk.runs else "")
 
     def clear(self) -> None:
-        """Show no risk."""
+        """Empty the table, the note and the caption."""
         self.table.set_rows(())
         self.note.setText("")
         self.set_caption("")

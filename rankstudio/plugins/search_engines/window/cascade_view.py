@@ -53,9 +53,9 @@ class CascadeRow:
 def found_cascades(
     run: RunResult, data: FoldedDataset, costs: FeatureCosts, name: str
 ) -> CascadeFront | str:
-    """Return the cascades of a run, or a sentence why there are none.
+    """Return the best cascades of a run by a measure, or a sentence why there are none.
 
-    The worker calls this function.
+    ``name`` is that of the measure. The worker calls this function.
     """
     try:
         return finish(find_cascades(run, data, costs, name, sealed=True))
@@ -90,6 +90,9 @@ class CascadeView(ContributedView):
             ParetoPlot(theme, tr("validation measure"), PER_QUERY), "cascade-plot"
         )
         self.plot.setMinimumHeight(LEAST_PLOT)
+
+        # `Shared` is the entry of the plot in the list of exports. Rows of the
+        # table are identified by their position on the front.
         self.plot.shared = Shared("cascades", tr("Cascades by time"))
         self.table = self.add_table(
             "cascades",
@@ -167,7 +170,7 @@ class CascadeView(ContributedView):
     def show_cascades(self, run: str, key: int, outcome: CascadeFront | str) -> None:
         """Show the cascades of a run, or the sentence why there are none.
 
-        `run` is the name of the run, and `key` its number.
+        ``run`` is the name of the run, and ``key`` its number.
         """
         if isinstance(outcome, str):
             self.clear(outcome)
@@ -176,6 +179,8 @@ class CascadeView(ContributedView):
         self._run = run
         self._key = key
         self.table.set_columns(_cascade_columns(outcome.measure))
+
+        # The x values are times, which are not whole numbers.
         title = tr("validation {name}").format(name=outcome.measure)
         self.plot.set_axes(replace(self.plot.axes, title=title, integer_x=False))
         self._choose()
@@ -208,7 +213,8 @@ class CascadeView(ContributedView):
         budget = self.budget.value()
         cascades = self._front.cascades
 
-        # The cascades are ordered by time, the fastest first.
+        # The cascades are ordered by time, the fastest first. Without a budget,
+        # the largest one is used, in which all of them are.
         best = self._front.within(budget or _MAX_BUDGET)
         rows = [
             CascadeRow(i, cascade, _WITHIN_BUDGET if budget and cascade is best else "")
@@ -217,7 +223,9 @@ class CascadeView(ContributedView):
         self.table.set_rows(rows)
 
         # The plot shows the front; its last cascade is the slowest one with the
-        # best measure.
+        # best measure. Without a cascade within the budget, the cost of the
+        # cheapest one is shown. As the rule is a budget, the plot draws no band
+        # at the `levels`.
         last = len(cascades) - 1
         chosen = best or cascades[0]
         levels = (cascades[-1].validation,) * len(cascades)
@@ -266,7 +274,7 @@ class CascadeView(ContributedView):
         return Spot(
             x=cascade.milliseconds,
             y=cascade.validation,
-            error=nan,
+            error=nan,  # no error bar
             category=self._key - 1,  # colors count from 0, runs from 1
             title=self._run,
             note=_stages_text(cascade),
@@ -302,7 +310,10 @@ def _cascade_sentence(name: str, cascade: Cascade) -> str:
 
 
 def _cascade_columns(name: str) -> tuple[Column, ...]:
-    """Return the columns of the table of cascades, for a measure."""
+    """Return the columns of the table of cascades, for a measure.
+
+    A column has a key, a title, an alignment and a format.
+    """
     return (
         Column(
             "milliseconds",
