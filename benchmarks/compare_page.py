@@ -65,7 +65,8 @@ def look(walk: Walk) -> None:
             measure(f"measure {name}, {turn}", lambda n=name: session.show_measure(n))
         for key in _CONVENTIONS:
             measure(
-                f"convention {key}, {turn}", lambda k=key: window.measurement.look_by(k)
+                f"convention {key}, {turn}",
+                lambda k=key: window.measurement.measure_by_convention(k),
             )
         for key in ("data", "select", "features", "queries", "report"):
             walk.do(f"page {key}, {turn}", lambda k=key: pages.show_page(k))

@@ -19,7 +19,7 @@ from rankstudio.cli.data_options import (
     add_sample_option,
     refuse_both,
 )
-from rankstudio.cli.interrupts import Stop, status, stopping
+from rankstudio.cli.interrupts import Stop, exit_status, stopping
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, document
 from rankstudio.cli.progress_bar import LiveLine, preparation
@@ -127,7 +127,7 @@ class AnalysisCommand:
             tell(_stacked_tables(result.tables))
         for sentence in result.warnings:
             tell(f"Note: {sentence}", file=sys.stderr)
-        return status(stopped, "Stopped. The tables have what was finished.")
+        return exit_status(stopped, "Stopped. The tables have what was finished.")
 
     def _guarded(self, function: Callable[[], Any]) -> Any:
         """Call a function of the analysis, and return its value.

@@ -116,7 +116,7 @@ def stopping() -> Iterator[Stop]:
         signal.signal(signal.SIGINT, before)
 
 
-def status(stopped: bool, sentence: str) -> int:
+def exit_status(stopped: bool, sentence: str) -> int:
     """Return the exit status of a command that prints its results so far after a stop.
 
     If it was stopped, print a sentence that says so.

@@ -440,9 +440,11 @@ class MainWindow(QMainWindow):
             self.models, self.sections, self.commands, self.workspace
         )
 
-        # `asked_for` returns further entries for a typed text, such as queries,
+        # `matches_of_text` returns further entries for a typed text, such as queries,
         # which are too many to be listed without it.
-        self.palette_dialog = CommandPalette(entries, self, self.sections.asked_for)
+        self.palette_dialog = CommandPalette(
+            entries, self, self.sections.matches_of_text
+        )
         self.palette_dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.palette_dialog.open()
 
@@ -514,7 +516,7 @@ class MainWindow(QMainWindow):
     def _offer(self, record: RunRecord) -> None:
         """Show a notice that a run was left unfinished, with a button that resumes it and starts the waiting runs."""
         # Where the run was interrupted, and how many others wait.
-        text = " ".join(filter(None, (record.left_text, self.waiting.text)))
+        text = " ".join(filter(None, (record.interrupted_text, self.waiting.text)))
 
         def go_on() -> None:
             """Remove the notice `text`, resume `record` and start the waiting runs."""

@@ -317,7 +317,7 @@ def test_measures_of_a_run_that_is_gone_are_not_those_of_another_run_with_its_nu
     choose_method(window, "rankrls", **RANKRLS)
     finish(window)
     [gone] = window.runs.records
-    window.session.look_by("trec_eval")
+    window.session.measure_by_convention("trec_eval")
     settle(window)
     measured = window.models.measured
     assert measured.view(gone).paths

@@ -174,7 +174,7 @@ def visited(window: MainWindow) -> Iterator[MainWindow]:
     marks.refer_to(None)
     runs.show(shown)
     session.seal(sealed)
-    session.look_by(plan.convention)
+    session.measure_by_convention(plan.convention)
     session.select_by_measure(False)
     session.show_measure(measure)
     session.show_fold(fold)

@@ -284,10 +284,15 @@ def _report_sources(args: argparse.Namespace) -> list[ReportSource]:
                 check_outputs([args.out], args, recorded_files(study))
             is_table = _is_table_wanted(args)
 
-            # With `fits_all`, missing cross-fitted values of any run are
+            # With `computes_cross_fitted`, missing cross-fitted values of any run are
             # computed, and only for these are the data opened.
             sources.append(
-                read_study(study, opener, includes_hidden=not is_table, fits_all=True)
+                read_study(
+                    study,
+                    opener,
+                    includes_hidden=not is_table,
+                    computes_cross_fitted=True,
+                )
             )
     return sources
 

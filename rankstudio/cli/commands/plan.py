@@ -110,5 +110,5 @@ def _plan_and_versions(args: argparse.Namespace) -> tuple[Plan, Mapping[str, str
         summary = one_run(args.source, runs, args.number, "--run")
 
         # The path of the data, or their name in the plan if the study has none.
-        data_path = study.data(summary.key).opened_by(summary.key.plan)
+        data_path = study.data(summary.key).path_to_open(summary.key.plan)
         return summary.key.plan.changed(data=data_path), summary.versions

@@ -396,7 +396,7 @@ def read_study(
     *,
     choice: RunChoice = EVERY_RUN,
     includes_hidden: bool = False,
-    fits_all: bool = False,
+    computes_cross_fitted: bool = False,
 ) -> ReportSource:
     """Return the source of a study's report: its chosen finished, undamaged runs.
 
@@ -445,13 +445,13 @@ def read_study(
         key = keys[number]
         result = study.result(key)
         recorded = study.data(key)
-        plan = result.plan.changed(data=recorded.opened_by(result.plan))
+        plan = result.plan.changed(data=recorded.path_to_open(result.plan))
         result = replace(result, plan=plan)
         # Compute cross-fitted values that the study does not have.
         if result.complete:
-            data = None if fits_all else opener(plan, recorded)
+            data = None if computes_cross_fitted else opener(plan, recorded)
             is_needed = (
-                fits_all
+                computes_cross_fitted
                 or is_sealed(study.seal_marks, recorded)
                 or not result.part.is_estimate
             )
@@ -462,7 +462,7 @@ def read_study(
 
                 # Cross-fitted values are measures of validation queries by
                 # models chosen without them.
-                documents = opener(plan, recorded) if fits_all else data
+                documents = opener(plan, recorded) if computes_cross_fitted else data
                 result = fitted_in_study(study, key, result, documents)
             evidence = tuple(study.evidence_of_run(key))
             runs.append(

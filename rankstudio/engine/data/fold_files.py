@@ -61,7 +61,7 @@ class FilesOfFold:
     parts: dict[str, tuple[Path, ...]]
 
 
-def one_of(paths: Sequence[str]) -> str:
+def path_to_open(paths: Sequence[str]) -> str:
     """Return the path to open for files that the user opens together.
 
     Files with the sizes of queries, and judgments of logs, do not count. One

@@ -22,8 +22,8 @@ def run_with_data(study: Study, key: RunKey) -> tuple[RunResult, Plan, FoldedDat
     """
     result = study.result(key)
     recorded_data = study.data(key)
-    # `opened_by` gives the location of the data that the study recorded.
-    plan = result.plan.changed(data=recorded_data.opened_by(result.plan))
+    # `path_to_open` gives the location of the data that the study recorded.
+    plan = result.plan.changed(data=recorded_data.path_to_open(result.plan))
     dataset = open_data(plan)
     if difference := recorded_data.difference(dataset):
         raise PlanError(f"{plan.data}: {difference}")

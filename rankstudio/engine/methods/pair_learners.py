@@ -147,7 +147,7 @@ def held_out_weighting(cost: PairCost) -> str:
         For a loss for which held-out documents have no closed form.
     """
     if not cost.ties or cost.weighting == "pairs":
-        name = unusual(cost)
+        name = non_default_parameter(cost)
         expected = "the cost magnitude with ties and weighting size or none when pairs or sets are left out"
         raise ParameterError(name, getattr(cost, name), expected)
     return cost.weighting
@@ -182,12 +182,12 @@ def pair_rows(data: Any, cost: PairCost) -> Any:
 
 def refuse_unusual(cost: PairCost) -> None:
     """Raise a ParameterError for a loss of labels other than the default, which sparse features need."""
-    if name := unusual(cost):
+    if name := non_default_parameter(cost):
         expected = "the defaults (cost magnitude, ties True, weighting size) for a sparse X, or a dense X"
         raise ParameterError(name, getattr(cost, name), expected)
 
 
-def unusual(cost: PairCost) -> str:
+def non_default_parameter(cost: PairCost) -> str:
     """Return the name of the first parameter of a pairwise loss that differs from its default, "" for none."""
     default = PairCost()
     names = [

@@ -11,10 +11,10 @@ import numpy as np
 from rankstudio.engine.analysis.features.candidate_map import (
     CandidateGroups,
     Margin,
+    added_at,
     is_share_meaningless,
     shares,
     step_margin,
-    taken_at,
 )
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.experiment.results.results import PathResult
@@ -398,7 +398,7 @@ def _closest_step_sentence(
     index = int(np.nanargmax(share_of_best))
 
     # The columns that were selected at this step; a group has several.
-    selected = taken_at(path, index)
+    selected = added_at(path, index)
     values = scores[index]
     details = {
         "step": path.steps[index].number,
@@ -476,7 +476,7 @@ def _displacement_sentence(
     if not falls or score.least:
         return ""
     _, index = max(falls)
-    selected = taken_at(path, index)
+    selected = added_at(path, index)
     if not selected:
         return ""
     winner = selected[0]

@@ -51,8 +51,8 @@ from rankstudio.engine.methods.pair_learners import (
     PairwiseLeastSquares,
     held_out_weighting,
     labels_or_zeros,
+    non_default_parameter,
     preferring,
-    unusual,
 )
 from rankstudio.engine.methods.rankers.rankrls_outputs import several_outputs
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
@@ -352,7 +352,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
 
         ParameterError is raised for a loss whose decomposition depends on the labels.
         """
-        if name := unusual(self.pair_cost()):
+        if name := non_default_parameter(self.pair_cost()):
             expected = "the default with several outputs, or one output at a time"
             raise ParameterError(name, getattr(self, name), expected)
         return finish(self._decomposed(data, kernel_of(self)))

@@ -13,7 +13,7 @@ from rankstudio.cli.data_options import (
     columns_from,
     refuse_both,
 )
-from rankstudio.cli.interrupts import status
+from rankstudio.cli.interrupts import exit_status
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.progress_bar import last_state
 from rankstudio.cli.run_options import METAVARS
@@ -206,7 +206,7 @@ def run(args: argparse.Namespace) -> int:
         tell(_summary_table(summary))
         if varied is not None:
             tell(_varied_tables(simulation, varied))
-    return status(
+    return exit_status(
         stopped,
         f"Stopped after {state.done:,} of {simulation.n_repetitions:,} repetitions.",
     )

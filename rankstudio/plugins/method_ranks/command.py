@@ -190,7 +190,9 @@ def _report_sources(
             # All finished runs, also those that the user has hidden. Values
             # that an earlier version did not store are computed.
             sources.append(
-                read_study(study, opener, includes_hidden=True, fits_all=True)
+                read_study(
+                    study, opener, includes_hidden=True, computes_cross_fitted=True
+                )
             )
             for summary in runs:
                 if not summary.finished or summary.damage:

@@ -12,7 +12,7 @@ from rankstudio.cli.data_options import (
     add_sample_option,
     refuse_both,
 )
-from rankstudio.cli.interrupts import status
+from rankstudio.cli.interrupts import exit_status
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.progress_bar import last_state
@@ -132,7 +132,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         tell(*_heading_lines(path, test, dataset), "", _test_table(path, test, dataset))
     progress = f"{test.permuted.shape[0]:,} of {args.permutations:,}"
-    return status(stopped, f"Stopped after {progress} permutations.")
+    return exit_status(stopped, f"Stopped after {progress} permutations.")
 
 
 def as_dict(

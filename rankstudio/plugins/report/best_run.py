@@ -75,14 +75,14 @@ def _next_sentence(group: ReportedGroup, best: ReportedRun) -> str:
     # Its test against the best run.
     test = next((row for row in group.tests if row.key == follower.number), None)
 
-    # `found` has the results of the test, except for the corrected p value.
-    if test is None or test.found is None or test.p_holm is None:
+    # `paired_test` has the results of the test, except for the corrected p value.
+    if test is None or test.paired_test is None or test.p_holm is None:
         return f"The next is {follower.name}, with {fixed(follower.result.average[name])}; it was not tested."
     significant = "" if test.p_holm < ALPHA else " not"
 
     # The test subtracts the best run from the other one; the sentence is the
     # other way round.
-    difference = fixed(-test.found.mean_difference, sign=True)
+    difference = fixed(-test.paired_test.mean_difference, sign=True)
     return (
         f"It is{significant} significantly better than the next, {follower.name}: difference {difference}, "
         f"p (Holm) {p_text(test.p_holm)}."

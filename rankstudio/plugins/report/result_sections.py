@@ -280,7 +280,7 @@ def _test_row(row: ComparedRun, title: str) -> tuple[str, ...]:
 
     # Without a test, all of these are None.
     if (
-        row.found is None
+        row.paired_test is None
         or row.p_holm is None
         or row.p_t_holm is None
         or row.p_wilcoxon_holm is None
@@ -288,7 +288,7 @@ def _test_row(row: ComparedRun, title: str) -> tuple[str, ...]:
         # `differs` says why a run is not compared.
         role = row.role if row.role == "reference" else row.differs
         return (str(row.key), title, mean, role, "", "", "", "", "")
-    test = row.found
+    test = row.paired_test
     difference = fixed(test.mean_difference, sign=True)
     interval = f"{fixed(test.low, sign=True)} … {fixed(test.high, sign=True)}"
     p_texts = (p_text(row.p_t_holm), p_text(row.p_wilcoxon_holm), p_text(row.p_holm))

@@ -135,9 +135,11 @@ def _reported_runs(
         with reading(path) as (study, _):
             check_outputs(outputs, args, recorded_files(study))
 
-            # `fits_all` opens the data only to compute values that an earlier
+            # `computes_cross_fitted` opens the data only to compute values that an earlier
             # version did not store.
-            source = read_study(study, opener, includes_hidden=True, fits_all=True)
+            source = read_study(
+                study, opener, includes_hidden=True, computes_cross_fitted=True
+            )
 
             # `shown` is the source without the numbers of sealed test parts.
             runs += source.shown.runs

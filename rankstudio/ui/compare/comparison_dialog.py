@@ -181,7 +181,7 @@ class ComparisonDialog(QDialog):
 
     def plans(self) -> tuple[Plan, ...]:
         """Return the plans of the pipelines without a run, or with an interrupted one."""
-        return tuple(row.plan for row in self.rows() if not row.there)
+        return tuple(row.plan for row in self.rows() if not row.is_started)
 
     def ticks(self) -> dict[int, bool]:
         """Return whether each run that was in the list is ticked, by the run's number."""
@@ -408,10 +408,10 @@ class ComparisonDialog(QDialog):
             self.table.set_columns(columns)
         self.table.set_rows(pipelines)
         # `rows` are the ticked pipelines, and `plans` those that have to
-        # run, as no run of theirs is done, works or waits (is `there`).
+        # run, as no run of theirs is done, works or waits (is `is_started`).
         # Without such plans, the button only compares.
         rows = self.rows()
-        plans = [row.plan for row in rows if not row.there]
+        plans = [row.plan for row in rows if not row.is_started]
         self._run.setText(
             tr("&Run in the background") if plans or not rows else tr("&Compare")
         )

@@ -218,11 +218,11 @@ class ComparisonRuns(Controller):
             ]
 
             # Called with the interrupted runs that were computed on these data.
-            def adopt(records: list[RunRecord]) -> None:
-                self._models.runs.adopt(records, dataset)
+            def give_dataset(records: list[RunRecord]) -> None:
+                self._models.runs.give_dataset(records, dataset)
                 self._queue(plans, dataset)
 
-            self._models.recognise(interrupted_runs, dataset, adopt)
+            self._models.recognise(interrupted_runs, dataset, give_dataset)
 
         def end(outcome: Outcome) -> None:
             if outcome.ending is Ending.FAILED:

@@ -210,13 +210,13 @@ class CurvesView(Panel):
         """
         # A model is identified by its run, its values on the axes, and its
         # coordinate on the path (a number of features, or a round). The
-        # `places` of a curve are the coordinates of its points.
+        # `lengths` of a curve are the coordinates of its points.
         model = (key, choice.values, choice.x_value)
         matches = (
             (number, position)
             for number, points in enumerate(self._points)
             for position, (run, curve, point) in enumerate(points)
-            if (run, curve.values, curve.places[point]) == model
+            if (run, curve.values, curve.lengths[point]) == model
         )
         return next(matches, None)
 
@@ -243,7 +243,7 @@ class CurvesView(Panel):
         if self.by.value() == "test":
             return  # a model that is picked here would be selected by the test part
         key, curve, point = self._points[number][position]
-        self.picked.emit(key, curve.values, curve.places[point])
+        self.picked.emit(key, curve.values, curve.lengths[point])
 
     @Slot()
     def _confirm(self) -> None:

@@ -145,9 +145,9 @@ _ROLE_TEXTS = {
 def is_better(run: ComparedRun, name: str) -> bool:
     """Return whether a run is significantly better than the reference by a measure."""
     # A run that was not tested has no comparison, or no corrected p-value yet.
-    if run.found is None or run.p_holm is None:
+    if run.paired_test is None or run.p_holm is None:
         return False
-    is_above = run.found.mean_difference > 0
+    is_above = run.paired_test.mean_difference > 0
     return run.p_holm < ALPHA and is_above is measure(name).higher_is_better
 
 
@@ -243,7 +243,7 @@ class DifferenceCells:
 
     def _test(self, row: Any) -> PairedComparison | None:
         run = self._compared(row.key)
-        return run.found if run is not None else None
+        return run.paired_test if run is not None else None
 
     def _value(self, row: Any, attribute: str) -> object:
         test = self._test(row)
@@ -259,13 +259,13 @@ class DifferenceCells:
 
     def _role(self, row: Any) -> str:
         """Return why a run has no difference: it waits, is left out or is the reference; else ""."""
-        # The comparison of the run with its reference; its `found` is the
+        # The comparison of the run with its reference; its `paired_test` is the
         # paired test, once it is computed. A role without a text is shown as it
         # is.
         run = self._compared(row.key)
         return (
             ""
-            if run is None or run.found is not None
+            if run is None or run.paired_test is not None
             else _ROLE_TEXTS.get(run.role, run.role)
         )
 

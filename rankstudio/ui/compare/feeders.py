@@ -156,7 +156,7 @@ class ComparisonScope:
         keys = group.measured if group is not None else ()
         return {key: run for key, run in self.finished().items() if key in keys}
 
-    def together(self) -> dict[int, RunResult]:
+    def results_of_shown_group(self) -> dict[int, RunResult]:
         """Return the results, by number, of the finished ticked runs of the shown group of comparable runs."""
         return self.members(self.group())
 
@@ -176,7 +176,9 @@ class ComparisonScope:
 
     def titles(self) -> dict[int, str]:
         """Return the titles of the ticked runs in the shown group, by their numbers."""
-        return {key: self.runs.record(key).title for key in self.together()}
+        return {
+            key: self.runs.record(key).title for key in self.results_of_shown_group()
+        }
 
 
 # number of a run, number of its reference, and their measurement
@@ -643,10 +645,12 @@ class ViewFeeder(Controller):
                 record.dataset,
                 sealed,
             )
-        # `together` are the results of the ticked runs in the shown group.
+        # `results_of_shown_group` are the results of the ticked runs in the shown group.
         if self._views.folds.scope.value() == ALL:
             self._views.folds.show_runs(
-                self._scope.together(), self._scope.titles(), self._session.measure
+                self._scope.results_of_shown_group(),
+                self._scope.titles(),
+                self._session.measure,
             )
         elif record is None:
             self._views.folds.clear()
@@ -700,7 +704,7 @@ class ViewFeeder(Controller):
             self._views.pareto.wait()
             return None
         # the results of the ticked runs in the shown group, by number
-        runs = self._scope.together()
+        runs = self._scope.results_of_shown_group()
         name = self._session.measure
         titles = self._scope.titles()
         plans = [(key, titles[key], run.plan) for key, run in runs.items()]
@@ -723,7 +727,7 @@ class ViewFeeder(Controller):
         )
 
     def _look_at_run(self, view: ContributedView) -> Computation | None:
-        return view.look_at(self._record, self._session.measure)
+        return view.computation_of(self._record, self._session.measure)
 
     def _compare(self, view: ContributedComparison) -> Computation | None:
         return view.compare(self._compared_runs())
@@ -731,7 +735,7 @@ class ViewFeeder(Controller):
     def _compared_runs(self) -> ComparedRuns:
         """Return the ticked runs of the shown group, for views of plug-ins."""
         return ComparedRuns(
-            runs=self._scope.together(),
+            runs=self._scope.results_of_shown_group(),
             titles=self._scope.titles(),
             reference=self._scope.reference(self._scope.group()),
             measure=self._session.measure,
@@ -744,8 +748,8 @@ class ViewFeeder(Controller):
         """
         # Published values are compared with what a run measured itself, by
         # its own convention, which is what `own_results` returns.
-        # `together` are the results of the ticked runs in the shown group.
-        shown_keys = self._scope.together()
+        # `results_of_shown_group` are the results of the ticked runs in the shown group.
+        shown_keys = self._scope.results_of_shown_group()
         runs_by_key = {
             key: run
             for key, run in self._scope.own_results().items()
@@ -769,7 +773,7 @@ class ViewFeeder(Controller):
         sealed = self._session.sealed
         open_data = self._session.dataset
         # Results as the runs have measured them, of the shown group only.
-        shown_keys = self._scope.together()
+        shown_keys = self._scope.results_of_shown_group()
         runs = self._scope.own_results() if self._session.has_documents else {}
         runs = {key: run for key, run in runs.items() if key in shown_keys}
         # Only documents that are open can be measured by other conventions.

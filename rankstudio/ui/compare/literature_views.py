@@ -138,15 +138,15 @@ def _convention_column(key: str, name: str, current: str) -> Column:
         rules.label,
         "right",
         lambda value: f"{value[0]:.4f}   {value[1]}",
-        # `places` has the ranks of the run by convention
+        # `ranks` has the ranks of the run by convention
         value=lambda row: (
-            (row.means[key], row.places[key]) if key in row.places else None
+            (row.means[key], row.ranks[key]) if key in row.ranks else None
         ),
-        sort=lambda row: row.means[key] if key in row.places else None,
+        sort=lambda row: row.means[key] if key in row.ranks else None,
         tooltip=tr("{name}, then the rank of the run. {summary} {bold}").format(
             name=name, summary=tr(rules.summary), bold=bold
         ),
-        bold=lambda row: row.places.get(key) != row.places.get(current),
+        bold=lambda row: row.ranks.get(key) != row.ranks.get(current),
         tone="text" if key == current else "muted",
         # room for the title, of about 7 pixels a letter
         width=max(104, 24 + 7 * len(rules.label)),

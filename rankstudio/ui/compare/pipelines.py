@@ -57,7 +57,7 @@ class Pipeline:
     n_folds: int = 0
 
     @property
-    def there(self) -> bool:
+    def is_started(self) -> bool:
         """Whether the run is done, in progress or in the queue, so that nothing has to be started."""
         return self.state in _STARTED_STATES
 

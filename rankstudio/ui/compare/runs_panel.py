@@ -619,7 +619,7 @@ class RunsPanel(Panel):
             if not group.unranked:
                 return "", ""
             return tr("not ranked: {reason}").format(reason=group.unranked), ""
-        # The comparisons of the group's runs with their reference; `found` is a
+        # The comparisons of the group's runs with their reference; `paired_test` is a
         # paired test, None for the reference and for runs that wait.
         compared = [
             self._compared[key] for key in group.measured if key in self._compared
@@ -628,7 +628,7 @@ class RunsPanel(Panel):
             (self._rows.get(run.key) for run in compared if run.role == "reference"),
             None,
         )
-        tested = [run for run in compared if run.found is not None]
+        tested = [run for run in compared if run.paired_test is not None]
         if reference is None or not tested:
             return "", ""
         if any(run.role == "waiting" for run in compared):
@@ -648,9 +648,11 @@ class RunsPanel(Panel):
 
         Return {} without tests.
         """
-        # `found` is the paired test of a run, or None.
+        # `paired_test` is the paired test of a run, or None.
         tests = [
-            self._compared[key].found for key in group.measured if key in self._compared
+            self._compared[key].paired_test
+            for key in group.measured
+            if key in self._compared
         ]
         # The scale holds the intervals of all differences, and 0, the reference.
         ends = [
@@ -970,7 +972,7 @@ def first_columns(is_ticked: Callable[[RunRow], bool]) -> list[Column]:
             filter(None, (row.method if row.label.name else "", row.note))
         ),
         tooltip=tr("Method or name of the run (F2 or double-click to rename)"),
-        edited=lambda row: row.name,
+        editor_text=lambda row: row.name,
         stretch=True,
         least=_NAME_WIDTH,
     )
@@ -987,7 +989,7 @@ def label_columns(keys: Collection[str]) -> list[Column]:
         "tags",
         tr("tags"),
         value=lambda row: ", ".join(row.label.tags) or None,
-        edited=lambda row: ", ".join(row.label.tags),
+        editor_text=lambda row: ", ".join(row.label.tags),
         tooltip=tr("Tags, separated by commas (double-click to edit)"),
         tone="accent",
         width=110,
@@ -996,7 +998,7 @@ def label_columns(keys: Collection[str]) -> list[Column]:
         "note",
         tr("note"),
         value=lambda row: row.label.note or None,
-        edited=lambda row: row.label.note,
+        editor_text=lambda row: row.label.note,
         tooltip=tr("Note on the run (double-click to edit)"),
         tone="muted",
         width=170,

@@ -129,9 +129,9 @@ class TestsView(View):
         """Return the caption of the tests: the measure, the reference, and how many tests are missing.
 
         The first row is the reference, and ``plan`` its plan. A waiting row has
-        no test (``found``) yet.
+        no test (``paired_test``) yet.
         """
-        tests = [row.found for row in rows if row.found is not None]
+        tests = [row.paired_test for row in rows if row.paired_test is not None]
         n_waiting = sum(row.role == "waiting" for row in rows)
         if len(rows) < 2 or plan is None:
             return ""
@@ -202,7 +202,7 @@ def _result_column(
 ) -> Column:
     """Return a column with one number of the tests, the attribute `key` of a `PairedComparison`.
 
-    A run without a test (``found``), such as the reference, has an empty cell.
+    A run without a test (``paired_test``), such as the reference, has an empty cell.
     ``text`` formats the number; ``bold`` returns whether the number of a row is
     bold; ``full`` is a longer title for exported files.
     """
@@ -211,7 +211,9 @@ def _result_column(
         title,
         "right",
         text,
-        value=lambda row: getattr(row.found, key) if row.found is not None else None,
+        value=lambda row: (
+            getattr(row.paired_test, key) if row.paired_test is not None else None
+        ),
         tooltip=tooltip,
         tone="text" if bold else "muted",
         bold=bold,
@@ -231,10 +233,10 @@ def _corrected_p_column(
     """
 
     def hint(row: ComparedRun) -> str:
-        """Return the uncorrected p-value, or "" for a run without a test (``found``)."""
-        if row.found is None or getattr(row, key) is None:
+        """Return the uncorrected p-value, or "" for a run without a test (``paired_test``)."""
+        if row.paired_test is None or getattr(row, key) is None:
             return ""
-        return tr("{p} uncorrected").format(p=p_text(getattr(row.found, raw_key)))
+        return tr("{p} uncorrected").format(p=p_text(getattr(row.paired_test, raw_key)))
 
     return Column(
         key,

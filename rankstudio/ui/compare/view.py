@@ -133,7 +133,9 @@ class ContributedView(View):
         """Return whether the view has contents for the shown run."""
         raise NotImplementedError
 
-    def look_at(self, record: RunRecord | None, measure: str) -> Computation | None:
+    def computation_of(
+        self, record: RunRecord | None, measure: str
+    ) -> Computation | None:
         """Show the contents for the shown run at once and return None, or return their computation.
 
         ``measure`` is the name of the measure in use.

@@ -83,7 +83,7 @@ class ContributedColumn(QObject):
         The values are computed anew when it has changed. Return None if they
         cannot be computed on the shown fold, or if all folds are shown.
         """
-        fold = self._session.watched
+        fold = self._session.shown_fold
         if fold is None or not self._session.has_documents:
             return None
 
@@ -105,7 +105,7 @@ class ContributedColumn(QObject):
         out on the worker, and then calls the inner function `show` with the
         values.
         """
-        fold = self._session.watched
+        fold = self._session.shown_fold
         key = self._key()
         if fold is None:
             return None

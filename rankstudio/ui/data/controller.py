@@ -227,7 +227,7 @@ class DataController(PageController):
             return
         dataset = self._session.dataset
         summary = self.panel.summary()
-        fold = self._session.watched
+        fold = self._session.shown_fold
         if dataset is None or summary is None:
             self.statistics.clear(self._reason_without_statistics())
             return

@@ -324,7 +324,9 @@ class FeatureNames(Controller):
         The session and the runs have ``new`` from now on; what was computed of
         the features stays.
         """
-        self._runs.adopt([r for r in self._runs.records if r.dataset is dataset], new)
+        self._runs.give_dataset(
+            [r for r in self._runs.records if r.dataset is dataset], new
+        )
         self._data.keep_reports()
         self._session.exchange(new)
 

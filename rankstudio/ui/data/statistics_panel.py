@@ -193,7 +193,7 @@ _NAME_COLUMN = Column(
     tr("feature"),
     stretch=True,
     tone=lambda row: "muted" if row.constant else "text",
-    edited=lambda row: row.name,
+    editor_text=lambda row: row.name,
     mark=lambda row: bool(row.note),
     hint=lambda row: f"{row.name}\n{row.note}" if row.note else "",
     tooltip=tr("Double-click or press F2 to rename. A diamond marks a note."),
@@ -246,7 +246,7 @@ _COST_COLUMN = Column(
     tr("cost"),
     "right",
     "g",
-    edited=lambda row: f"{row.cost:g}",
+    editor_text=lambda row: f"{row.cost:g}",
     tooltip=tr(
         "Cost by which the plan selects, 1 by default. Double-click or press F2 to edit."
     ),
@@ -273,7 +273,7 @@ _PER_QUERY_COLUMN = Column(
 _GROUP_COLUMN = Column(
     "group",
     tr("group"),
-    edited=lambda row: row.group,
+    editor_text=lambda row: row.group,
     tooltip=(
         tr(
             "Selectors select all features of a group or none. Double-click to edit, Ctrl+G for all "

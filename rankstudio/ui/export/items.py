@@ -164,7 +164,7 @@ def _source_caption(models: Models, *, compared: bool) -> str:
     view = models.current.shown
     dataset = view.dataset
     model = view.model
-    compared_runs = ComparisonScope(models).together() if compared else {}
+    compared_runs = ComparisonScope(models).results_of_shown_group() if compared else {}
     if compared_runs:
         return captions.runs_text(list(compared_runs.items()), session.measure)
     if dataset is None:
@@ -254,7 +254,7 @@ def no_model_reason(session: Session, current: CurrentModel) -> str:
     A model needs data, a run, and a single fold that the run has finished.
     """
     record = current.shown.record
-    fold = session.watched
+    fold = session.shown_fold
     if session.dataset is None:
         return tr("No data are open. Open data and run a method first.")
     if record is None:

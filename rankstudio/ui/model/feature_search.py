@@ -12,7 +12,7 @@ MOST_LISTED = 10_000
 """Number of features whose names are searched for a part; later ones are found by their whole id or name."""
 
 
-def asked_for(ids: Ints, names: Sequence[str], typed: str) -> list[int]:
+def matches_of_text(ids: Ints, names: Sequence[str], typed: str) -> list[int]:
     """Return the columns beyond the first `MOST_LISTED` whose feature has exactly the typed id or name.
 
     A list shows at most `MOST_LISTED` features; these are searched elsewhere,

@@ -143,7 +143,7 @@ class LeftOutMeasures(QObject):
         )
 
     @property
-    def brought(self) -> bool:
+    def is_in_plan(self) -> bool:
         """Whether the shown plan selects by a left-out measure, which is then always drawn."""
         # The run has computed it already.
         return self._current.shown.plan.leaves_out
@@ -156,7 +156,7 @@ class LeftOutMeasures(QObject):
     @property
     def shown(self) -> bool:
         """Whether left-out measures are to be drawn."""
-        return self.possible and (self._is_asked or self.brought)
+        return self.possible and (self._is_asked or self.is_in_plan)
 
     @property
     def waiting(self) -> bool:

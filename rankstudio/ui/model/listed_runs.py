@@ -160,7 +160,7 @@ def _reported_run(run: ListedRun, study: Study | None) -> ReportedRun:
     # The study may come from another computer, so its path of the data is
     # replaced by the path at which they can be opened here.
     plan = run.result.plan
-    result = replace(run.result, plan=plan.changed(data=recorded.opened_by(plan)))
+    result = replace(run.result, plan=plan.changed(data=recorded.path_to_open(plan)))
     # `recorded` of a listed run is None if its data are open; otherwise its
     # dataset has no documents.
     data = run.dataset if run.recorded is None else None

@@ -220,7 +220,7 @@ class Runs(QObject):
         self._records = dict(sorted({**self._records, record.key: record}.items()))
         self.added.emit(record)
 
-    def bring(self, record: RunRecord) -> None:
+    def add_renumbered(self, record: RunRecord) -> None:
         """List a finished run that was read from elsewhere, under a new number."""
         self._last_key += 1
         record.key = self._last_key
@@ -237,7 +237,9 @@ class Runs(QObject):
         self.cleared.emit()
         self.show(None)
 
-    def adopt(self, records: Iterable[RunRecord], dataset: FoldedDataset) -> None:
+    def give_dataset(
+        self, records: Iterable[RunRecord], dataset: FoldedDataset
+    ) -> None:
         """Give runs their dataset, of which only the record in the study was known before."""
         for record in records:
             record.dataset = dataset

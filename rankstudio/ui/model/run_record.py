@@ -264,7 +264,7 @@ class RunRecord:
         )
 
     @property
-    def left_text(self) -> str:
+    def interrupted_text(self) -> str:
         """At how many fits the run was interrupted, as a sentence."""
         return tr("{title} on {name}: interrupted at {units_text}.").format(
             title=self.title, name=self.dataset.name, units_text=self.units_text

@@ -408,11 +408,11 @@ class CurrentModel(QObject):
     def refresh(self) -> None:
         """Find the model to show, after a change; have its path computed if no run has the path."""
         # `view` has no model yet. Its plan is that of the shown run, or without
-        # one that of the form. `watched` is the shown fold, None for all folds.
+        # one that of the form. `shown_fold` is the shown fold, None for all folds.
         session = self._session
         record = self._run_on_open_data()
         plan = record.plan if record is not None else session.plan
-        view = Shown(session.dataset, record, plan, fold=session.watched)
+        view = Shown(session.dataset, record, plan, fold=session.shown_fold)
         # The model of the run is shown unless the form has other settings by now.
         model = self._from_run(view)
         request = self._wanted_path(view)  # None if no path can be computed

@@ -200,7 +200,7 @@ class Session(QObject):
         )
 
     @property
-    def watched(self) -> Fold | None:
+    def shown_fold(self) -> Fold | None:
         """The shown fold; None without data, and while all folds are shown."""
         folds = self._dataset.folds if self._dataset else ()
         return next((fold for fold in folds if fold.number == self._fold), None)
@@ -356,7 +356,7 @@ class Session(QObject):
             self._measure = name
             self.measureChanged.emit()
 
-    def look_by(self, convention: str) -> None:
+    def measure_by_convention(self, convention: str) -> None:
         """Measure by another convention; plan and runs stay."""
         picked = None if convention == self.plan.convention else convention
         if picked != self._convention:

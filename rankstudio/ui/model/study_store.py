@@ -325,7 +325,7 @@ def _read_run(
     key = summary.key
     # What the study says of the run, before its units are read.
     recorded = study.data(summary.key)
-    plan = key.plan.changed(data=recorded.opened_by(key.plan))
+    plan = key.plan.changed(data=recorded.path_to_open(key.plan))
     paths: dict[tuple[int, int], PathResult] = {}
     folds: tuple[FoldResult, ...] = ()
     result = None

@@ -82,7 +82,7 @@ class PageController(Controller):
     def join(self, pages: OtherPages) -> None:
         """Connect with other pages; called after all controllers are made and before any page is laid out."""
 
-    def surround(self, area: QWidget) -> None:
+    def join_workspace(self, area: QWidget) -> None:
         """Connect with the area that contains all pages."""
 
     def serve(self, page: Page) -> None:
@@ -112,7 +112,7 @@ class PageController(Controller):
         """Return the entries of the page in the command palette; called only while data are open."""
         return ()
 
-    def asked_for(self, typed: str) -> Iterable[PaletteEntry]:
+    def matches_of_text(self, typed: str) -> Iterable[PaletteEntry]:
         """Return the entries that match a typed text, of entries too numerous for :meth:`palette_entries`."""
         return ()
 

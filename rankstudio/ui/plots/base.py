@@ -244,7 +244,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     def show_anew(self) -> None:
         """Redraw after a change of contents, and forget which of the former contents was under the mouse."""
         self.under_mouse = None
-        self.box.silence()
+        self.box.hide_readout()
         self.mark_dirty()
 
     def is_empty(self) -> bool:
@@ -306,7 +306,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             self.under_mouse = target  # which the layers highlight
             self.redraw()
         if target is None or point is None:
-            self.box.silence()  # hides it
+            self.box.hide_readout()  # hides it
             self._set_hovered_feature(0)
         else:
             self.say(target, point)
@@ -329,7 +329,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self._set_hovered_feature(feature)
 
     @Slot()
-    def say_again(self) -> None:
+    def show_readout_again(self) -> None:
         """Show the box of values again, if the mouse is on a feature.
 
         `about_feature` may return more about the feature by now.

@@ -111,14 +111,14 @@ class ValueBox(QWidget):
         # the upper left corner of the box
         spot, covers_anchor = self._place(self.size(), anchor, obstacles)
         if covers_anchor and dispensable:
-            self.silence()
+            self.hide_readout()
             return
         self.move(spot)
         self.update()
         self.show()
         self.raise_()
 
-    def silence(self) -> None:
+    def hide_readout(self) -> None:
         """Hide the box."""
         self._lines = ()
         self.hide()

@@ -41,7 +41,7 @@ from rankstudio.engine.experiment.plan.protocol import (
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.engine.support.escaping import html_text
 from rankstudio.ui.language import tr
-from rankstudio.ui.model.feature_search import MOST_LISTED, asked_for
+from rankstudio.ui.model.feature_search import MOST_LISTED, matches_of_text
 from rankstudio.ui.style.fonts import LEFT, RIGHT, scaled
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.plain_text import PlainLabel, shortened
@@ -1031,13 +1031,13 @@ class FeaturesField(Field):
         ``written`` is casefolded, and so is the text for the comparison.
         """
         # Of features after the first 10,000, only those with exactly the
-        # typed id or name are compared (`asked_for` returns their columns),
+        # typed id or name are compared (`matches_of_text` returns their columns),
         # as comparing all of them would take too long. The line has the
         # typed text with its capital letters.
         n_listed = min(len(self._names), MOST_LISTED)
         for column in (
             *range(n_listed),
-            *asked_for(self._ids_of_data, self._names, self._line.text().strip()),
+            *matches_of_text(self._ids_of_data, self._names, self._line.text().strip()),
         ):
             i = int(self._ids_of_data[column])
             name = self._names[column]

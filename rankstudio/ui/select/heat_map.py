@@ -599,7 +599,7 @@ class HeatController(QObject):
     def _pick(self, row: int, column: int) -> None:
         """Emit `picked` for the model of a cell: its combination, and its x on the path."""
         # Over settings and k, a row is a combination, and the first column has
-        # k = 1. Over grids, `combinations` and `places` have the combination of
+        # k = 1. Over grids, `combinations` and `lengths` have the combination of
         # the best model of each cell (-1 without a model) and its x on the
         # path.
         if self._grids is None:
@@ -607,7 +607,7 @@ class HeatController(QObject):
         elif self._grids.combinations[row, column] >= 0:
             cell = row, column
             self.picked.emit(
-                int(self._grids.combinations[cell]), int(self._grids.places[cell])
+                int(self._grids.combinations[cell]), int(self._grids.lengths[cell])
             )
 
 

@@ -349,7 +349,7 @@ class RunController(PageController):
 
         # A plan that selects by a left-out measure has brought it, and
         # draws it anyway, without the box.
-        box.setVisible(left_out.possible and not left_out.brought)
+        box.setVisible(left_out.possible and not left_out.is_in_plan)
         box.show_state(
             left_out.share,
             is_requested=left_out.asked,

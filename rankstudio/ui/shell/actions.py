@@ -661,7 +661,7 @@ def enabled_commands(models: Models) -> dict[str, bool]:
 
     # A step begins a run, or continues a paused one. The command "left_out"
     # shows measures on queries that are left out of training. It cannot be
-    # switched off while the plan selects by such a measure (`brought`).
+    # switched off while the plan selects by such a measure (`is_in_plan`).
     return {
         **dict.fromkeys(_ON_DATA, has_data),
         "export_table": any(
@@ -676,7 +676,7 @@ def enabled_commands(models: Models) -> dict[str, bool]:
         "follow": current_run is not None,
         "stop": models.runs.busy or is_loading,
         "analyses": is_ready,
-        "left_out": models.left_out.possible and not models.left_out.brought,
+        "left_out": models.left_out.possible and not models.left_out.is_in_plan,
         "stop_all": models.runs.busy,
         "cancel_load": is_loading,
         "undo": undo.canUndo(),

@@ -60,7 +60,7 @@ class MeasurementController(Controller):
         choose_action.setCheckable(True)
         choose_action.toggled.connect(self._select_by_measure)
         menus.measureAsked.connect(self.ask_measure)
-        menus.conventionChosen.connect(self.look_by)
+        menus.conventionChosen.connect(self.measure_by_convention)
         models.measured.failed.connect(self.failed)
         self.seal = SealController(models, commands["seal"], status, self)
         self.seal.failed.connect(self.failed)
@@ -93,7 +93,7 @@ class MeasurementController(Controller):
             self.failed.emit(str(error))
 
     @Slot(str)
-    def look_by(self, key: str) -> None:
+    def measure_by_convention(self, key: str) -> None:
         """Measure the shown run by another convention; without a shown run, change the plan's convention.
 
         ``key`` names a convention: a set of rules of measures, such as how
@@ -107,7 +107,7 @@ class MeasurementController(Controller):
                 convention=key,
             )
         else:
-            self._session.look_by(key)
+            self._session.measure_by_convention(key)
 
     @Slot(bool)
     def _select_by_measure(self, chooses: bool) -> None:

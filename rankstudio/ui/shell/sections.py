@@ -79,7 +79,7 @@ class Sections(QObject):
         # controllers: those there are now, and each one that is made later.
         for controller in self.controllers.values():
             controller.pageAsked.connect(self.workspace.show_page)
-            controller.surround(self.workspace)
+            controller.join_workspace(self.workspace)
         for page in self.pages.values():
             self._connect_page(page)
         self.workspace.pageMade.connect(self._connect_page)
@@ -110,12 +110,12 @@ class Sections(QObject):
             openers |= command_controller.openers()
         return openers
 
-    def asked_for(self, typed: str) -> list[PaletteEntry]:
+    def matches_of_text(self, typed: str) -> list[PaletteEntry]:
         """Return the pages' palette entries for a typed text, which are too many to be listed without it."""
         return [
             entry
             for controller in self.controllers.values()
-            for entry in controller.asked_for(typed)
+            for entry in controller.matches_of_text(typed)
         ]
 
     def export_items(self) -> list[ExportItem]:

@@ -18,7 +18,7 @@ from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.cost_files import holds_costs
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.feature_sets import holds_feature_set
-from rankstudio.engine.data.fold_files import one_of
+from rankstudio.engine.data.fold_files import path_to_open
 from rankstudio.engine.data.formats.joined_files import holds_logs
 from rankstudio.engine.data.table_preview import TablePreview, preview_table
 from rankstudio.engine.errors import (
@@ -397,7 +397,7 @@ class OpenController(Controller):
 
     def _show_run(self, record: RunRecord) -> None:
         """Add a run to the list, show it, and have its data opened."""
-        self._runs.bring(record)
+        self._runs.add_renumbered(record)
 
         # `RunRestorer` then opens the data of the run
         look_at(self._session, self._runs, record)
@@ -478,7 +478,7 @@ class OpenController(Controller):
 
         # The files of one fold are opened by one of them, or by their folder.
         try:
-            self.open_path(one_of(paths))
+            self.open_path(path_to_open(paths))
         except DatasetError as error:
             self.failed.emit(str(error))
 

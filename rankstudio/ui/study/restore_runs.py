@@ -100,7 +100,7 @@ class RunRestorer(Controller):
             """
             # Other data may have been opened while checksums were compared.
             if session.dataset is dataset:
-                self._runs.adopt(records, dataset)
+                self._runs.give_dataset(records, dataset)
             then()
 
         self._models.recognise(candidates, dataset, handle)
@@ -141,7 +141,7 @@ class RunRestorer(Controller):
             """
             stand_in = record.dataset
             records = [other for other in self._runs.records if is_on_same_data(other)]
-            self._runs.adopt(records, dataset)
+            self._runs.give_dataset(records, dataset)
             if self._session.dataset is stand_in:
                 self._session.exchange(dataset, plan)
 

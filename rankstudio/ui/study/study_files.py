@@ -326,7 +326,7 @@ class StudyFiles(Controller):
             session = self._models.session
             if self._runs.records or not session.plan.agrees(record.plan):
                 return
-            self._runs.bring(record)  # lists the run
+            self._runs.add_renumbered(record)  # lists the run
 
             # The run gets the open data, and is shown then.
             self._restorer.recognise(lambda: self._show_again(None))

@@ -187,7 +187,7 @@ class Column:
     mark: Callable[[Row], bool] | None = None
     hint: Callable[[Row], str] | None = None
     sort: Callable[[Row], Any] | None = None
-    edited: Callable[[Row], str] | None = None
+    editor_text: Callable[[Row], str] | None = None
     paint: Callable[[QPainter, QRect, Colors, Row], QRect | None] | None = None
     full_title: str = ""
     spoken: Callable[[Row], str] | None = None
@@ -236,12 +236,12 @@ class Column:
         user can edit, this is the text of the editor, without marks added to
         it.
         """
-        # `edited` returns the text with which the editor of a cell opens. A number
+        # `editor_text` returns the text with which the editor of a cell opens. A number
         # in an editable cell is written with all digits instead, as the editor may
         # show fewer.
         value = self.value_in(row)
-        if isinstance(value, str) and self.edited is not None:
-            return self.edited(row)
+        if isinstance(value, str) and self.editor_text is not None:
+            return self.editor_text(row)
         if is_missing(value) or isinstance(value, Dot | Tick | HistogramCell):
             return ""
         return value.text if isinstance(value, ProgressCell) else str(value)
@@ -516,8 +516,8 @@ class ColumnModel(QAbstractTableModel):
             return self._heading_data(row, index.column(), role)
         if role == Qt.ItemDataRole.DisplayRole:
             return column.text(row)
-        if role == Qt.ItemDataRole.EditRole and column.edited is not None:
-            return column.edited(row)
+        if role == Qt.ItemDataRole.EditRole and column.editor_text is not None:
+            return column.editor_text(row)
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain(column.hint(row)) if column.hint else None
         if role == ROW_ROLE:
@@ -549,7 +549,7 @@ class ColumnModel(QAbstractTableModel):
         """Return the flags of a cell."""
         if not index.isValid() or self.is_heading(index.row()):
             return Qt.ItemFlag.NoItemFlags
-        return _READ if self.columns[index.column()].edited is None else _WRITTEN
+        return _READ if self.columns[index.column()].editor_text is None else _WRITTEN
 
     def setData(
         self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole
@@ -563,9 +563,9 @@ class ColumnModel(QAbstractTableModel):
             return False
         row = self.rows[self._shown_indices[index.row()]]
         column = self.columns[index.column()]
-        if column.edited is not None and str(value) != column.edited(row):
+        if column.editor_text is not None and str(value) != column.editor_text(row):
             self.written.emit(row, column.key, str(value))
-        return column.edited is not None
+        return column.editor_text is not None
 
     def headerData(
         self,

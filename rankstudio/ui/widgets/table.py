@@ -575,7 +575,7 @@ class TableView(QTableView):
         for number, column in enumerate(self.rows_model.columns):
             if (
                 # The column can be edited.
-                column.edited is not None
+                column.editor_text is not None
                 and key in (None, column.key)
                 and self.currentIndex().isValid()
             ):
@@ -1182,7 +1182,7 @@ class TableView(QTableView):
     @Slot(QModelIndex)
     def _on_confirmed(self, index: QModelIndex) -> None:
         """Emit `confirmed` for a double-clicked row, unless the double click edits the cell."""
-        if self.column_at(index.column()).edited is None:
+        if self.column_at(index.column()).editor_text is None:
             self.confirmed.emit(index.data(ROW_ROLE))
 
     @Slot(QModelIndex)

@@ -12,7 +12,7 @@ from wording import naming
 
 from rankstudio.engine import evaluate
 from rankstudio.engine.analysis.comparisons.published import (
-    everything,
+    all_published,
     published,
     published_rows,
 )
@@ -49,8 +49,8 @@ def test_other_data_and_fewer_folds_have_none() -> None:
 
 
 def test_published_numbers_are_of_known_methods_and_found_by_what_was_run() -> None:
-    assert len(everything()) > 200
-    for number in everything():
+    assert len(all_published()) > 200
+    for number in all_published():
         method(number.method)
         assert 0 < number.value < 1
         for condition in filter(None, number.when.split(", ")):
@@ -259,7 +259,7 @@ def test_a_run_without_similarity_stands_beside_the_table_that_has_it() -> None:
 def test_no_cell_is_stored_twice() -> None:
     cells = [
         (p.dataset, p.method, p.ranker, p.when, p.label, p.measure, p.source)
-        for p in everything()
+        for p in all_published()
     ]
     assert len(set(cells)) == len(cells)
 

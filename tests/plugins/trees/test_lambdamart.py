@@ -357,7 +357,11 @@ def test_a_tree_of_one_leaf_has_the_same_bytes_whatever_was_in_memory(
     found = written.replace(weight, f"leaf_weight={garbage}").replace(
         sizes, f"tree_sizes={longer}"
     )
-    assert repeatable_text(found) == step.model_text() == repeatable_text(step.model_text())
+    assert (
+        repeatable_text(found)
+        == step.model_text()
+        == repeatable_text(step.model_text())
+    )
     assert "\nleaf_weight=0\n" in repeatable_text(found)
     read = lightgbm.Booster(model_str=repeatable_text(found))
     np.testing.assert_array_equal(
@@ -376,7 +380,9 @@ def test_trees_with_splits_keep_the_bytes_that_lightgbm_writes() -> None:
         "Tree=12\nnum_leaves=1\nleaf_value=0\nleaf_weight=\n\n\nend of trees",
     )
     sizes = next(
-        line for line in repeatable_text(one).splitlines() if line.startswith("tree_sizes=")
+        line
+        for line in repeatable_text(one).splitlines()
+        if line.startswith("tree_sizes=")
     )
     assert (
         sizes.split("=")[1].split()[:-1]

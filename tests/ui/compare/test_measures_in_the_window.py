@@ -136,12 +136,12 @@ def test_the_runs_stand_by_every_convention_with_their_places(ran: MainWindow) -
             if own is not None:
                 assert row.means[key] == pytest.approx(own.average["MAP"], rel=1e-12)
             better = sum(other.means[key] > row.means[key] for other in rows)
-            assert row.places[key] == better + 1
+            assert row.ranks[key] == better + 1
     assert naming("mean MAP test rank").search(views.caption())
     pick(ran, "measure", "Disagreement")
     for row in views.conventions.table.rows():
         others = [other.means["standard"] for other in views.conventions.table.rows()]
-        assert row.places["standard"] == 1 + sum(
+        assert row.ranks["standard"] == 1 + sum(
             other < row.means["letor4"] for other in others
         )
 
@@ -156,16 +156,18 @@ def test_paired_tests_curves_and_front_are_of_the_measure_that_is_shown(
     pick(ran, "measure", "RR")
     pick(ran, "convention", "ranklib")
     for compared in results._tests.rows:
-        if compared.found is None:
+        if compared.paired_test is None:
             reference = measured.view(ran.runs.record(compared.key)).result
     for compared in results._tests.rows:
         run = measured.view(ran.runs.record(compared.key)).result
-        if compared.found is not None:
+        if compared.paired_test is not None:
             differences = run.per_query("RR") - reference.per_query("RR")
-            assert compared.found.mean_difference == pytest.approx(
+            assert compared.paired_test.mean_difference == pytest.approx(
                 np.nanmean(differences)
             )
-    assert sum(compared.found is not None for compared in results._tests.rows) == 1
+    assert (
+        sum(compared.paired_test is not None for compared in results._tests.rows) == 1
+    )
     assert results.curves.plot.axes.title == "validation RR"
     drawn = {
         key: curve for points in results.curves._points for key, curve, _ in points
@@ -210,11 +212,11 @@ def test_a_run_that_cannot_be_measured_does_not_hold_up_the_others(
     measure, refused = measured._measure, first.plan.seed
 
     def refuse(
-        dataset: FoldedDataset, found: MeasuredRun, wanted: Measurement
+        dataset: FoldedDataset, paired_test: MeasuredRun, wanted: Measurement
     ) -> MeasuredRun:
-        if found.plan.seed == refused:
+        if paired_test.plan.seed == refused:
             raise DatasetError("A score is not a number.")
-        return measure(dataset, found, wanted)
+        return measure(dataset, paired_test, wanted)
 
     monkeypatch.setattr(measured, "_measure", refuse)
     pick(window, "measure", "RR")

@@ -51,11 +51,11 @@ def test_the_terminal_gives_the_same_numbers_for_the_same_study(
     for run in terminal["runs"]:
         row = rows[run["run"]]
         assert run["average"] == row.mean
-        if row.found is None:
+        if row.paired_test is None:
             assert run["comparison"] is None
             continue
         assert run["comparison"] == {
-            **asdict(row.found),
+            **asdict(row.paired_test),
             "p_holm": row.p_holm,
             "p_t_holm": row.p_t_holm,
             "p_wilcoxon_holm": row.p_wilcoxon_holm,
@@ -184,7 +184,7 @@ def test_every_run_is_held_against_the_best_by_all_queries(ran: MainWindow) -> N
     wanted = [
         compare_paired(by_query[row.key], by_query[rows[0].key]) for row in rows[1:]
     ]
-    assert [row.found for row in rows[1:]] == wanted
+    assert [row.paired_test for row in rows[1:]] == wanted
     assert [row.p_holm for row in rows[1:]] == pytest.approx(
         holm([w.p_randomisation for w in wanted])
     )
@@ -272,12 +272,12 @@ def test_the_tests_never_scroll_sideways_and_files_have_what_is_hidden(
     assert header.endswith(
         ",p Fisher,Holm,p t-test,Holm,p Wilcoxon,Holm,better,equal,worse"
     )
-    row = next(row for row in paired(ran) if row.found is not None)
+    row = next(row for row in paired(ran) if row.paired_test is not None)
     (corrected,) = (
         column for column in table.rows_model.columns if column.key == "p_t_holm"
     )
     assert corrected.hint is not None
-    assert corrected.hint(row) == f"{p_text(row.found.p_t)} uncorrected"
+    assert corrected.hint(row) == f"{p_text(row.paired_test.p_t)} uncorrected"
 
 
 def test_nothing_is_computed_for_a_page_that_is_not_seen_and_never_on_the_window_s_thread(

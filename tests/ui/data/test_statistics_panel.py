@@ -209,9 +209,9 @@ def test_the_statistics_follow_the_convention_that_is_looked_at(
     settle(window)
     panel, seen = window.sections.data.statistics, []
     for key in ("standard", "lightgbm", "standard"):
-        window.measurement.look_by(key)
+        window.measurement.measure_by_convention(key)
         settle(window)
-        train = window.session.watched.train
+        train = window.session.shown_fold.train
         wanted = feature_quality(train, summary=summary_of(train), convention=key)
         seen.append([row.alone("NDCG@10") for row in panel.table.rows()])
         assert seen[-1] == [

@@ -64,10 +64,13 @@ def test_what_is_offered_is_measured_before_it_is_looked_at(
         raise AssertionError("it is measured")
 
     monkeypatch.setattr(remeasurement.Remeasurement, "_measured_fold", refuse)
-    show, look_by = window.session.show_measure, window.measurement.look_by
+    show, measure_by_convention = (
+        window.session.show_measure,
+        window.measurement.measure_by_convention,
+    )
     for look, key in (
-        (look_by, "ranklib"),
-        (look_by, "standard"),
+        (measure_by_convention, "ranklib"),
+        (measure_by_convention, "standard"),
         (show, "ERR"),
         (show, "P@5"),
     ):

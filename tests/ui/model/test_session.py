@@ -147,7 +147,7 @@ def test_a_measure_that_is_no_longer_reported_is_no_longer_shown(
 
 def slider_axis(session: Session) -> Axis | None:
     """Return what the slider moves while no run is shown."""
-    return Shown(session.dataset, None, session.plan, session.watched).axis
+    return Shown(session.dataset, None, session.plan, session.shown_fold).axis
 
 
 def test_another_ranker_forgets_the_choice_and_moves_the_sliders_grid(
@@ -193,13 +193,13 @@ def test_other_data_keep_the_ranker(session: Session) -> None:
 def test_a_convention_that_is_let_go_of_is_told(session: Session) -> None:
     told: list[str] = []
     session.measureChanged.connect(lambda: told.append(session.convention))
-    session.look_by("trec_eval")
+    session.measure_by_convention("trec_eval")
     assert told == ["trec_eval"]
     session.open(FoldedDataset("Other", None, (Fold(1, part()),)), "other")
     assert session.convention != "trec_eval"
     # other runs are measured otherwise now
     assert told == ["trec_eval", session.convention]
-    session.look_by("trec_eval")
+    session.measure_by_convention("trec_eval")
     session.go_back_to(session.plan.changed(convention="trec_eval"), "to a run")
     # From now on each run is measured by its own convention.
     assert (

@@ -147,7 +147,7 @@ def test_another_convention_and_a_measure_that_nobody_offers(
 ) -> None:
     record = ran(window, 1, method="greedy-rankrls", parameters=GREEDY)
     asked(window)
-    window.session.look_by("letor3")
+    window.session.measure_by_convention("letor3")
     at = record.folds[1].chosen.unit.position
     for name in ("P@10", "NDCG@7"):
         by = f"leave-query-out {name}"

@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from windows import finish, press_keys, settle
 
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.model.feature_search import asked_for
+from rankstudio.ui.model.feature_search import matches_of_text
 from rankstudio.ui.page.palette_entry import PaletteEntry
 from rankstudio.ui.shell.command_palette import matching, palette_entries
 
@@ -146,10 +146,10 @@ def test_one_of_very_many_features_is_found_by_its_id_or_its_name() -> None:
     looked_at: list[object] = []
     for typed in ("60000", "word 60000"):
         (entry,) = page.found_features(
-            dataset, asked_for(ids, names, typed), looked_at.append
+            dataset, matches_of_text(ids, names, typed), looked_at.append
         )
         assert (entry.text, entry.note) == ("word 60000", "60000")
         entry.act()
     assert looked_at == [60_000] * 2
     for typed in ("", "60001", "word", "2"):  # the first ones are listed anyway
-        assert not asked_for(ids, names, typed)
+        assert not matches_of_text(ids, names, typed)

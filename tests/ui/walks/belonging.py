@@ -255,7 +255,7 @@ def _highlights(window: MainWindow) -> Iterator[Fault]:
 def _data(sight: Sight) -> Iterator[Fault]:
     """The Data page counts what is open."""
     session, panel = sight.window.session, sight.window.sections.data.panel
-    dataset, fold = sight.dataset, session.watched
+    dataset, fold = sight.dataset, session.shown_fold
     yield from _differ("data name", _label(panel, "data-name"), dataset.name)
     if len(dataset.folds) > 1 and not panel._folds.isHidden():
         yield from _differ("data fold", panel._folds.value(), session.fold)
@@ -322,7 +322,7 @@ def _model(sight: Sight) -> Iterator[Fault]:
                 f"{session.choice}, fold {session.fold}",
             )
         return
-    yield from _differ("model's fold", model.fold is session.watched, True)
+    yield from _differ("model's fold", model.fold is session.shown_fold, True)
     if record is not None:
         ranks = record.plan.method, record.plan.ranker
         yield from _differ(
@@ -387,7 +387,7 @@ def _inspection(sight: Sight) -> Iterator[Fault]:
     if model is not None and asked is not None:
         yield from _differ("inspected values", model.values, asked.values)
         yield from _differ(
-            "inspected fold", model.fold is sight.window.session.watched, True
+            "inspected fold", model.fold is sight.window.session.shown_fold, True
         )
         nearest = int(np.abs(model.path.x_values - (asked.x_value or 0)).argmin())
         is_last = model.path.step_kind is StepKind.ITERATIONS

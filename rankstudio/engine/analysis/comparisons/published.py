@@ -132,7 +132,7 @@ def set_otherwise(run: RunResult) -> str:
 
 
 @cache
-def everything() -> tuple[Published, ...]:
+def all_published() -> tuple[Published, ...]:
     """Return all published numbers that plug-ins have."""
     return tuple(
         number for entry in printed_results() for number in imported(entry.numbers)()
@@ -146,7 +146,7 @@ def published(plan: Plan, dataset: str, measure: str) -> tuple[Published, ...]:
     """
     return tuple(
         entry
-        for entry in everything()
+        for entry in all_published()
         if entry.measure == measure and entry.fits(plan, dataset)
     )
 
@@ -184,7 +184,7 @@ def published_rows(runs: Iterable[tuple[int, RunResult]]) -> list[PublishedRow]:
 def known_datasets() -> dict[str, tuple[str, ...]]:
     """Return the datasets with published numbers, each with the labels of the methods."""
     labels_of: dict[str, dict[str, None]] = {}
-    for entry in everything():
+    for entry in all_published():
         ranker = f", then {method(entry.ranker).label}" if entry.ranker else ""
         labels_of.setdefault(entry.dataset, {})[method(entry.method).label + ranker] = (
             None

@@ -215,7 +215,7 @@ class ComparedRun:
     role: Role
     differs: str = ""
     mean: float | None = None
-    found: PairedComparison | None = None
+    paired_test: PairedComparison | None = None
     p_holm: float | None = None
     p_t_holm: float | None = None
     p_wilcoxon_holm: float | None = None
@@ -390,7 +390,7 @@ def compared_runs(
             # Settings that differ from the reference.
             differs=_difference_text(run, against),
             mean=run.average[name],
-            found=test,  # of the difference to the reference
+            paired_test=test,  # of the difference to the reference
             p_holm=p_holm,
             p_t_holm=p_t_holm,
             p_wilcoxon_holm=p_wilcoxon_holm,

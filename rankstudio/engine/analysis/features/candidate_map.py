@@ -164,12 +164,12 @@ class CandidateMap:
     """
 
     features: tuple[int, ...]
-    places: tuple[int, ...]
+    step_positions: tuple[int, ...]
     numbers: tuple[int, ...]
     scores: Floats
     shares: Floats
     ranks: Floats
-    taken: Bools
+    is_selected: Bools
     n_candidates: Floats
     n_features: int
     n_steps: int
@@ -203,12 +203,14 @@ class CandidateMap:
             path, then the features with the largest shares. Features that are
             candidates at none of the steps are left out.
         """
-        # `places` has the position on the path of each step of the map.
+        # `step_positions` has the position on the path of each step of the map.
         # A growing path shows successive steps up to the wanted one.
-        n = len(self.places)
+        n = len(self.step_positions)
         count = max(1, min(n, most_steps))
         nearest = (
-            0 if step is None else int(np.abs(np.array(self.places) - step).argmin())
+            0
+            if step is None
+            else int(np.abs(np.array(self.step_positions) - step).argmin())
         )
         if self.growing:
             # The wanted step is the last one, if it is not among the first.
@@ -229,8 +231,8 @@ class CandidateMap:
 
         # Selected features come first, if the features grow with the steps.
         if self.growing:
-            # `taken` says which features each step selects.
-            is_selected_here = self.taken[:, columns].any(axis=1)
+            # `is_selected` says which features each step selects.
+            is_selected_here = self.is_selected[:, columns].any(axis=1)
             # before all others, whose shares are at most 1
             best = np.where(is_selected_here, 2.0, best)
             rows = np.argsort(-best, kind="stable")
@@ -246,12 +248,12 @@ class CandidateMap:
         return replace(
             self,
             features=tuple(self.features[row] for row in rows),
-            places=tuple(self.places[column] for column in columns),
+            step_positions=tuple(self.step_positions[column] for column in columns),
             numbers=tuple(self.numbers[column] for column in columns),
             scores=self.scores[cells],
             shares=self.shares[cells],
             ranks=self.ranks[cells],
-            taken=self.taken[cells],
+            is_selected=self.is_selected[cells],
             n_candidates=self.n_candidates[columns],
         )
 
@@ -346,10 +348,14 @@ def candidate_map(
         rows = groups.columns.representatives
 
     # Scores by step and column; NaN where a column was no candidate.
-    places = _shown_steps(path, max(_MIN_STEPS, _MAX_SCORES // path.steps[0].coef.size))
+    step_positions = _shown_steps(
+        path, max(_MIN_STEPS, _MAX_SCORES // path.steps[0].coef.size)
+    )
     # Shape (steps, n). The divisor makes a sum over documents a value per
     # document.
-    scores = np.array([score.of(path.steps[index], path.divisor) for index in places])
+    scores = np.array(
+        [score.of(path.steps[index], path.divisor) for index in step_positions]
+    )
     is_candidate = np.isfinite(scores)
     if not is_candidate.any():
         return None
@@ -371,19 +377,19 @@ def candidate_map(
     # Selected features in each step.
     is_taken = np.zeros(scores.shape, dtype=bool)
     for is_taken_at_step, columns in zip(
-        is_taken, _chosen_columns(path, score, places, scores), strict=True
+        is_taken, _chosen_columns(path, score, step_positions, scores), strict=True
     ):
         is_taken_at_step[columns] = True
     return CandidateMap(
         features=tuple(features),
-        places=tuple(places),
-        numbers=tuple(path.steps[index].number for index in places),
+        step_positions=tuple(step_positions),
+        numbers=tuple(path.steps[index].number for index in step_positions),
         scores=scores[:, features].T,
         shares=np.array([shares(score, values)[features] for values in scores]).T,
         ranks=np.array(
             [_ranks_of_gains(gains)[features] for gains in score.gains(scores)]
         ).T,
-        taken=is_taken[:, features].T,
+        is_selected=is_taken[:, features].T,
         n_candidates=is_candidate.sum(axis=1),
         n_features=len(rows),
         n_steps=len(path.steps),
@@ -443,7 +449,7 @@ def margins(path: PathResult, score: CandidateScore) -> dict[int, Margin]:
     # A growing path: the step that first selects the feature counts.
     for index, step in enumerate(path.steps):
         # The features that this step adds to those of the step before.
-        for feature in taken_at(path, index):
+        for feature in added_at(path, index):
             by_feature.setdefault(
                 feature, step_margin(score, step, feature, path.divisor)
             )
@@ -542,7 +548,7 @@ def _shown_steps(path: PathResult, max_steps: int) -> list[int]:
     return chosen
 
 
-def taken_at(path: PathResult, position: int) -> list[int]:
+def added_at(path: PathResult, position: int) -> list[int]:
     """Return the features that the step at a position of a growing path adds, in order."""
     before = path.steps[position - 1].selected if position else ()
     return [
@@ -551,15 +557,18 @@ def taken_at(path: PathResult, position: int) -> list[int]:
 
 
 def _chosen_columns(
-    path: PathResult, score: CandidateScore, places: Sequence[int], scores: Floats
+    path: PathResult,
+    score: CandidateScore,
+    step_positions: Sequence[int],
+    scores: Floats,
 ) -> list[list[int]]:
     """Return the columns that each step selects; for an iteration or round the best column.
 
-    `places` are the positions on the path of C steps, and `scores`, shape (C,
+    `step_positions` are the positions on the path of C steps, and `scores`, shape (C,
     n), has their scores. The best column has the largest score, with the sign
     by which larger is better.
     """
     if path.step_kind is StepKind.FEATURES:
-        return [taken_at(path, index) for index in places]
+        return [added_at(path, index) for index in step_positions]
     gains = score.gains(scores)
     return [[int(np.argmax(row))] if row.max() > 0 else [] for row in gains]

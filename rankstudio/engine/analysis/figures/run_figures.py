@@ -392,7 +392,9 @@ def candidates_figure(
     ]
     best_rows = order[:_MAX_CANDIDATES]
     selected = frozenset(
-        index for index, row in enumerate(best_rows) if whole_map.taken[row, column]
+        index
+        for index, row in enumerate(best_rows)
+        if whole_map.is_selected[row, column]
     )
 
     # Texts of the figure.
@@ -444,10 +446,10 @@ def candidate_steps_figure(run: RunResult, fold: FoldResult) -> MapFigure | None
     if whole_map is None or len(whole_map.numbers) < 2:
         return None
 
-    # The part of the map that fits the figure; `taken` marks the selected
+    # The part of the map that fits the figure; `is_selected` marks the selected
     # cells.
     view = whole_map.view(_MAX_FEATURES, _MAX_STEPS)
-    marked = [(int(row), int(column)) for row, column in np.argwhere(view.taken)]
+    marked = [(int(row), int(column)) for row, column in np.argwhere(view.is_selected)]
     caption = tr(
         "{score} of each candidate on the path of fold {fold}, as a share of the step's best. "
         "Outlined: the selected feature. Blank: not a candidate."

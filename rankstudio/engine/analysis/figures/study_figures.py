@@ -364,10 +364,10 @@ def differences_figure(
     """
     # Runs with a test; the difference may be undefined.
     rows = [
-        # `found` is the test of a run.
-        (row.key, row.found)
+        # `paired_test` is the test of a run.
+        (row.key, row.paired_test)
         for row in tested
-        if row.found is not None and not isnan(row.found.mean_difference)
+        if row.paired_test is not None and not isnan(row.paired_test.mean_difference)
     ]
     if not rows:
         return None

@@ -31,7 +31,7 @@ class ConventionRow:
     key: int
     method: str
     means: Mapping[str, float]
-    places: Mapping[str, int]
+    ranks: Mapping[str, int]
 
 
 def convention_rows(
@@ -53,14 +53,14 @@ def convention_rows(
     rows = []
     for key, run_means in means.items():
         # Place 1 is the best; runs with equal means share a place.
-        places = {
+        ranks = {
             convention: 1
             + sum(sign * other[convention] > sign * value for other in means.values())
             for convention, value in run_means.items()
             if not isnan(value)
         }
         rows.append(
-            ConventionRow(key=key, method=methods[key], means=run_means, places=places)
+            ConventionRow(key=key, method=methods[key], means=run_means, ranks=ranks)
         )
     return tuple(rows)
 
@@ -75,12 +75,12 @@ def reversed_pairs(
     # For each pair of runs: the difference of their places under each convention.
     pairs = [
         (
-            a.places[convention1] - b.places[convention1],
-            a.places[convention2] - b.places[convention2],
+            a.ranks[convention1] - b.ranks[convention1],
+            a.ranks[convention2] - b.ranks[convention2],
         )
         for a, b in combinations(rows, 2)
         if all(
-            convention in row.places
+            convention in row.ranks
             for row in (a, b)
             for convention in (convention1, convention2)
         )

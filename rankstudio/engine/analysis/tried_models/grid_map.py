@@ -43,7 +43,7 @@ class GridMap:
     columns: Axis
     values: Floats
     combinations: Ints
-    places: Ints
+    lengths: Ints
     best: tuple[int, int] | None
 
     def cell(self, values: Sequence[Any]) -> tuple[int, int] | None:
@@ -113,7 +113,7 @@ def grid_map(
     shape = len(rows.values), len(columns.values)
     values = np.full(shape, np.nan)
     positions = np.full(shape, -1)
-    places = np.zeros(shape, dtype=np.int64)
+    lengths = np.zeros(shape, dtype=np.int64)
     sign = 1.0 if higher_is_better else -1.0
     greatest = -np.inf
     best = None
@@ -136,7 +136,7 @@ def grid_map(
         if positions[cell] < 0 or gains[index] > sign * values[cell]:
             values[cell] = scores[index]
             positions[cell] = position
-            places[cell] = x[index]
+            lengths[cell] = x[index]
         # The best cell of all.
         if gains[index] > greatest:
             greatest = float(gains[index])
@@ -146,6 +146,6 @@ def grid_map(
         columns=columns,
         values=values,
         combinations=positions,
-        places=places,
+        lengths=lengths,
         best=best,
     )

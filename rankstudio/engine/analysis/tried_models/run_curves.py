@@ -74,7 +74,7 @@ class RunCurve:
     """
 
     values: tuple[Any, ...]
-    places: tuple[int, ...]
+    lengths: tuple[int, ...]
     sizes: Floats
     x: Floats
     mean: Floats
@@ -360,7 +360,7 @@ def _run_curve(
     )
     return RunCurve(
         values=run.plan.combinations[models[0].combination].values,
-        places=tuple(model.x_value for model in models),
+        lengths=tuple(model.x_value for model in models),
         sizes=sizes,
         x=x,
         mean=np.array([model.mean for model in models]) if mean is None else mean,

@@ -145,7 +145,7 @@ class RecordedData:
     feature_set: FeatureSet | None = None
     first_file: str | None = None
 
-    def opened_by(self, plan: Plan) -> str:
+    def path_to_open(self, plan: Plan) -> str:
         """Return the path by which to open the data again, or else their name in the plan."""
         return plan.data if plan.data == SAMPLE or not self.place else self.place
 

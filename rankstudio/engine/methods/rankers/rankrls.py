@@ -40,10 +40,10 @@ from rankstudio.engine.methods.pair_learners import (
     PairwiseLeastSquares,
     held_out_weighting,
     labels_or_zeros,
+    non_default_parameter,
     pair_rows,
     preferring,
     refuse_unusual,
-    unusual,
 )
 from rankstudio.engine.methods.permuted_labels import (
     LOSS,
@@ -453,7 +453,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         """Raise a ParameterError if loss or pairs are not the default ones, as several outputs need."""
         expected = "{} with several outputs, or one output at a time"
         # The first parameter of the loss that is not the default, if any.
-        if name := unusual(self.pair_cost()):
+        if name := non_default_parameter(self.pair_cost()):
             raise ParameterError(
                 name, getattr(self, name), expected.format("the default")
             )

@@ -124,7 +124,7 @@ class TransferController(GivenController):
             # run's number. {} are comparisons from files, of which none is used.
             row = Pipelines(session, runs, {}).rows([plan], [plan.data])[0]
             given_record = runs.start(given_plan, dataset, is_shown=False)
-            existing_key = row.run if row.there else None
+            existing_key = row.run if row.is_started else None
             own_record = (
                 runs.record(existing_key)
                 if existing_key is not None

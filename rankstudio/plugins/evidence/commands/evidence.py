@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.command_parser import check_numbers, place_name
 from rankstudio.cli.data_options import add_column_options, add_sample_option
-from rankstudio.cli.interrupts import status
+from rankstudio.cli.interrupts import exit_status
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.progress_bar import clock, last_share
@@ -218,7 +218,7 @@ def run(args: argparse.Namespace) -> int:
         _write_files(args, judged, evidence, names)
     if run is not None and not stopped:
         _store_evidence(args, judged, evidence, run)
-    return status(stopped, f"Stopped at {percentage(state.share)}: {state.what}.")
+    return exit_status(stopped, f"Stopped at {percentage(state.share)}: {state.what}.")
 
 
 def _advice(

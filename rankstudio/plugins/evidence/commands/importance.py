@@ -19,7 +19,7 @@ from rankstudio.cli.data_options import (
     columns_from,
     data_file,
 )
-from rankstudio.cli.interrupts import status
+from rankstudio.cli.interrupts import exit_status
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.progress_bar import last_share
@@ -143,7 +143,7 @@ def run(args: argparse.Namespace) -> int:
         tell(*_loss_lines(without, state.found, model.data), *_weight_lines(model))
     if args.out is not None:
         _write_files(args, model, without, state.found)
-    return status(stopped, f"Stopped at {percentage(state.share)}.")
+    return exit_status(stopped, f"Stopped at {percentage(state.share)}.")
 
 
 @dataclass(frozen=True)

@@ -87,8 +87,8 @@ class EvidencePage(EvidenceController):
                 "evidence-code", labels, self.evidence.as_code(), "evidence", reason
             )
 
-    def surround(self, area: QWidget) -> None:  # noqa: D102 - inherited
-        self.tray.surround(area)
+    def join_workspace(self, area: QWidget) -> None:  # noqa: D102 - inherited
+        self.tray.join_workspace(area)
 
     def serve(self, page: Page) -> None:  # noqa: D102 - inherited
         self.tray.serve(page)

@@ -652,7 +652,7 @@ class SetTrayController(Controller):
             return [RowAction(tr("Remove from the set"), partial(self.remove, feature))]
         return [RowAction(tr("Add to the set"), partial(self.add, feature))]
 
-    def surround(self, area: QWidget) -> None:
+    def join_workspace(self, area: QWidget) -> None:
         """Remove features whose chips are dropped on an area outside the trays.
 
         Escape and a drop outside of the window cancel the drag. The chip cannot
@@ -664,7 +664,7 @@ class SetTrayController(Controller):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Accept chips dragged over an area outside the trays, and remove a dropped chip's feature.
 
-        The area is that of :meth:`surround`, whose events come here first.
+        The area is that of :meth:`join_workspace`, whose events come here first.
         """
         if isinstance(
             event, QDragEnterEvent | QDropEvent
@@ -685,7 +685,7 @@ class SetTrayController(Controller):
         for plot in page.findChildren(Plot):
             plot.about_feature = self.lines
             plot.pointed.connect(self._on_hovered)
-            self.known.connect(plot.say_again)
+            self.known.connect(plot.show_readout_again)
         for table in page.findChildren(TableView):
             if table.feature_of is not None:
                 self._serve_table(table, table.feature_of)

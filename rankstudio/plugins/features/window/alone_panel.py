@@ -194,7 +194,7 @@ class AloneController(Controller):
         if dataset is None or not session.has_documents:
             return None
         return (
-            session.watched or dataset.folds[0],
+            session.shown_fold or dataset.folds[0],
             session.measure,
             session.convention,
             session.sealed,
@@ -225,8 +225,8 @@ class AloneController(Controller):
                 self.panel.show_features(update, ids, names)
                 self._mark()
 
-        # `watched` is the shown fold, None while all folds are shown.
-        fold = session.watched or dataset.folds[0]
+        # `shown_fold` is the shown fold, None while all folds are shown.
+        fold = session.shown_fold or dataset.folds[0]
         work = partial(
             _measured, fold, session.measure, session.convention, session.sealed
         )
@@ -315,7 +315,7 @@ class AlonePlot(Plot):
 
         # Hide the box on the feature under the mouse, which may be gone.
         self.under_mouse = None
-        self.box.silence()
+        self.box.hide_readout()
         self._arrange()
 
     @Slot(object)

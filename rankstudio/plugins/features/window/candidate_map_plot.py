@@ -21,7 +21,7 @@ from rankstudio.ui.plots.axes import AIR
 from rankstudio.ui.plots.base import CellValue, Numbers, describe, floats
 from rankstudio.ui.plots.layers import Frame, pen
 from rankstudio.ui.plots.maps.heat_map import (
-    BAR,
+    BAR_WIDTH,
     ColorBar,
     color_bar_width,
     draw_cells,
@@ -47,7 +47,7 @@ _N_MEASURED_NAMES = 200  # names whose width is measured: the longest ones
 _MAX_CELL_WIDTH = 44  # pixels
 _MAX_CELL_HEIGHT = 26
 _MAX_NAMES_SHARE = 0.38  # share of the width that the names of features may take
-_MAX_BAR_WIDTH = 120.0
+_MAX_BAR_HEIGHT = 120.0
 
 
 class CandidateMapPlot(HeatMapPlot):
@@ -190,8 +190,8 @@ class CandidateMapPlot(HeatMapPlot):
 
     def color_bar(self, frame: Frame) -> ColorBar:
         """Return the color bar with the meanings of the colors."""
-        height = min(_MAX_BAR_WIDTH, frame.area.height())
-        bar = QRectF(frame.area.right() + 2 * AIR, frame.area.top(), BAR, height)
+        height = min(_MAX_BAR_HEIGHT, frame.area.height())
+        bar = QRectF(frame.area.right() + 2 * AIR, frame.area.top(), BAR_WIDTH, height)
         return ColorBar(bar, list(zip((1.0, 0.5, 0.0), self.key(), strict=True)))
 
     def text_of(self, row: int, column: int) -> str:
@@ -221,10 +221,10 @@ class CandidateMapPlot(HeatMapPlot):
         value = float(self.shown.scores[row, column])
         share = float(self.shown.shares[row, column])
         if np.isnan(value):
-            # `taken` says which feature each step selects.
+            # `is_selected` says which feature each step selects.
             reason = (
                 tr("selected without comparison")
-                if self.shown.taken[row, column]
+                if self.shown.is_selected[row, column]
                 else tr("no candidate")
             )
             return [Line(location, bold=True), Line(reason)]
@@ -294,7 +294,8 @@ class CandidateMapPlot(HeatMapPlot):
             written=ranked,
             first_dark=ranked,
             marked=tuple(
-                (int(row), int(column)) for row, column in np.argwhere(visible.taken)
+                (int(row), int(column))
+                for row, column in np.argwhere(visible.is_selected)
             ),
             mark_label=tr("selected"),
         )
@@ -323,12 +324,12 @@ class CandidateMapPlot(HeatMapPlot):
         A click on a feature's name picks the cell in the marked column.
         """
         # A name is left of the cells: the point is moved to the first cell of its
-        # row. `places` has the positions of the shown steps on the path.
+        # row. `step_positions` has the positions of the shown steps on the path.
         frame = self.frame()
         cell = self.hit_test(QPointF(max(point.x(), frame.area.left()), point.y()))
         if cell is not None and self.shown is not None:
             row_from_below, column = cell
-            step_position = self.shown.places[column]
+            step_position = self.shown.step_positions[column]
             is_on_name = point.x() < frame.area.left()
             if is_on_name and self._step_position is not None:
                 step_position = self._step_position
@@ -356,17 +357,22 @@ class CandidateMapPlot(HeatMapPlot):
 
         # Of iterations and rounds, only some are in the map, and the marks move
         # between these. Positions are those on the path.
-        places = self.shown.places if not full_map.growing else full_map.places
+        step_positions = (
+            self.shown.step_positions
+            if not full_map.growing
+            else full_map.step_positions
+        )
 
         # Without an inspected feature, any arrow key leads to the first row.
         row = features.index(self._feature) if self._feature in features else -down
         step_position = self._step_position or 0
         column = min(
-            range(len(places)), key=lambda index: abs(places[index] - step_position)
+            range(len(step_positions)),
+            key=lambda index: abs(step_positions[index] - step_position),
         )
         row = int(np.clip(row + down, 0, len(features) - 1))
-        column = int(np.clip(column + right, 0, len(places) - 1))
-        self.cellPicked.emit(features[row], places[column])
+        column = int(np.clip(column + right, 0, len(step_positions) - 1))
+        self.cellPicked.emit(features[row], step_positions[column])
         return True
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
@@ -384,7 +390,7 @@ class CandidateMapPlot(HeatMapPlot):
             draw_values(self, painter, frame)
         self._draw_names(painter, frame, colors)
         self._draw_steps(painter, frame, colors)
-        for row, column in np.argwhere(self.shown.taken).tolist():
+        for row, column in np.argwhere(self.shown.is_selected).tolist():
             cell = self._flipped(row), column
 
             # A dark line on a wider white one is visible on light and dark cells.
@@ -433,7 +439,7 @@ class CandidateMapPlot(HeatMapPlot):
         self._marked_column = None
         if self._step_position is not None:
             self._marked_column = int(
-                np.abs(np.array(visible.places) - self._step_position).argmin()
+                np.abs(np.array(visible.step_positions) - self._step_position).argmin()
             )
 
         # Colors need values from 0 to 1: the shares, or 1 for the first rank

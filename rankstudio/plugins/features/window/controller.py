@@ -201,7 +201,9 @@ class FeaturesController(PageController):
         """Return the fold on whose training part features are inspected."""
         dataset = self._session.dataset
         return (
-            (self._session.watched or dataset.folds[0]) if dataset is not None else None
+            (self._session.shown_fold or dataset.folds[0])
+            if dataset is not None
+            else None
         )
 
     def show_at(self, feature: int, size: int | None) -> None:

@@ -19,7 +19,7 @@ from rankstudio.plugins.features.window.substitutes_panel import SubstitutesCont
 from rankstudio.plugins.features.window.why_panel import WhyController
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
-from rankstudio.ui.model.feature_search import MOST_LISTED, asked_for
+from rankstudio.ui.model.feature_search import MOST_LISTED, matches_of_text
 from rankstudio.ui.page.controller import OtherPages
 from rankstudio.ui.page.page import Part, Splitter, column, row
 from rankstudio.ui.page.page_controller import PanelsOf, hide_where_empty
@@ -110,10 +110,10 @@ class FeaturesPage(FeaturesController):
             columns = range(min(dataset.n_features, MOST_LISTED))
             yield from found_features(dataset, columns, self._inspect_found)
 
-    def asked_for(self, typed: str) -> Iterator[PaletteEntry]:  # noqa: D102 - inherited
+    def matches_of_text(self, typed: str) -> Iterator[PaletteEntry]:  # noqa: D102 - inherited
         dataset = self._session.dataset
         if dataset is not None:
-            columns = asked_for(dataset.feature_ids, dataset.feature_names, typed)
+            columns = matches_of_text(dataset.feature_ids, dataset.feature_names, typed)
             yield from found_features(dataset, columns, self._inspect_found)
 
     def _inspect_found(self, feature: int) -> None:

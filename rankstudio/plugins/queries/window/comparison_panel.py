@@ -132,7 +132,7 @@ class QueryPlot(Plot):
             if comparison
             else self._valued_positions[:0]
         )
-        self.box.silence()  # hides the box on the query under the mouse
+        self.box.hide_readout()  # hides the box on the query under the mouse
         self._name_axes()
 
     @Slot(object)
@@ -141,7 +141,7 @@ class QueryPlot(Plot):
         self.mode = mode
         self.under_mouse = None
         self.outline = None
-        self.box.silence()
+        self.box.hide_readout()
         self._name_axes()
 
     def keep(self, is_listed: Bools) -> None:

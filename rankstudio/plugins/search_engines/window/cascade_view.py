@@ -144,7 +144,9 @@ class CascadeView(ContributedView):
     def is_offered(self, record: RunRecord | None) -> bool:  # noqa: D102 - inherited
         return record is not None and record.plan.extension(FeatureCosts) is not None
 
-    def look_at(self, record: RunRecord | None, measure: str) -> Computation | None:
+    def computation_of(
+        self, record: RunRecord | None, measure: str
+    ) -> Computation | None:
         """Return the computation of a run's cascades, or None if it cannot have any.
 
         The computation shows them when it is finished; without one, the view

@@ -609,14 +609,14 @@ class CurvesPlot(Plot):
         point = family.inspection or family.choice
         note = self._inspected_note if family.inspection is not None else self._note
         if point is None or not note:
-            self.box.silence()
+            self.box.hide_readout()
             return
         key, x = point
         y = family[key].value_at(x) if key in family else float("nan")
         if not np.isfinite(y) or not frame.area.adjusted(-8, -8, 8, 8).contains(
             frame.point(x, y)
         ):
-            self.box.silence()
+            self.box.hide_readout()
             return
         lines = [Line(text, bold=i == 0) for i, text in enumerate(note)]
         self.box.say(

@@ -28,7 +28,7 @@ from rankstudio.ui.plots.base import (
 )
 from rankstudio.ui.plots.layers import Frame, pen
 from rankstudio.ui.plots.maps.heat_map import (
-    BAR,
+    BAR_WIDTH,
     LEAST_WITH_GAP,
     ColorBar,
     HeatMapPlot,
@@ -239,7 +239,7 @@ class FeatureMapPlot(HeatMapPlot):
         top = GROUPS_HEIGHT + 4
         below = TICKS_HEIGHT * any(self.shown.ticks) + scaled(LABEL_HEIGHT)
         area = frame.outer.adjusted(
-            round(left), top, -round(max(right, BAR + AIR)), -below
+            round(left), top, -round(max(right, BAR_WIDTH + AIR)), -below
         )
         width = max(1.0, area.width())
         height = max(1.0, area.height())
@@ -258,7 +258,7 @@ class FeatureMapPlot(HeatMapPlot):
         rect = QRectF(
             area.right() + _BAR_DISTANCE,
             area.top() + 4,
-            BAR,
+            BAR_WIDTH,
             min(area.height() - 8, _MAX_BAR_HEIGHT),
         )
         return ColorBar(

@@ -33,7 +33,7 @@ from rankstudio.ui.style.fonts import BELOW, LEFT, RIGHT, TINY, font
 from rankstudio.ui.style.palettes import viridis
 from rankstudio.ui.style.theme import Theme
 
-BAR = 10.0
+BAR_WIDTH = 10.0
 """Width of the bar alone, in pixels."""
 
 _N_STOPS = 17
@@ -64,7 +64,7 @@ def color_bar_width(texts: Sequence[str]) -> float:
     """Return the width of a bar of colors with some numbers beside it, in pixels."""
     metrics = QFontMetricsF(font(TINY))
     return (
-        BAR
+        BAR_WIDTH
         + _NUMBER_GAP
         + max((metrics.horizontalAdvance(text) for text in texts), default=0.0)
     )
@@ -280,7 +280,7 @@ class HeatMapPlot(Plot):
         area = frame.area
         if not texts:
             return None
-        rect = QRectF(area.right() + AIR, area.top(), BAR, area.height())
+        rect = QRectF(area.right() + AIR, area.top(), BAR_WIDTH, area.height())
         # a text at each share of the bar's height
         return ColorBar(rect, list(zip((0.0, 0.5, 1.0), texts, strict=True)))
 

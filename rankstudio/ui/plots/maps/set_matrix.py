@@ -126,7 +126,7 @@ class SetMatrixPlot(Plot):
         self.columns, self.rows, self.n_sets = tuple(columns), tuple(rows), n_sets
         if self.under_mouse is not None and self.under_mouse >= len(self.columns):
             self.under_mouse = None
-            self.box.silence()
+            self.box.hide_readout()
         self.mark_dirty()
 
     def show_nothing(self, reason: str) -> None:

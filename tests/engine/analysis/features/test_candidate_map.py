@@ -50,7 +50,7 @@ def test_a_group_has_one_row_and_one_rank():
     assert found.n_features == 3
     assert found.n_candidates.tolist() == [3, 2]
     assert found.ranks[:, 0].tolist() == [1, 3, 2]
-    assert found.taken.tolist() == [[True, False], [False, True], [False, False]]
+    assert found.is_selected.tolist() == [[True, False], [False, True], [False, False]]
 
 
 def test_the_margin_is_to_the_next_group():
@@ -99,7 +99,7 @@ def test_the_map_has_score_share_and_rank_of_every_candidate(seed: int) -> None:
         assert found.n_candidates[column] == len(known)
         for row, feature in enumerate(found.features):
             value = step.candidates[feature]
-            assert found.taken[row, column] == (step.selected[-1] == feature)
+            assert found.is_selected[row, column] == (step.selected[-1] == feature)
             if np.isnan(value):
                 assert np.isnan(
                     [
@@ -112,7 +112,7 @@ def test_the_map_has_score_share_and_rank_of_every_candidate(seed: int) -> None:
             assert found.scores[row, column] == value
             assert found.shares[row, column] == pytest.approx(value / max(known))
             assert found.ranks[row, column] == 1 + sum(other > value for other in known)
-        assert found.shares[found.taken[:, column], column] == 1.0
+        assert found.shares[found.is_selected[:, column], column] == 1.0
 
 
 @given(
@@ -128,22 +128,26 @@ def test_a_view_has_the_step_and_the_feature_that_are_wanted(
     whole = made(growing(seed))
     part = whole.view(rows, columns, place, feature)
     assert (
-        part.scores.shape == (len(part.features), len(part.places)) == part.taken.shape
+        part.scores.shape
+        == (len(part.features), len(part.step_positions))
+        == part.is_selected.shape
     )
     assert len(part.features) <= rows
-    assert len(part.places) == min(columns, 5)
-    assert place in part.places
-    assert list(part.places) == list(
-        range(part.places[0], part.places[0] + len(part.places))
+    assert len(part.step_positions) == min(columns, 5)
+    assert place in part.step_positions
+    assert list(part.step_positions) == list(
+        range(part.step_positions[0], part.step_positions[0] + len(part.step_positions))
     )
     assert feature in part.features
     for i, f in enumerate(part.features):
-        for j, p in enumerate(part.places):
+        for j, p in enumerate(part.step_positions):
             expected = whole.scores[whole.features.index(f), p]
             assert part.scores[i, j] == expected or np.isnan(expected)
     order = [f for f in part.features if f != feature]
     came = [
-        f for f in whole.features[part.places[0] : part.places[-1] + 1] if f in order
+        f
+        for f in whole.features[part.step_positions[0] : part.step_positions[-1] + 1]
+        if f in order
     ]
     assert order[: len(came)] == came
 
@@ -151,15 +155,15 @@ def test_a_view_has_the_step_and_the_feature_that_are_wanted(
 def test_of_iterations_the_first_and_the_last_are_seen() -> None:
     whole = made(weights(3), WEIGHT)
     part = whole.view(4, 5)
-    assert part.places[0] == 0
-    assert part.places[-1] == 29
-    assert np.diff(part.places).argmax() == len(part.places) - 2
+    assert part.step_positions[0] == 0
+    assert part.step_positions[-1] == 29
+    assert np.diff(part.step_positions).argmax() == len(part.step_positions) - 2
     assert list(part.features) == list(weights(3).steps[-1].selected[:4])
-    for column, place in enumerate(whole.places):
+    for column, place in enumerate(whole.step_positions):
         best = int(np.abs(weights(3).steps[place].coef).argmax())
         assert [
             f
-            for f, new in zip(whole.features, whole.taken[:, column], strict=True)
+            for f, new in zip(whole.features, whole.is_selected[:, column], strict=True)
             if new
         ] == [best]
 
@@ -169,11 +173,11 @@ def test_of_iterations_the_one_that_is_looked_at_is_seen(columns: int) -> None:
     whole = made(weights(3), WEIGHT)
     for place in range(30):
         part = whole.view(4, columns, place)
-        assert place in part.places
-        assert list(part.places) == sorted(set(part.places))
-        assert len(part.places) <= columns
+        assert place in part.step_positions
+        assert list(part.step_positions) == sorted(set(part.step_positions))
+        assert len(part.step_positions) <= columns
         if columns > 2:
-            assert (part.places[0], part.places[-1]) == (0, 29)
+            assert (part.step_positions[0], part.step_positions[-1]) == (0, 29)
 
 
 def test_scores_without_a_zero_are_shares_of_the_way_from_the_worst() -> None:
@@ -211,20 +215,22 @@ def test_margins_are_to_the_best_of_the_others(seed: int) -> None:
     found = margins(path, SCORE)
     assert list(found) == list(path.steps[-1].selected)
     for step in path.steps:
-        taken = step.selected[-1]
+        is_selected = step.selected[-1]
         others = {
             j: v
             for j, v in enumerate(step.candidates.tolist())
-            if np.isfinite(v) and j != taken
+            if np.isfinite(v) and j != is_selected
         }
         rival = max(others, key=lambda j: (others[j], -j))
-        margin = found[taken]
+        margin = found[is_selected]
         assert (margin.number, margin.score, margin.rival) == (
             step.number,
-            step.candidates[taken],
+            step.candidates[is_selected],
             rival,
         )
-        assert margin.share == pytest.approx(1 - others[rival] / step.candidates[taken])
+        assert margin.share == pytest.approx(
+            1 - others[rival] / step.candidates[is_selected]
+        )
 
 
 def test_margins_of_iterations_are_to_the_next_weight_and_rounds_have_none() -> None:

@@ -23,7 +23,7 @@ def test_places_and_reversed_pairs() -> None:
         4: {"x": nan, "y": 0.0},
     }
     rows = convention_rows(methods, means, "MAP")
-    assert [row.places for row in rows] == [
+    assert [row.ranks for row in rows] == [
         {"x": 1, "y": 3},
         {"x": 2, "y": 2},
         {"x": 2, "y": 1},
@@ -32,7 +32,7 @@ def test_places_and_reversed_pairs() -> None:
     assert reversed_pairs(rows, "x", "y") == (2, 3)
     assert reversed_pairs(rows, "x", "x") == (0, 3)
     lower = convention_rows(methods, means, "Disagreement")
-    assert [row.places.get("y") for row in lower] == [2, 3, 4, 1]
+    assert [row.ranks.get("y") for row in lower] == [2, 3, 4, 1]
 
 
 def test_labels_above_two_are_named_with_the_convention_that_knows_them() -> None:

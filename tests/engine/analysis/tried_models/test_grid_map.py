@@ -51,7 +51,7 @@ def test_each_cell_has_the_best_of_everything_else(higher: bool) -> None:
         worth = best(v for v, _, _ in seen)
         _, position, place = next(one for one in seen if one[0] == worth)
         assert found.values[i, j] == worth
-        assert (found.combinations[i, j], found.places[i, j]) == (position, place)
+        assert (found.combinations[i, j], found.lengths[i, j]) == (position, place)
         assert found.cell((gamma, value)) == (i, j)
     assert found.best is not None
     assert found.values[found.best] == (np.nanmax if higher else np.nanmin)(

@@ -71,7 +71,7 @@ def test_a_ranking_without_features_is_the_same_at_every_size(
     assert flat is not None and reference is not None
     assert (
         flat.x.tolist() == reference.x.tolist()
-        and set(flat.places) == {0}
+        and set(flat.lengths) == {0}
         and np.isnan(flat.sizes).all()
     )
     assert len(set(flat.mean)) == 1 and np.isfinite(flat.half).all()
@@ -90,7 +90,7 @@ def test_the_interval_is_that_of_the_paired_t_against_the_reference_no_further(
     for one, of in ((runs[0], reference), (runs[1], curve)):
         number = [c.values for c in one.plan.combinations].index(of.values)
         path = {model.x_value: model for model in tried_models(one, "MAP")[number]}
-        steps = list(zip(*(path[place].steps for place in of.places), strict=True))
+        steps = list(zip(*(path[place].steps for place in of.lengths), strict=True))
         worth.append(np.concatenate(values_by_query(one, DATA, steps, "MAP"), axis=1))
     for position, x in enumerate(curve.x):
         beside = max(
@@ -117,7 +117,7 @@ def test_the_reference_has_the_interval_to_its_own_model_of_the_table(
     assert reference.model is not None and reference.own_half is not None
     number = [c.values for c in runs[0].plan.combinations].index(reference.values)
     path = {model.x_value: model for model in tried_models(runs[0], "MAP")[number]}
-    steps = list(zip(*(path[place].steps for place in reference.places), strict=True))
+    steps = list(zip(*(path[place].steps for place in reference.lengths), strict=True))
     worth = np.concatenate(values_by_query(runs[0], DATA, steps, "MAP"), axis=1)
     assert reference.own_half[reference.model] == 0
     for position in range(reference.x.size):
@@ -163,7 +163,7 @@ def test_costs_are_those_that_a_plan_gives_and_1_for_the_others(
     curve = run_curves(runs, "MAP", 0, [DATA] * 3, "cost")[0]
     number = [c.values for c in runs[0].plan.combinations].index(curve.values)
     path = {model.x_value: model for model in tried_models(runs[0], "MAP")[number]}
-    for place, x in zip(curve.places, curve.x, strict=True):
+    for place, x in zip(curve.lengths, curve.x, strict=True):
         wanted = [
             sum(dict(COSTS).get(c + 1, 1.0) for c in step.selected)
             for step in path[place].steps
@@ -227,10 +227,10 @@ def test_on_the_test_part_the_models_are_those_of_validation_measured_anew(
     on_test = run_curves(runs, "MAP", 0, [DATA] * 3, part="test")
     for result, one, other in zip(runs, on_validation, on_test, strict=True):
         assert one is not None and other is not None
-        assert (one.values, one.places) == (other.values, other.places)
+        assert (one.values, one.lengths) == (other.values, other.lengths)
         number = [c.values for c in result.plan.combinations].index(one.values)
         path = {model.x_value: model for model in tried_models(result, "MAP")[number]}
-        for point, place in enumerate(one.places):
+        for point, place in enumerate(one.lengths):
             folds = [
                 evaluate(part.y, part.X @ step.coef, part.qid, measures=["MAP"])["MAP"]
                 for part, step in zip(

@@ -52,7 +52,7 @@ def test_the_data_of_a_run_are_known_without_them(path: Path) -> None:
         recorded.difference(dataset(3))
         == "Small: these are other data than those of the run."
     )
-    assert recorded.opened_by(PLAN) == PLAN.data
+    assert recorded.path_to_open(PLAN) == PLAN.data
     there = recorded.without_documents(tested=False)
     assert [fold.number for fold in there.folds] == [1, 2]
     assert list(there.folds[0].parts) == ["train", "vali"]
@@ -70,8 +70,8 @@ def test_data_of_a_folder_are_opened_from_where_they_were(
     data = open_dataset(tmp_path / "Made")
     with Study.create(path) as study:
         recorded = study.data(study.begin(PLAN.changed(data="Made"), data))
-    assert recorded.opened_by(PLAN.changed(data="Made")) == str(tmp_path / "Made")
-    assert recorded.opened_by(PLAN.changed(data=SAMPLE)) == SAMPLE
+    assert recorded.path_to_open(PLAN.changed(data="Made")) == str(tmp_path / "Made")
+    assert recorded.path_to_open(PLAN.changed(data=SAMPLE)) == SAMPLE
     file = folder / "test.txt"
     file.write_text(file.read_text().replace("qid:1 ", "qid:99 "))
     assert recorded.difference(open_dataset(tmp_path / "Made")).startswith(

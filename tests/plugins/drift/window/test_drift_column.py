@@ -21,7 +21,7 @@ def test_drift_from_training_to_validation_is_that_of_the_engine(
         show_data(window)
         table = window.sections.data.statistics.table
         wait_until(lambda: table.rows() and table.rows()[0].contributed)
-        fold = window.session.watched
+        fold = window.session.shown_fold
         expected = {
             one.feature: one.distance
             for one in finish(feature_drift(fold.train, fold.vali))

@@ -117,7 +117,7 @@ def test_a_small_plot_shows_the_chosen_step_and_the_inspected_feature(panel):
     shown = panel.plot.shown
     assert len(shown.features) < 8
     assert last in shown.features
-    assert 4 in shown.places
+    assert 4 in shown.step_positions
 
 
 def test_iterations_are_called_so(panel):

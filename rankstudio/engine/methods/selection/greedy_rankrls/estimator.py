@@ -30,9 +30,9 @@ from rankstudio.engine.methods.memory_need import (
 from rankstudio.engine.methods.pair_learners import (
     PairwiseLeastSquares,
     held_out_weighting,
+    non_default_parameter,
     pair_rows,
     refuse_unusual,
-    unusual,
 )
 from rankstudio.engine.methods.permuted_labels import (
     LOSS,
@@ -401,7 +401,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
                 "pairs", self.pairs, "query with preferences, which are pairs"
             )
         if pointwise and not cost.default:
-            name = unusual(cost)
+            name = non_default_parameter(cost)
             raise ParameterError(name, getattr(cost, name), "the default without pairs")
         if not pointwise and held_out_weighting(cost) != "size":
             raise ParameterError("weighting", cost.weighting, "size for one ranking")
