@@ -119,7 +119,8 @@ def sort_nearly_sorted(values: Floats, order: Ints) -> None:
     """
     size = order.shape[0]
     gap = 1
-    # The first gap; short queries are sorted by one pass of insertion.
+    # The first gap, at least a ninth of the size (Knuth's rule); short queries
+    # are sorted by one pass of insertion.
     while size > _SHORT and 9 * gap < size:
         gap = 3 * gap + 1
     while gap > 0:
@@ -513,11 +514,11 @@ def rank_labels(
         n_levels[q] = number
         # A histogram of the levels, shifted by one and cumulated: the number of
         # documents below each level.
-        first_of = np.zeros(number + 1)
+        n_below = np.zeros(number + 1)
         for row in range(begin, end):
-            first_of[level[row] + 1] += 1.0
+            n_below[level[row] + 1] += 1.0
         for rank in range(number):
-            first_of[rank + 1] += first_of[rank]
+            n_below[rank + 1] += n_below[rank]
         for row in range(begin, end):
-            lower[row] = first_of[level[row]]
-            higher[row] = end - begin - first_of[level[row] + 1]
+            lower[row] = n_below[level[row]]
+            higher[row] = end - begin - n_below[level[row] + 1]

@@ -150,9 +150,11 @@ def accumulate(columns: Floats, coefs: Floats, out: Floats) -> None:
 
 @kernel
 def centre_rows(values: Floats, ptr: Ints, out: Floats, mean: Floats) -> None:
-    """Write ``values`` (m, n) minus the mean of each column inside its query to ``out``.
+    """Centre ``values`` (m, n) inside queries, and write the result to ``out`` (m, n).
 
-    ``mean`` (n,) is scratch space: code that creates an array takes long to compile.
+    The mean of a column in a query is subtracted from it. Query q has the rows
+    ``ptr[q]:ptr[q + 1]``. ``mean`` (n,) is scratch space: code that creates an
+    array takes long to compile.
     """
     n = values.shape[1]
     for q in range(ptr.shape[0] - 1):

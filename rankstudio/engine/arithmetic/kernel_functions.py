@@ -107,12 +107,13 @@ class Kernel:
         save memory.
         """
         out = np.empty((A.shape[0], B.shape[0]))
-        step = max(_ROWS, VALUES // max(1, B.shape[0]))
-        for first in range(0, A.shape[0], step):
-            rows = A[first : first + step]
+        # As many rows of A at a time as have about VALUES kernel values.
+        n_rows = max(_ROWS, VALUES // max(1, B.shape[0]))
+        for first in range(0, A.shape[0], n_rows):
+            rows = A[first : first + n_rows]
             matrices = {name: part.matrix(rows, B) for name, part in self.parts.items()}
             # Multiply the values of the kernels in each product, and add these up.
-            out[first : first + step] = sum_values(self.products, matrices)
+            out[first : first + n_rows] = sum_values(self.products, matrices)
         return _finite(out)
 
     def pairwise(self, A: Floats, B: Floats) -> Floats:
@@ -145,7 +146,7 @@ class Kernel:
     def values(self, pairwise: Floats) -> Floats:
         """Return the kernel's values from squared distances or inner products (a, b).
 
-        The given array is overwritten, some rows at a time, to save memory.
+        The array is overwritten, some rows at a time, to save memory.
         """
         # An inner product p itself for the linear kernel; exp(-γ d) of a
         # distance d; (γ p + c)^degree of an inner product p. Values that are

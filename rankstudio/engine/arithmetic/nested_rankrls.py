@@ -67,7 +67,8 @@ def nested_factor(
     factor = factorise(system, regularization)
     inverse = solve_lower(factor, np.eye(order.size))
     along = inverse @ right[order]
-    # Row t has the weights with the first t + 1 features.
+    # Row t has the weights with the first t + 1 features: sums of the first
+    # t + 1 terms z_i times row i of the inverse.
     coefs = np.zeros((order.size, gram.shape[0]))
     coefs[:, order] = _cumulated(along[:, None] * inverse)
     return NestedFactor(coefs=coefs, factor=factor, along=along)
@@ -103,15 +104,15 @@ def left_out_errors(
     """
     from rankstudio.engine.arithmetic._nested_kernel import nested_errors  # noqa: PLC0415 - numba
 
+    # Fewer rows per query, which have the same squared errors.
     rows, labels, ptr = _compressed(data, order)
-    # Stored by columns, so that the kernel reads the documents of a feature
-    # from consecutive memory.
+    # The transpose of a matrix stored by rows is stored by columns, so that the
+    # kernel reads the documents of a feature from consecutive memory.
     V = solve_lower(factor, rows.T).T
     # λ / L_tt² is the least pivot of column t.
+    least_pivots = regularization / np.diag(factor) ** 2
     errors = np.zeros(order.size)
-    nested_errors(
-        V, labels, unwritable(ptr), along, regularization / np.diag(factor) ** 2, errors
-    )
+    nested_errors(V, labels, unwritable(ptr), along, least_pivots, errors)
     return errors
 
 
@@ -120,7 +121,7 @@ class _Compressed:
     """Cache of the compressed rows of some data for the last order of features, which all λ share."""
 
     order: tuple[int, ...] = ()
-    rows: tuple[Floats, Floats, Ints] | None = None
+    system: tuple[Floats, Floats, Ints] | None = None  # rows, labels and ptr
 
 
 def _compressed(data: QueryData, order: Ints) -> tuple[Floats, Floats, Ints]:
@@ -129,15 +130,15 @@ def _compressed(data: QueryData, order: Ints) -> tuple[Floats, Floats, Ints]:
     Each query has at most k + 1 rows with the same sums of products. Those of
     the last order are cached in the data.
     """
-    # An object that the data share with others of the same documents: the order
-    # of the last call, and its result.
+    # The cache of the data: the order of the last call, and its result. Other
+    # data of the same documents use it, too.
     last = data.shared.of(_Compressed)
     features = tuple(order.tolist())
-    if last.rows is None or last.order != features:
+    if last.system is None or last.order != features:
         X, y = data.centred
         last.order = features
-        last.rows = _compress(np.ascontiguousarray(X[:, order]), y, data.ptr)
-    return last.rows
+        last.system = _compress(np.ascontiguousarray(X[:, order]), y, data.ptr)
+    return last.system
 
 
 def _compress(X: Floats, y: Floats, ptr: Ints) -> tuple[Floats, Floats, Ints]:

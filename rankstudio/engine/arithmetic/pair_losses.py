@@ -122,7 +122,8 @@ class Smooth:
 
         Only for the documents of queries first … last - 1.
         """
-        # The Laplacian of the violated pairs of the hinge, minus that of the inner one.
+        # A hinge has a second derivative at its violated pairs: the Laplacian of
+        # those of the outer hinge, minus that of the inner one, if there is one.
         rows = slice(int(self.outer.pairs.ptr[first]), int(self.outer.pairs.ptr[last]))
         self.outer.laplacian_of(values, first, last, out)
         if self.inner is not None:

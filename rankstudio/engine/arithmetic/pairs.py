@@ -288,7 +288,8 @@ class Pairs(Queries):
         Scores are ideally centred within each query, so that sums of them round
         little. O(m log m).
         """
-        # The faster kernel below cannot weigh pairs.
+        # The faster kernel below cannot weigh pairs; plane() computes the same
+        # from the violated pairs.
         if self.document_weight is not None:
             return self.at(scores).plane()
         order = self._order = self._next_order(scores)
@@ -455,6 +456,7 @@ class Violations:
         have weights.
         """
         degrees: Floats = self.counts[0] + self.counts[1]
+        # Without weights, a degree is a whole number; division rounds.
         return (
             degrees
             if self.pairs.document_weight is None
@@ -536,7 +538,8 @@ class PreferencePairs(Pairs):
                 _summed(loser, weight * scores[winner], m),
             ]
         )
-        # Preferences are listed, so no range of sorted documents is needed.
+        # Preferences are listed, so no range of sorted documents is needed;
+        # ``order`` has the positions of the violated ones instead.
         no_bounds = np.empty(0, dtype=np.int64)
         return PreferenceViolations(
             pairs=self,

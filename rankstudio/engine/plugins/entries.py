@@ -38,7 +38,8 @@ def entries_of(
     # The plug-in of each key; keys that differ in case only are equal.
     keys: dict[str, LoadedPlugin] = {}
     plugins = plugins_with(kind)
-    # An ability of RankStudio that lacks another one is no reason for a warning.
+    # RankStudio's own plug-ins only fail if the user has left out another one
+    # that they need, which is no reason for a warning.
     for failed in (plugin for plugin in plugins.failed if not plugin.built_in):
         text = tr(
             "The plug-in {name} of {package} {version} cannot be loaded: {reason}."

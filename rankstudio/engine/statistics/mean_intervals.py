@@ -59,6 +59,12 @@ def mean_intervals(differences: Sequence[Floats], level: float = 0.95) -> MeanIn
     level : float, default 0.95
         Confidence, between 0 and 1.
 
+    Returns
+    -------
+    MeanIntervals
+        Means and half widths of their intervals, each of shape (K,); NaN where
+        there are too few queries.
+
     Raises
     ------
     ParameterError
@@ -101,7 +107,7 @@ def mean_p_values(differences: Sequence[Floats]) -> Floats:
     -----
     O(K n).
     """
-    from scipy.special import stdtr  # noqa: PLC0415 - as above
+    from scipy.special import stdtr  # noqa: PLC0415 - scipy, where it is needed
 
     mean, error, n = _means(differences)
     # Without spread, t is 0 for a mean of 0, and infinite otherwise.

@@ -149,8 +149,7 @@ def paired_t(a: ArrayLike, b: ArrayLike) -> PairedT:
 
     t = mean(d) / (s / √Q) for differences d with standard deviation s (Q - 1 in
     its denominator), against Student's distribution with Q - 1 degrees of
-    freedom (Student
-    1908).
+    freedom (Student 1908).
 
     ``a`` and ``b`` have shape (Q,): the values of two runs in the same queries.
     A query with NaN in either is left out.
@@ -274,8 +273,10 @@ def win_tie_loss(
 def holm(p_values: ArrayLike) -> Floats:
     """Adjust the p values of several tests so that their familywise error is at most the level.
 
-    The ith smallest of m becomes max over j <= i of min(1, (m - j + 1) p_(j)) (Holm
-    1979). It holds for any dependence between the tests.
+    The level is the one with which the adjusted values are compared. With
+    p_(j) the jth smallest of m values, the ith smallest becomes the maximum
+    over j <= i of min(1, (m - j + 1) p_(j)) (Holm 1979). It holds for any
+    dependence between the tests.
 
     Parameters
     ----------
@@ -493,8 +494,8 @@ def doubled_ranks(sizes: Floats, rounding: float) -> Ints:
     order = np.argsort(sizes, kind="stable")
     begins_group = np.diff(sizes[order], prepend=-np.inf) > rounding
     group = np.cumsum(begins_group) - 1
-    # The last rank of a group is the number of numbers up to its end.
-    # bincount() would make a group of nothing.
+    # The last rank of a group is the number of numbers up to its end. Without
+    # numbers there is no group, and the array of groups is empty, too.
     last_ranks = np.cumsum(np.bincount(group)) if sizes.size else group
     first_ranks = np.concatenate(([0], last_ranks))[: last_ranks.size] + 1
     ranks = np.empty(sizes.size, dtype=np.int64)

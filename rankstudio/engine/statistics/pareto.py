@@ -74,7 +74,8 @@ def one_standard_error(
     Returns
     -------
     int
-        Position of the model. Best among the models of this size; ties go to the first.
+        Position of the model: the best one of the smallest size within the
+        error; ties go to the first.
 
     Raises
     ------

@@ -113,6 +113,7 @@ class BibEntry:
         number and pages, note and address. Fields that are absent are left out.
         """
         # plain() gives a field without LaTeX, "" for an absent one; value() as it is.
+        # Without a journal or book, a school or publisher takes its place.
         year = self.plain("year")
         container = next(
             filter(None, map(self.plain, ("journal", "booktitle", *_PUBLISHERS))), ""
@@ -230,6 +231,7 @@ def _plain_sign(match: re.Match[str]) -> str:
         return _LETTERS.get(match["name"], match["name"])
     if match["sign"]:
         return match["sign"]
+    # The remaining signs, such as "--" and "~".
     return _WRITTEN[match[0]]
 
 
@@ -258,6 +260,7 @@ def _parsed_entry(text: str, position: int) -> tuple[BibEntry, int]:
             raise _refusal(name, f"every field of {start['key']} once")
         fields[name] = value
         position = end
+    # Behind the brace that ends the entry.
     position = _after(_END, text, position)
     return BibEntry(
         start["kind"].lower(), start["key"], tuple(fields.items())

@@ -221,7 +221,8 @@ def _is_allowed_in_documents(character: str) -> bool:
 
     Controls, and signs that change the direction of text, are not allowed.
     """
-    # The category of Unicode: "Co" are private characters, "Cn" unassigned ones.
+    # The category of Unicode, such as "Lu": "Co" are private characters, "Cn"
+    # unassigned ones. The joiners are invisible, and reorder nothing.
     code = ord(character)
     kind = category(character)
     if code & 0xFFFE == 0xFFFE or 0xFDD0 <= code < 0xFDF0:  # noncharacters

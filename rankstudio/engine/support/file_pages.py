@@ -144,7 +144,8 @@ def taken_columns(X: Floats, columns: slice) -> Floats:
     """
     if not in_file(X):
         return np.ascontiguousarray(X[:, columns].T)
-    transposed = np.empty((X[:1, columns].shape[1], len(X)))
+    n_columns = X[:1, columns].shape[1]  # of the slice
+    transposed = np.empty((n_columns, len(X)))
     for rows in _row_blocks(*X.shape):
         transposed[:, rows] = X[rows, columns].T
         release(X[rows])

@@ -135,8 +135,8 @@ def order_of_ranks(query_ptr: Ints, ranks: Ints | None) -> Ints:
 def _joined_ranks(gradings: Sequence[Grading], rows: Sequence[Ints]) -> Ints | None:
     """Return the ranks of document ids of several parts, one after the other.
 
-    A part without ids has its rows as ranks: ``rows`` has those of each part.
-    Return None if no part has ids.
+    ``rows`` has an array for each part: the ranks of its documents by row,
+    which are used if the part has no ids. Return None if no part has ids.
     """
     ranks = [grading.id_ranks for grading in gradings]
     if all(part_ranks is None for part_ranks in ranks):

@@ -82,8 +82,8 @@ def _checked_cache(
     """Return a cache if its folder is safe from other users.
 
     Only this user, or the one who installed the program, may be able to write
-    there. Its contents are unpickled and run: the digests show damage, but not
-    malicious code.
+    there. The files of the folder are unpickled and run. The digest in each
+    file shows damage, but not malicious code.
 
     Raises
     ------
@@ -168,7 +168,11 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        """Find the folders; the names of files have a digest of the kernel's source."""
+        """Find the folder of the cache, and that of the kernels shipped with the program.
+
+        The names of files have a digest of the source of ``function``, which is
+        the kernel.
+        """
         super().__init__(function)
         name = self._impl.filename_base
         digest = _source_digest(function)
@@ -306,7 +310,8 @@ class _Compilations(event.Listener):  # type: ignore[misc]
             gc.disable()
         self._n_active += 1
         dispatcher = event.data["dispatcher"]
-        # A kernel without this option is called from Python; others are parts of it.
+        # A kernel with the option "no_cpython_wrapper" is only called from other
+        # kernels, and is compiled as a part of them.
         is_ours = dispatcher.py_func.__module__.startswith("rankstudio.")
         if is_ours and "no_cpython_wrapper" not in dispatcher.targetoptions:
             announce(dispatcher.py_func.__name__)
@@ -337,6 +342,7 @@ def _compiler(is_cached: bool = False, **options: Any) -> _Compiler:
     compiler = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)
 
     def compile_cached(function: Any) -> Any:
+        """Return a function that is compiled when it is called, with a cache on disk."""
         dispatcher = compiler(function)
         # In place of numba's own cache.
         dispatcher._cache = kernel_cache(function)

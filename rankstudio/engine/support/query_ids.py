@@ -24,7 +24,8 @@ def checked_ids(qid: ArrayLike) -> NDArray[Any]:
         text, because 1 and "1" would be ambiguous.
     """
     check_none_missing(qid)
-    # np.asarray([1, "a"]) would turn 1 into "1"; dtype=object keeps the types apart.
+    # np.asarray([1, "a"]) would turn 1 into "1". In a flat list, dtype=object
+    # keeps the types apart.
     ids: NDArray[Any] = np.asarray(qid, dtype=object if _is_flat(qid) else None)
     if ids.dtype.kind != "O" or ids.ndim != 1:
         return ids

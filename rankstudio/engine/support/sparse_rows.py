@@ -208,7 +208,7 @@ class SparseRows:
         ``values`` are those of all entries, column by column. Entries that
         become 0 are removed.
         """
-        from scipy.sparse import csc_array  # noqa: PLC0415 - as above
+        from scipy.sparse import csc_array  # noqa: PLC0415 - where it is needed
 
         csc = csc_array((values, self.csc.indices, self.csc.indptr), shape=self.shape)
         if not values.all():

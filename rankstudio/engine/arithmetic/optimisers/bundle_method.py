@@ -106,7 +106,8 @@ def minimise_by_planes(
     slope_i x_i, so the minimum of the planes is a lower bound of P. O(mn) and
     one loss evaluation per plane, and a few more for its line search.
     """
-    # P(0), and the best point so far, which is 0.
+    # The loss R at 0 and its tangent plane; P(0), and the best point so far,
+    # which is 0.
     loss_at_zero = yield from problem.tangent_at_zero()
     n = problem.n_features
     at_zero = C * loss_at_zero.loss
@@ -324,8 +325,8 @@ class Planes:
 def _maximise(gram: Floats, offsets: Floats, beta: Floats) -> Floats:
     """Return the β >= 0 of sum 1 at which offsets'β - ½ β'gram β is greatest.
 
-    β, of shape (T,), has the multiplier of each of T planes; the given one,
-    which must be feasible, is the start. ``gram`` (T, T) has the inner products
+    β, of shape (T,), has the multiplier of each of T planes. ``beta`` is the
+    start, which must be feasible. ``gram`` (T, T) has the inner products
     of the planes.
     """
     best = beta
@@ -382,7 +383,8 @@ def _joined(gram: Floats, beta: Floats, joining: int) -> tuple[Floats, Ints]:
     lengths = np.sqrt(gram.diagonal())
     # Change of the set's multipliers, with equal slopes, if the joining plane's
     # multiplier grows by 1. The equations: equal slopes of the set's planes,
-    # and a sum of all multipliers that stays 1.
+    # and a sum of all multipliers that stays 1. The last unknown is the change
+    # of the common slope.
     solved = np.linalg.solve(_system(gram, support), np.append(-column, -1.0))
     change = solved[:-1]
     level = float(solved[-1])  # the common change of the slopes
@@ -421,7 +423,8 @@ def _on_support(gram: Floats, offsets: Floats, beta: Floats, support: Ints) -> F
     beta = beta.copy()
     while True:
         # The minimum on these planes, without the condition that no multiplier
-        # is negative.
+        # is negative: equal slopes, and multipliers that add up to 1. The last
+        # unknown is the common slope, which is not needed.
         unconstrained = np.linalg.solve(
             _system(gram, support), np.append(offsets[support], 1.0)
         )[:-1]

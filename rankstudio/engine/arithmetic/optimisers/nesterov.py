@@ -99,8 +99,9 @@ class FSMObjective:
     ) -> None:
         """Prepare; the weights of features without importance stay 0.
 
-        ``similarity`` is A (n, n), ``importance`` s (2n,): that of each feature
-        and of its negative. λ1 and λ2 weigh the two terms, ``loss`` is ℓ.
+        ``problem`` has the pairs (i, j). ``similarity`` is A (n, n),
+        ``importance`` s (2n,): that of each feature and of its negative. λ1
+        and λ2 weigh the first two terms, and ``loss`` is the name of ℓ.
         """
         self._problem = problem
         self._loss = pair_loss(loss)
@@ -247,6 +248,7 @@ def projected_step(
         scores = objective.scores(w)
         value, at_w = yield from objective.at(w, scores, slopes=False)
         step = w - z
+        # ``largest`` is the largest absolute score.
         allowance = _rounding(at_z.largest) + _rounding(at_w.largest)
         bound = value_z + float(g @ step) + 0.5 * lipschitz * float(step @ step)
         if value <= bound + allowance:
@@ -288,8 +290,9 @@ def subgradient(
         increase the objective.
     """
     w = np.zeros(2 * objective.n)
+    # At 0, the value of ψ is that of φ, because the costs are linear in w.
     value, loss = yield from objective.at(w, objective.scores(w))
-    best = Descent(w, value, float("nan"))
+    best = Descent(w, value, lipschitz=float("nan"))  # no estimate is needed
     for t in range(1, max_iter + 1):
         # The excluded weights have a subgradient of 0, so they stay 0.
         g = np.where(

@@ -197,6 +197,8 @@ class SparseProblem:
             w = step.w
             scores = step.scores
         value = yield from objective.value(w)
+        # The last field of the result is the minimum for the L1 penalty: the
+        # weights themselves.
         if value > first_value:
             return SparseWeights(start, first_value, violation, start)
         weights = w[: self.n] - w[self.n :]

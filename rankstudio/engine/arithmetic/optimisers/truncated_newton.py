@@ -304,8 +304,8 @@ def _newton_direction(
     preconditioner.
     """
     smooth = point.smooth
-    # The weight of each pair if the curved pairs were spread evenly over all
-    # pairs, for the preconditioner.
+    # The curved pairs are those whose loss has a second derivative, ``bend``.
+    # For the preconditioner, this is spread evenly over all pairs.
     share = C * smooth.bend * smooth.n_curved / max(1, (yield from problem.count()))
     # Conjugate gradients from p = 0, until the preconditioned residual is small enough.
     p = np.zeros_like(point.w)

@@ -323,7 +323,9 @@ def preference_blocks(
 
     The rows follow from features later; their squared errors equal the loss.
     Query q has the documents ``ptr[q]:ptr[q + 1]``. If any query has more
-    preferences than its triangular factor has rows, factors are used.
+    preferences than its triangular factor has rows, blocks of factors are
+    yielded, each with at most ``VALUES`` entries; otherwise one block with a
+    row per preference.
     """
     sizes = np.diff(ptr)
     query = np.searchsorted(ptr, preferences.winner, side="right") - 1
