@@ -218,7 +218,8 @@ def _checked_fields(values: Any) -> dict[str, Any]:
     checked["judgments"] = tuple(files)
     # Check that there are no other fields, and the type of each one. A name may
     # be "", for a column that is not specified, but not that of a file.
-    # "no_labels" is not a plain value: only the program sets it.
+    # "no_labels" is not a plain value: only the program sets it. The first id of
+    # a feature is 0 or 1, or not specified.
     names = [
         checked[name]
         for name in ("qid", "label", "part", "feature_set", "document", "format")

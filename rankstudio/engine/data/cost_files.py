@@ -227,7 +227,8 @@ def _costs_from_table(path: Path, text: str) -> dict[str, tuple[float, float]]:
         rows = list(csv.reader(lines, delimiter=_separator(lines[0])))
     except csv.Error as error:
         raise _no_costs_error(path) from error
-    # Skip blank lines; cells that a short line lacks count as empty.
+    # Skip blank lines; cells that a short line lacks count as empty. The header
+    # is line 1.
     costs_by_name: dict[str, tuple[float, float]] = {}
     for number, row in enumerate(rows[1:], start=2):
         if not any(cell.strip() for cell in row):

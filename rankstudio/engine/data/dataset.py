@@ -569,6 +569,7 @@ class FoldedDataset:
                 else replace(part, greatest_grade=grade)
             )
 
+        # The class is frozen, hence __setattr__.
         if len(grades) > 1:
             object.__setattr__(self, "folds", changed_parts(self.folds, graded))
         if not self.convention:
@@ -732,9 +733,9 @@ def check_arrays(X: Floats, y: Floats, qid: NDArray[Any]) -> None:
 def constant_columns(X: Floats, query_ptr: Ints) -> Bools:
     """Return which columns are constant within each query, as shape (n,).
 
-    X has shape (m, n), one row per document; ``query_ptr``, of shape (Q
-    + 1,), has the first row of each query and then m. O(mn), in blocks
-    of queries to save memory.
+    X has shape (m, n), one row per document. ``query_ptr``, of shape (Q + 1,),
+    has the first row of each query and then m. O(mn), in blocks of queries to
+    save memory.
     """
     if isinstance(X, SparseRows):
         return sparse_values.constant_columns(X, query_ptr)

@@ -108,7 +108,8 @@ class FeatureSet:
         DatasetError
             If a feature is not in the set, which would give wrong scores.
         """
-        # ``ids`` is empty unless the set is matched with data.
+        # ``ids`` has the name of each feature of the data by its id; it is empty
+        # unless the set is matched with data.
         name_of_id = self.ids or self._numbered(features)
         for number, name in features:
             if number not in name_of_id:
@@ -134,7 +135,8 @@ class FeatureSet:
         first of the set. A feature whose name stands at another position of the
         set is left out, as its position would be wrong.
         """
-        # Names in data are on one line; the set's may have line ends.
+        # Names in data are on one line; the set's may have line ends. A label is
+        # a name of the set on one line.
         name_of_label = self._name_of_label
         if all(name in name_of_label for _, name in features):
             return {number: name_of_label[name] for number, name in features}
@@ -169,7 +171,8 @@ class FeatureSet:
             none of its names.
         """
         all_features = list(features)
-        # Names in data are on one line; the set's may have line ends.
+        # Names in data are on one line; the set's may have line ends. A label is
+        # a name of the set on one line.
         name_of_label = self._name_of_label
         ids = {
             number: name_of_label[name]

@@ -64,6 +64,7 @@ def data_digest(dataset: FoldedDataset) -> str:
     training queries have the same digest.
     """
     identity = fingerprint(dataset)
+    # ``divided_by`` is how the program made the folds; "" for those of files.
     if identity.files and not dataset.divided_by:
         return files_digest(identity.files)
     # "train 50%, seed 0": only the training queries were reduced. The files are
@@ -136,6 +137,7 @@ def _arrays_checksum(part: RankingDataset) -> str:
     sparse features count as the arrays that store them.
     """
     digest = hashlib.sha256()
+    # The features are one array, or the three arrays of a sparse matrix.
     for array in (
         *features_apart(part.X).values(),
         part.y,

@@ -213,7 +213,7 @@ def sample_preferences(
     -----
     O(m log m + l log l) for m documents and l preferences; the other pairs are never enumerated.
     """
-    # Both are at most 1; noise may be 0.
+    # Both numbers are at most 1; noise may be 0, but the share may not.
     for name, value, may_be_zero in (("share", share, False), ("noise", noise, True)):
         is_large_enough = value >= 0 if may_be_zero else value > 0
         if not (is_large_enough and value <= 1):
@@ -221,7 +221,7 @@ def sample_preferences(
                 f"a number {'from 0' if may_be_zero else 'greater than 0'} up to 1"
             )
             raise ParameterError(name, value, expected)
-    between("seed", seed, 0)
+    between("seed", seed, 0)  # called for its errors only
     # Sort the documents of each query by their labels.
     order = np.lexsort((data.y, data.query_index))
     # For each sorted document, the position of the first one of its query.

@@ -166,6 +166,7 @@ class StreamedFile:
     whole = None  # the text is never complete in memory
 
     def __init__(self, path: Path, progress: ReadProgress, pool: Executor) -> None:
+        """Prepare to read; ``pool`` computes the checksum on another thread."""
         self.path = path
         self.size = regular_file_size(path)
         self.done = 0

@@ -338,8 +338,8 @@ class StoredEntry:
         if described.n_bytes:
             self._state(name)
 
-        # Read the blocks of the array into ``content``, its bytes.
         def read(index: int) -> None:
+            """Read a block into ``content``, the bytes of the array, and verify it."""
             self._read_block(name, index, content[index * BLOCK : (index + 1) * BLOCK])
 
         _read_in_threads(read, range(len(described.digests)), stop_check)
@@ -734,7 +734,7 @@ def widened(file: ArrayFile, to: ArrayFile, padding: float = 0.0) -> ArrayFile:
 
     New columns are filled with ``padding``. The original file is removed.
     """
-    # It is removed in the end, and need not reach the disk.
+    # The original file is removed in the end, and need not reach the disk.
     file.finish(durable=False)
     X = file.content()
     # About BLOCK bytes of 8-byte numbers at a time.

@@ -206,8 +206,8 @@ def read_blocks(
     for file in files:
         for block in _yielded_blocks(part.form, file, progress):
             piece = shape.piece(file.path, block, builder)
-            # A builder that holds parts keeps all documents in memory. Only
-            # entries need no check here, as they lack the zeros.
+            # A builder that holds parts keeps all documents in memory. Entries,
+            # which lack the zeros, need no check here.
             if not isinstance(piece.X, Entries) and builder.holds_parts:
                 check_memory(
                     shown_path(file.path),
@@ -232,7 +232,8 @@ def _yielded_blocks(
 
     Raise DatasetError if the reader fails.
     """
-    # The reader opens the file by its path; read it here, too, for its checksum.
+    # The reader opens the file by its path. end() goes over its bytes here, for
+    # the progress and the checksum, unless that was done before.
     if not file.done:
         file.end()
     with _decompressed_file(file.path) as path:

@@ -471,8 +471,8 @@ def read_csv(
         text = CsvText(file.path, unpacked_stream(file))
         if text.head.decimal_comma:
             remarks.append(tr("The numbers have decimal commas."))
-        # Each step reads the next megabytes of the text; none remain in the
-        # end. The share of the file that is read tells how many rows will
+        # Each step reads the next megabytes of the text; the last one has no
+        # rows. The share of the file that is read tells how many rows will
         # follow.
         while (columns := _CsvRows(file.path, text, part, progress).columns).n_rows:
             reader.add(file.path, columns, file.done / max(file.size, 1))

@@ -143,7 +143,8 @@ class _Rows:
         return cls(
             X=np.zeros((rows, 0 if sparse else width)),
             y=np.empty(rows),
-            spans=np.empty((rows, 4), np.int64),  # ends of query id and comment
+            # begin and end of the query id, begin and end of the comment
+            spans=np.empty((rows, 4), np.int64),
             new_query=np.empty(rows, np.bool_),
             lengths=np.zeros(rows if sparse else 0, np.int64),
         )
@@ -346,6 +347,8 @@ class _LetorText:
         The chunk has ``n_lines_before`` lines before it in its file.
         """
         rows = lines.rows
+        # A single query cannot occur again, so that the line of its run is never
+        # needed.
         if self._one_ranking:
             return DocumentPiece(
                 X=lines.X,

@@ -152,11 +152,19 @@ class PartReader:
     parts : sequence of tuple of Path
         The files of each part.
     progress : ReadProgress
+        Receives the progress over all bytes of the files.
     specified : DataColumns
-    missing, normalize, cache
-        As in `open_dataset`.
+        Specified columns and files.
+    missing : {"query_min", "zero", "refuse"}
+        Whether a missing value becomes the smallest value of the feature in its
+        query, becomes 0, or is an error.
+    normalize : False or "query_minmax"
+        Whether to scale features to [0, 1] within each query.
+    cache : bool
+        Whether to read and write the cache of parsed files.
     several_folds : bool
-        Whether a single fold would need less memory.
+        Whether there are several folds: then a single one would need less
+        memory.
     """
 
     def __init__(
@@ -171,9 +179,12 @@ class PartReader:
         cache: bool,
         several_folds: bool = False,
     ) -> None:
-        """Prepare to read; begin with empty caches of the results.
+        """Prepare to read the files of ``parts``; begin with empty caches of the results.
 
-        The parameters are those of the class.
+        ``path`` is the dataset, for messages. ``specified`` are columns and
+        files that the user names, ``missing`` and ``normalize`` say how values
+        are treated, and ``cache`` whether the cache of parsed files is used.
+        With ``several_folds``, a message advises to open one.
         """
         self._path = path
         self._parts = parts

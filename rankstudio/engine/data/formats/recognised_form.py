@@ -195,8 +195,10 @@ def identity_of(part: PartFiles) -> str:
         values.pop("label", None)
     if values.get("ids_from") == 1:  # the default
         del values["ids_from"]
+    # This option concerns tables, too.
     if part.user_columns.no_queries:
         values["no_queries"] = True
+    # For feature logs, the judgments replace all other specifications.
     if part.judgments:
         values = {"judgments": [text.checksum for text in part.judgments]}
     if part.sizes is not None:

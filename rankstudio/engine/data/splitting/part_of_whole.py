@@ -52,7 +52,7 @@ class PartOfWhole(RankingDataset):
     whole: RankingDataset
     number: int
     division: Division
-    _kept: MatrixCache
+    _matrix_cache: MatrixCache
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class PartOfWhole(RankingDataset):
             "whole": dataset,
             "number": number,
             "division": division,
-            "_kept": matrix_cache,
+            "_matrix_cache": matrix_cache,
             "feature_ids": dataset.feature_ids,
             "feature_names": dataset.feature_names,
             "source": None,
@@ -105,11 +105,12 @@ class PartOfWhole(RankingDataset):
         Only the matrix of the part that was used last is in memory.
         """
         # (number of the part, its matrix), or None
-        cache = self._kept
+        cache = self._matrix_cache
         last = cache.last
         if last is not None and last[0] == self.number:
             return last[1]
-        # Both references free the old matrix before another one is assembled.
+        # Drop both references to the old matrix, so that its memory is free
+        # before another one is assembled.
         del last
         cache.last = None
         X = self._selected_rows(self.whole.X)

@@ -67,7 +67,7 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     -----
     O(k m n) time and memory for m documents with n features, as for folds read from files.
     """
-    between("k", k, 2)
+    between("k", k, 2)  # called for its errors only
     data = whole(dataset)
     n = _n_items(dataset, data)
     if n < k:
@@ -215,7 +215,7 @@ def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
     -----
     O(mn) per fold.
     """
-    between("share", share, 1, PERCENT - 1)
+    between("share", share, 1, PERCENT - 1)  # called for its errors only
     folds = [
         fold if fold.vali is not None else _inner(dataset, fold, share, seed)
         for fold in dataset.folds
@@ -266,7 +266,7 @@ def training_share(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedD
     -----
     O(mn) per fold.
     """
-    between("share", share, 1, PERCENT)
+    between("share", share, 1, PERCENT)  # called for its errors only
     folds = tuple(_reduced(dataset, fold, share, seed) for fold in dataset.folds)
     parts = (part for fold in dataset.folds for part in fold.parts.values())
     # The files of the whole parts still identify the data.

@@ -145,6 +145,7 @@ def read_documents(
         row, column = (int(indices[0]) for indices in np.nonzero(np.isnan(X)))
         expected = tr("a value for every feature, because missing values are refused")
         # Columns of X are those of numeric features among the feature columns.
+        # True says that the value is missing.
         position = roles.features[numeric_features[column]]
         raise table.error(
             row, _cell_text(table, position, tr("nothing")), expected, True
@@ -236,7 +237,8 @@ class ColumnsReader:
                     else self._builder.n_documents + 1,
                 )
             )
-        # Only a table in memory can be divided by a column of parts.
+        # Only a table in memory can be divided by a column of parts. Here there
+        # is one: "or 0" is only for the type checker.
         if piece.parts.size and not self._builder.holds_parts:
             raise DatasetError(
                 tr(
@@ -716,6 +718,7 @@ def frame_columns(frame: Any) -> TableColumns:
     def error(
         row: int, actual: str, expected: str, _missing: bool = False
     ) -> DataError:
+        """Return the error of a value in a row of the frame."""
         return DatasetError(
             f"{_LOCATION}, row {row + 1}: found {actual}, expected {expected}."
         )
