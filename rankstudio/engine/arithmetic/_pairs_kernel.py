@@ -33,7 +33,7 @@ _FEW = 8  # labels up to which running sums are faster than a tree
 
 @inlined
 def _add(sums: Floats, n_levels: int, level: int, value: float) -> None:
-    """Add a value at a level, a number of a label from 0.
+    """Add a value at a level, the number of a label from 0.
 
     Later, sums of the values at lower levels are needed. For few levels,
     ``sums[i]`` is the sum of all values below level i; for many, ``sums`` is a
@@ -72,7 +72,7 @@ def _below(sums: Floats, n_levels: int, level: int) -> float:
 
 @inlined
 def _add_both(sums: Floats, n_levels: int, level: int, score: float) -> None:
-    """Add one document and its score at a level, a number of a label from 0.
+    """Add one document and its score at a level, the number of a label from 0.
 
     Column 0 of ``sums`` has numbers of documents, column 1 sums of scores: for
     few levels those below level i in row i, for many the nodes of a Fenwick
@@ -499,7 +499,8 @@ def rank_labels(
     for q in range(ptr.size - 1):
         begin = ptr[q]
         end = ptr[q + 1]
-        # Few labels are found in a list; many are numbered in sorted order.
+        # Few labels are found in a list. For more, the number is greater than
+        # _FEW_LABELS, and the labels are numbered in sorted order.
         number = _few_labels(y, begin, end, labels)
         if number <= _FEW_LABELS:
             for row in range(begin, end):

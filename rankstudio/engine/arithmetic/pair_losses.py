@@ -386,6 +386,7 @@ class LinearPairs(Linear):
         The mean is over all documents of the query. O(mn).
         """
         ptr = self.pairs.ptr
+        # Threads compute the mean rows of blocks of queries.
         means = np.empty((ptr.size - 1, self.X.shape[1]))
         self.pairs.spread(
             lambda _, first, last: kernels.average(self.X, ptr, first, last, means),

@@ -581,7 +581,10 @@ class FoldedDataset:
         return self.folds[0].train.greatest_grade
 
     def extension(self, kind: type[Value]) -> Value | None:
-        """Return an ability's knowledge of the data by its type, such as `FeatureCosts`, or None."""
+        """Return what an ability has added to the data, by its type; None without it.
+
+        An ability is a removable plug-in; an example of a type is `FeatureCosts`.
+        """
         return self.extensions.find(kind)
 
     def extended(self, *values: object) -> FoldedDataset:

@@ -146,6 +146,7 @@ class FeatureCosts:
         the id and the milliseconds per document and per query. Raise
         ParameterError for other text.
         """
+        # Each item is (text before the colon, colon, text after it).
         (first_name, _, documents), *items = (
             item.partition(":") for item in text.split(";")
         )

@@ -110,7 +110,11 @@ def change(recorded: Sequence[Source], current: Sequence[Source]) -> str:
 
 
 def _part_checksum(part: RankingDataset, checksums: dict[int, str]) -> str:
-    """Return the checksum of a part, as of a selection or of a whole."""
+    """Return the checksum of a part.
+
+    A selection of queries has that of the whole data and a text on the queries;
+    ``checksums`` stores the former by the id() of the whole.
+    """
     return (
         _selection_checksum(part, checksums)
         if isinstance(part, PartOfWhole)

@@ -404,6 +404,7 @@ def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
                 ),
                 None,
             )
+            # New files may be written into a folder of inputs.
             if output is not None and not path.is_dir():
                 raise OutputError(
                     tr(

@@ -79,10 +79,12 @@ def find_scores(path: Path, dataset: FoldedDataset) -> GivenFiles[_PartScores]:
         raise FileAccessError(path, tr("file or folder not found."))
     # A folder has files for folds and parts.
     read = _scores_in_folder if path.is_dir() else _scores_in_file
-    parts, checksums = read(path, dataset)
+    scores_of_fold, checksums = read(path, dataset)
     # Keep the folds with scores for the part that is measured, test or vali.
     usable = {
-        number: fold_scores for number, fold_scores in parts.items() if fold_scores
+        number: fold_scores
+        for number, fold_scores in scores_of_fold.items()
+        if fold_scores
     }
     measured = {fold.number: _measured_part(fold) for fold in dataset.folds}
     usable = {
@@ -104,7 +106,7 @@ def find_scores(path: Path, dataset: FoldedDataset) -> GivenFiles[_PartScores]:
 
 
 def _measured_part(fold: Fold) -> str:
-    """Return the name of the part on which the model of a fold is measured."""
+    """Return the name of the part on which a fold is measured: test, or vali without one."""
     return "test" if fold.test is not None else "vali"
 
 

@@ -178,7 +178,8 @@ def table_text(
     scattered_fields = None if scattered is None else asdict(scattered)
     return {
         **attributes,
-        "said": source.remarks,  # the name in files of earlier versions, too
+        # "said" and "taken" are the names in files of earlier versions, too.
+        "said": source.remarks,
         "dense": source.dense,
         "query_ids": query_ids,
         "scattered": scattered_fields,

@@ -296,8 +296,9 @@ def treated(
         First row of each query, followed by m.
     missing : ndarray of shape (n,)
         Number of missing values of each feature.
-    fill_policy : str
-        Policy for missing values; "" to keep them.
+    fill_policy : {"query_min", "zero", ""}
+        Whether a missing value becomes the smallest value of the feature in its
+        query, becomes 0, or stays.
     n_features : int
         Number of columns of an array, if larger than n.
     normalize : bool

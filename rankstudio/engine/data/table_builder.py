@@ -242,7 +242,10 @@ class QueryRuns:
         return np.cumsum(sizes)
 
     def scattered(self, unit: str) -> Scattered | None:
-        """Return the queries with scattered documents."""
+        """Return the queries with scattered documents; None without such queries.
+
+        ``unit`` is that of positions in the file, "line" or "row".
+        """
         if not self._recurrences:
             return None
         query, line = next(iter(self._recurrences.items()))
@@ -399,7 +402,8 @@ class TableBuilder(ABC):
 
         The first row of each query is followed by the number of documents.
         ``sizes`` are the numbers of documents of the queries, if the documents
-        do not contain their query.
+        do not contain their query. If the reader has gathered rows, the columns
+        that it leaves out are dropped here, and counts of missing values reset.
         """
         # The reader has gathered the rows itself, and knows their queries and
         # the columns that are left out (``without``); all others stay. Missing

@@ -269,7 +269,7 @@ def _plugins_of_packages() -> PluginSet:
     """
     names_to_leave_out = _names_to_leave_out()
     loaded: list[LoadedPlugin] = []
-    names = set(_BUILT_IN)
+    used_names = set(_BUILT_IN)
     failed: list[FailedPlugin] = []
     left_out = sorted(names_to_leave_out & set(_ABILITIES))
     # Entry points are the names under which packages announce plug-ins: (name,
@@ -296,7 +296,7 @@ def _plugins_of_packages() -> PluginSet:
             )
         elif result.name in names_to_leave_out:
             left_out.append(result.name)
-        elif result.name in names:
+        elif result.name in used_names:
             reason = tr("a plug-in named {name} is loaded already").format(
                 name=result.name
             )
@@ -309,7 +309,7 @@ def _plugins_of_packages() -> PluginSet:
                 )
             )
         else:
-            names.add(result.name)
+            used_names.add(result.name)
             loaded.append(LoadedPlugin(result, package.name, package.version))
     return PluginSet(tuple(loaded), tuple(failed), tuple(left_out))
 

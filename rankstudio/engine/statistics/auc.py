@@ -102,7 +102,8 @@ def pair_auc(held_out: ArrayLike, labels: ArrayLike) -> float:
         raise ParameterError(
             "held_out", scores.shape, f"a matrix of {truth.size} rows and columns"
         )
-    # Entry (i, j) is whether i has the higher label. Equal scores count half.
+    # Entry (i, j) is whether i has the higher label. The scores of i and of j are
+    # entries (i, j) of the scores and of their transpose; equal ones count half.
     higher = truth[:, None] > truth
     right = np.heaviside(scores[higher] - scores.T[higher], 0.5)
     return float(right.mean()) if right.size else float("nan")

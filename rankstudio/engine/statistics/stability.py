@@ -257,6 +257,7 @@ def membership(sets: Sets, n_features: int) -> Bools:
     member = np.zeros((len(rows), n_features), dtype=np.bool_)
     for row, features in zip(member, rows, strict=True):
         for feature in features:
+            # ``row[feature]`` is true if the feature occurred in this set before.
             if between("sets", feature, 0) >= n_features or row[feature]:
                 raise ParameterError(
                     "sets", feature, f"each feature once, from 0 to {n_features - 1}"

@@ -317,7 +317,7 @@ class _Compilations(event.Listener):  # type: ignore[misc]
             announce(dispatcher.py_func.__name__)
 
     def on_end(self, event: event.Event) -> None:
-        """Enable garbage collection after the last one."""
+        """Enable garbage collection after the last compilation; numba calls this."""
         self._n_active -= 1
         if self._n_active == 0 and self._was_enabled:
             gc.enable()

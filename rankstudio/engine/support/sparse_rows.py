@@ -115,7 +115,7 @@ class SparseRows:
 
     @property
     def nbytes(self) -> int:
-        """Memory of one form of the matrix."""
+        """Bytes of the matrix in one of its forms, by rows or by columns."""
         matrix = self._matrix
         return int(matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes)
 

@@ -241,7 +241,8 @@ class _Steady:
     def limit(self, count: int) -> None:
         """Set the number of threads of the library BLAS.
 
-        While some thread limits it to one, the number is only noted, for the end.
+        While some thread limits it to one, the number is only stored. It is set
+        when the last such thread is done.
         """
         # ``_n_holders`` threads are inside of the context now.
         with self._lock:
@@ -275,14 +276,15 @@ def _set_blas_threads(counts: list[int]) -> None:
     because :class:`_Steady` coordinates the threads.
     """
     for library, count in zip(blas().lib_controllers, counts, strict=True):
-        # Cleared before and after: earlier changes may be another thread's, and
-        # so may the next one.
-        take_over = getattr(library, "clear_controlling_thread", None)
-        if take_over is not None:
-            take_over(force=True)
+        # Other libraries than OpenBLAS have no such control (None). It is
+        # cleared before and after, as another thread may have made the last
+        # change, or may make the next one.
+        clear_control = getattr(library, "clear_controlling_thread", None)
+        if clear_control is not None:
+            clear_control(force=True)
         library.set_num_threads(count)
-        if take_over is not None:
-            take_over(force=True)
+        if clear_control is not None:
+            clear_control(force=True)
 
 
 STEADY = _Steady()

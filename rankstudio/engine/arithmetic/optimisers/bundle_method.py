@@ -359,7 +359,12 @@ def _maximise(gram: Floats, offsets: Floats, beta: Floats) -> Floats:
 
 
 def _system(gram: Floats, support: Ints) -> Floats:
-    """Return the matrix of the equations for a set of planes: equal slopes, and the sum of multipliers."""
+    """Return the matrix (s + 1, s + 1) of the equations for a set of s planes.
+
+    The first s equations make the slopes equal, the last one is about the sum
+    of the multipliers. ``gram`` (T, T) has the inner products of all planes,
+    ``support`` the positions of the set.
+    """
     size = support.size
     system = np.ones((size + 1, size + 1))
     system[:size, :size] = gram[np.ix_(support, support)]

@@ -31,7 +31,7 @@ class AscentSearch:
         self.informative = np.flatnonzero(scale > 0)
 
     def measured(self, coef: Floats) -> Waiting[float]:
-        """Return the value of the model ``coef`` (n,)."""
+        """Return the value of the measure for the model with weights ``coef`` (n,)."""
         raise NotImplementedError
 
     def changed(self, coef: Floats, feature: int, changes: Floats) -> Waiting[Floats]:
@@ -78,9 +78,8 @@ class AscentSearch:
     ) -> Generator[WorkProgress | None, None, tuple[Floats, float]]:
         """Search along the weights of some features, one after the other.
 
-        ``coef`` (n,) is the model to start with, and ``value`` its value.
-
-        Yield None after every weight.
+        ``coef`` (n,) is the model to start with, and ``value`` its value. Yield
+        None after every weight; return the best model and its value.
         """
         for feature in features:
             coef, value = yield from self.searching(coef, value, feature)

@@ -258,7 +258,10 @@ def projected_step(
 
 
 def momentum_after(last_alpha: float) -> tuple[float, float]:
-    """Return the next α of Nesterov's sequence, and the factor of the last step."""
+    """Return (next α, momentum) of Nesterov's sequence after α = ``last_alpha``.
+
+    The next point is beyond the new one by the last step times the momentum.
+    """
     alpha = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * last_alpha * last_alpha))
     momentum = (last_alpha - 1.0) / alpha
     return alpha, momentum

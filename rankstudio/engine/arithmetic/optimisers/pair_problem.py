@@ -69,23 +69,23 @@ class LineValue:
 
 
 class LineOfScores(Protocol):
-    """A convex loss at scores + t d for some t."""
+    """A convex loss at the scores s + t d, for a direction d and any step t."""
 
     def value(self, t: float) -> Waiting[LineValue]:
-        """Return the loss and its derivative in t."""
+        """Return the loss after a step t, and its derivative in t."""
 
     def tangent(self, t: float) -> Waiting[Tangent]:
-        """Return the plane."""
+        """Return the plane that touches the loss after a step t."""
 
 
 class PlaneProblem(LinearProblem, Protocol):
     """A convex loss of linear scores, and its tangent planes."""
 
     def line(self, scores: Floats, d: Floats) -> LineOfScores:
-        """Return the loss along a line."""
+        """Return the loss along the line from some scores in the direction d."""
 
     def tangent(self, scores: Floats) -> Waiting[Tangent]:
-        """Return the plane at some scores."""
+        """Return the plane that touches the loss at some scores."""
 
     def tangent_at_zero(self) -> Waiting[Tangent]:
         """Return the plane at scores of 0, which may be known in advance."""
@@ -135,12 +135,12 @@ class TangentLine:
         self._d = d
 
     def value(self, t: float) -> Waiting[LineValue]:
-        """Return the loss and its derivative in t."""
+        """Return the loss after a step t along the line, and its derivative in t."""
         tangent = yield from self.tangent(t)
         return LineValue(tangent.loss, dot(tangent.slopes, self._d), tangent)
 
     def tangent(self, t: float) -> Waiting[Tangent]:
-        """Return the plane."""
+        """Return the plane that touches the loss after a step t along the line."""
         return (yield from self._problem.tangent(self._scores + t * self._d))
 
 

@@ -16,7 +16,10 @@ from rankstudio.engine.support import memory
 
 
 def global_statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
-    """Return [X'MM'X, X'MN; N'M'X, 0] over all pairs of documents, and the share of each query.
+    """Return sums of products over all pairs of documents, also of different queries.
+
+    They are the matrix [X'MM'X, X'MN; N'M'X, 0]. A column of M is a weighted
+    pair of documents, with the entry of N as its weighted difference of labels.
 
     Parameters
     ----------

@@ -83,9 +83,9 @@ class PairRows(QueryData):
         mirrored_rows = rows + np.repeat(sizes, sizes)
         X = np.empty((2 * self.y.size, self.X.shape[1]))
         y = np.empty(2 * self.y.size)
-        for values, mirrored in ((self.X, X), (self.y, y)):
-            mirrored[rows] = values * np.sqrt(0.5)
-            mirrored[mirrored_rows] = -mirrored[rows]
+        for values, doubled in ((self.X, X), (self.y, y)):
+            doubled[rows] = values * np.sqrt(0.5)
+            doubled[mirrored_rows] = -doubled[rows]
         return QueryData(X, y, ptr)
 
 

@@ -279,8 +279,7 @@ def preference_rows(
     -----
     O(ln) for l preferences and n features. If a query has more preferences than
     documents plus one, elimination reduces its rows to the number of documents:
-    O(l_q +
-    |q|³ + |q|² n) time, O(|q|²) memory.
+    O(l_q + |q|³ + |q|² n) time, O(|q|²) memory.
     """
     return rows_of(X, preference_blocks(ptr, preferences, cost))
 
@@ -361,9 +360,9 @@ def preference_factors(
     Yields
     ------
     factor : ndarray of shape (r, |q|)
-        S with S'S = M_q M_q', and r at most |q|.
+        S with S'S = M_q M_q', the Laplacian, and r at most |q|.
     targets : ndarray of shape (r,)
-        t with S't = M_q N_q and t't = N_q'N_q.
+        t for which ||t - S s||² is the loss of scores s of the query.
     """
     for block in laplacian_factors(ptr, _scaled(preferences, ptr, cost)):
         yield block.times(np.eye(block.inside.stop - block.inside.start)), block.targets
@@ -401,7 +400,7 @@ def _scaled(preferences: Preferences, ptr: Ints, cost: PairCost) -> ScaledPrefer
 
 
 def sparse_preference_rows(data: SparseQueryData, cost: PairCost) -> SparseQueryData:
-    """Return rows whose squared errors equal the loss of sparse preferences.
+    """Return rows whose squared errors equal the loss of preferences, for sparse features.
 
     The rows are followed by their negatives, and divided by √2. So they are
     centred in each query, and have the sums of products of the rows themselves.

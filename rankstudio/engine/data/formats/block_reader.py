@@ -659,6 +659,7 @@ def write_file(
             called(lambda: imported(form.writer)(new_file, block))
             if [child.name for child in Path(folder).iterdir()] != [new_file.name]:
                 raise RuntimeError(tr("it did not write this one file"))
+            # The inner iterator reads pieces until one is empty, at the end.
             with new_file.open("rb") as file:
                 write_pieces(
                     path,

@@ -101,7 +101,10 @@ class CsvText:
     """
 
     def __init__(self, path: Path, stream: IO[bytes]) -> None:
-        """Read the beginning: find the delimiter, decimal commas and the header."""
+        """Read the beginning: find the delimiter, decimal commas and the header.
+
+        ``stream`` has the bytes of the text, and ``path`` is for messages.
+        """
         self._path = path
         self.n_characters = 0
         self.has_odd_characters = False

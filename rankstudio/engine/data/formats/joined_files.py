@@ -172,7 +172,8 @@ def joined_format(path: Path) -> DataFormat:
     DatasetError
         If the ability with this format is absent.
     """
-    # Joined formats have marks, texts at the beginning of their files.
+    # Joined formats have marks, texts at the beginning of their files. Without
+    # such a format, its ability is absent: the error has the reason.
     forms = [form for form in data_formats() if form.marks]
     if forms:
         return forms[0]

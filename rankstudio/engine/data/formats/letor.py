@@ -262,9 +262,9 @@ class _LetorText:
         pool: Executor,
         progress: ReadProgress,
     ) -> None:
-        """Prepare to read.
+        """Prepare to read the files of ``part`` with the threads of ``pool``.
 
-        While text is read, ``width`` becomes the greatest feature id,
+        Documents go to ``builder``, the bytes done to ``progress``. While text is read, ``width`` becomes the greatest feature id,
         ``n_values`` the number of values; ``empty`` is whether there was no
         text.
         """
@@ -601,6 +601,7 @@ def _allocate(path: Path, rows: int, width: int) -> _Rows:
     Raise DatasetError, which names ``path``, if they do not fit into memory.
     """
     needed = rows * (8 * width + _OTHER_BYTES_PER_ROW)
+    # An error of NumPy, and one raised here, have the same message for users.
     try:
         free = memory.available()
         if needed > free:

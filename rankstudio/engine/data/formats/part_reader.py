@@ -620,9 +620,10 @@ def read_into_memory(
 def _open_file(
     part: PartFiles, path: Path, progress: ReadProgress, pool: Executor
 ) -> LoadedFile | StreamedFile:
-    """Return a file in memory.
+    """Return a file, read into memory.
 
-    A plug-in's format reads the file itself, so only its checksum is read.
+    The reader of a plug-in opens the file itself: then it is only read for its
+    checksum here.
     """
     if not part.form.package:
         return LoadedFile.read(path, progress)

@@ -71,9 +71,14 @@ def sizes_confidence(form: DataFormat, beginning: Beginning) -> float:
     the user stated that there are none. The file ending in ".query" is that of
     LightGBM, whose format differs in this only.
     """
-    is_query = beginning.sizes is not None and beginning.sizes.name.endswith(".query")
+    has_lightgbm_sizes = beginning.sizes is not None and beginning.sizes.name.endswith(
+        ".query"
+    )
     words = beginning.first_line.split()
-    if not beginning.lacks_queries or is_query != (form.key == "lightgbm"):
+    if not beginning.lacks_queries:
+        return 0.0
+    # The name of the file of sizes decides which of the two formats it is.
+    if has_lightgbm_sizes != (form.key == "lightgbm"):
         return 0.0
     # A line is a label and features such as 1:0.5. The certainty is more than
     # that of CSV, which may lack queries, too.

@@ -104,8 +104,8 @@ class PartOfWhole(RankingDataset):
 
         Only the matrix of the part that was used last is in memory.
         """
-        # (number of the part, its matrix), or None
         cache = self._matrix_cache
+        # (number of the part, its matrix), or None
         last = cache.last
         if last is not None and last[0] == self.number:
             return last[1]
