@@ -168,8 +168,8 @@ class Kernel:
     def derivative(self, pairwise: Floats) -> Floats:
         """Return the derivative of the kernel in the squared distance or inner product.
 
-        ``pairwise``, of shape (a, b), has these of pairs of documents. The
-        kernel is no sum, and no callable.
+        ``pairwise``, of shape (a, b), has the squared distances or inner
+        products of pairs of documents. The kernel is no sum, and no callable.
         """
         # 1 for the linear kernel; -γ exp(-γ d) for a distance d; γ degree (γ p
         # + c)^(degree - 1) for an inner product p.

@@ -193,6 +193,7 @@ class Pairs(Queries):
         losses = np.empty_like(scores)
         slopes = np.empty_like(scores)
         order = self.by_label  # the documents of each query by label
+        # On several threads if there are many pairs.
         self.spread(
             lambda _, first, last: all_pairs.logistic(
                 scores, self.ptr, self.lower, order, first, last, losses, slopes

@@ -451,7 +451,7 @@ def signed_ranks(a: ArrayLike, b: ArrayLike) -> SignedRanks:
     SignedRanks
         For up to 50 differences p is the share of all 2^n sign assignments
         whose sum of positive ranks is at least as far from its mean n(n + 1) /
-        4, with or without ties; for more it is that of the normal distribution
+        4 as the observed sum, with or without ties; for more it is that of the normal distribution
         with the same variance, a quarter of the sum of squared ranks. 1 if all
         differences are 0. NaN without a query.
 
@@ -508,7 +508,7 @@ def _exact_p(doubled: Ints, positive: int) -> float:
     """Return the exact p of Wilcoxon's test.
 
     That is the share of all assignments of signs to the ranks whose sum of
-    positive ranks is at least as far from its mean.
+    positive ranks is at least as far from its mean as the observed sum.
 
     Parameters
     ----------
@@ -525,6 +525,7 @@ def _exact_p(doubled: Ints, positive: int) -> float:
     # The next rank is negative, which keeps the sum, or positive, which adds to it.
     for rank in doubled.tolist():
         counts[rank:] += counts[: total + 1 - rank].copy()
+    # Twice the distance of each sum from the mean, half of the total.
     is_far = np.abs(2 * np.arange(total + 1) - total) >= abs(2 * positive - total)
     return int(counts[is_far].sum()) / (1 << doubled.size)
 

@@ -173,6 +173,7 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
         The names of files have a digest of the source of ``function``, which is
         the kernel.
         """
+        # numba's class finds the folder, `_cache_path`, and the names of files.
         super().__init__(function)
         name = self._impl.filename_base
         digest = _source_digest(function)

@@ -94,18 +94,18 @@ def minimise_squared_hinge(
     at_zero = C * (yield from problem.count())
     start = np.zeros(problem.n_features)
     inverse = yield from preconditioner(problem)
-    number = 0  # of Newton steps
+    n_steps = 0
     for point in descend(problem, C, SquaredHinge(), start, inverse):
         if isinstance(point, WorkProgress):
             yield point
             continue
-        number += 1
+        n_steps += 1
         # Half the squared norm of the gradient is the duality gap.
         objective = 0.5 * float(point.w @ point.w) + C * point.smooth.loss
         gap = 0.5 * float(point.gradient @ point.gradient)
         converged = close_enough(gap, objective, at_zero, tol)
         yield OptimizerState(point.w, objective, gap, converged)
-        if converged or number == max_iter:
+        if converged or n_steps == max_iter:
             return
 
 

@@ -208,8 +208,8 @@ def format_sources(recorded: str) -> tuple[FormatSource, ...]:
     if not package:
         return ()
     name = one_line(package)
-    number = one_line(version)
-    return (FormatSource(Origin(OriginKind.PACKAGE, name, number, present=False)),)
+    version = one_line(version)
+    return (FormatSource(Origin(OriginKind.PACKAGE, name, version, present=False)),)
 
 
 def _format_of_name(name: str) -> DataFormat | None:

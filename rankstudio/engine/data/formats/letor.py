@@ -264,9 +264,9 @@ class _LetorText:
     ) -> None:
         """Prepare to read the files of ``part`` with the threads of ``pool``.
 
-        Documents go to ``builder``, the bytes done to ``progress``. While text is read, ``width`` becomes the greatest feature id,
-        ``n_values`` the number of values; ``empty`` is whether there was no
-        text.
+        Documents go to ``builder``, the bytes done to ``progress``. While text
+        is read, ``width`` becomes the greatest feature id, and ``n_values`` the
+        number of values; ``empty`` is whether there was no text.
         """
         self._rules = _LineRules.of(part)
         self._one_ranking = part.user_columns.no_queries
@@ -314,6 +314,7 @@ class _LetorText:
                 # After an invalid line, only a zero byte is searched for.
                 progress.check()
                 _refuse_zero_byte(file.path, text, n_lines_before)
+            # A file in memory has only this chunk.
             if file.whole is None:
                 n_lines_before += count_lines(text[: len(text) - PADDING])[0]
         # A document hidden in a comment is reported if all lines are valid.
