@@ -228,8 +228,9 @@ def violations(
 ) -> None:
     """Count each document's violated pairs and add up its partners' scores.
 
-    A pair is two documents of a query with different labels; it is violated if
-    their scores differ by less than a margin, or in the wrong direction.
+    A pair is two documents of a query with different labels; it is
+    violated if their scores differ by less than a margin, or in the
+    wrong direction.
 
     Parameters
     ----------
@@ -499,8 +500,9 @@ def rank_labels(
     for q in range(ptr.size - 1):
         begin = ptr[q]
         end = ptr[q + 1]
-        # Few labels are found in a list. For more, the number is greater than
-        # _FEW_LABELS, and the labels are numbered in sorted order.
+        # Few labels are found in a list. For more, the number is
+        # greater than _FEW_LABELS, and the labels are numbered in
+        # sorted order.
         number = _few_labels(y, begin, end, labels)
         if number <= _FEW_LABELS:
             for row in range(begin, end):

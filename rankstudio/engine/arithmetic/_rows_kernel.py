@@ -117,7 +117,10 @@ def average(X: Floats, ptr: Ints, first: int, last: int, out: Floats) -> None:
 
 @reordered
 def dot(a: Floats, b: Floats) -> float:
-    """Compute a'b on this thread: BLAS would wake threads of its own for each of many short products."""
+    """Compute a'b on this thread.
+
+    BLAS would wake threads of its own for each of many short products.
+    """
     total = 0.0
     for i in range(a.size):
         total += a[i] * b[i]

@@ -50,7 +50,10 @@ class Kernel:
 
     @property
     def by_distance(self) -> bool:
-        """Whether the kernel is a function of the squared distance; otherwise of the inner product."""
+        """Whether the kernel is a function of the squared distance of documents.
+
+        Otherwise it is one of their inner product.
+        """
         return self.function == "rbf"
 
     @cached_property

@@ -128,7 +128,10 @@ class Linear:
         return total
 
     def _parts(self) -> Floats:
-        """Return an empty array for each block's part of a sum over the documents, shape (blocks, n)."""
+        """Return an empty array, of shape (blocks, n), for sums over documents.
+
+        Each block of queries writes its part of a sum to its row.
+        """
         return np.empty((len(self.queries.blocks), self.X.shape[1]))
 
 

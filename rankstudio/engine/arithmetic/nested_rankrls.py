@@ -106,8 +106,9 @@ def left_out_errors(
 
     # Fewer rows per query, which have the same squared errors.
     rows, labels, ptr = _compressed(data, order)
-    # The transpose of a matrix stored by rows is stored by columns, so that the
-    # kernel reads the documents of a feature from consecutive memory.
+    # The transpose of a matrix stored by rows is stored by columns,
+    # so that the kernel reads the documents of a feature from
+    # consecutive memory.
     V = solve_lower(factor, rows.T).T
     # λ / L_tt² is the least pivot of column t.
     least_pivots = regularization / np.diag(factor) ** 2
@@ -118,7 +119,10 @@ def left_out_errors(
 
 @dataclass
 class _Compressed:
-    """Cache of the compressed rows of some data for the last order of features, which all λ share."""
+    """Cache of the compressed rows of some data.
+
+    They are those of the last order of features, which all λ share.
+    """
 
     order: tuple[int, ...] = ()
     system: tuple[Floats, Floats, Ints] | None = None  # rows, labels and ptr

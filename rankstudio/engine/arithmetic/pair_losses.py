@@ -122,8 +122,9 @@ class Smooth:
 
         Only for the documents of queries first … last - 1.
         """
-        # A hinge has a second derivative at its violated pairs: the Laplacian of
-        # those of the outer hinge, minus that of the inner one, if there is one.
+        # A hinge has a second derivative at its violated pairs: the
+        # Laplacian of those of the outer hinge, minus that of the inner
+        # one, if there is one.
         rows = slice(int(self.outer.pairs.ptr[first]), int(self.outer.pairs.ptr[last]))
         self.outer.laplacian_of(values, first, last, out)
         if self.inner is not None:
@@ -290,9 +291,10 @@ class LeastSquares:
         pairs.spread(
             lambda _, first, last: pairs.partner_sums(scores, first, last, partners)
         )
-        # The sums of u_ij = 1 - s_i + s_j over the pairs of each document, as
-        # the more relevant and as the less relevant one; lower and higher count
-        # its partners, of which ``partners`` has the sums of scores.
+        # The sums of u_ij = 1 - s_i + s_j over the pairs of each
+        # document, as the more relevant and as the less relevant one;
+        # lower and higher count its partners, of which ``partners`` has
+        # the sums of scores.
         as_winner = pairs.weighed(pairs.lower * (1.0 - scores) + partners[0])
         as_loser = pairs.weighed(pairs.higher * (1.0 + scores) - partners[1])
         # Loss and gradient are linear in these sums.

@@ -132,9 +132,10 @@ class Pairs(Queries):
     ) -> None:
         """Rank the labels of each query.
 
-        y (m,) are the labels, and query q has the rows ``ptr[q]:ptr[q + 1]``;
-        ``workers`` is the number of threads of ``executor``. Documents of short
-        queries are sorted by the kernels, those of long ones before.
+        y (m,) are the labels, and query q has the rows ``ptr[q]:ptr[q +
+        1]``; ``workers`` is the number of threads of ``executor``.
+        Documents of short queries are sorted by the kernels, those of
+        long ones before.
         """
         super().__init__(ptr, executor, workers)
         if weighting is not None:
@@ -335,7 +336,11 @@ class Pairs(Queries):
         return sums if self.document_weight is None else sums * self.document_weight
 
     def _next_order(self, scores: Floats) -> Ints:
-        """Return the order for the kernels to start from: the last one, with long queries sorted by score."""
+        """Return the order of documents for the kernels to start from, shape (m,).
+
+        It is that of the last call, with long queries sorted by these
+        scores.
+        """
         order = self._order.copy()
         for begin, end in self._long_queries:
             order[begin:end] = begin + np.argsort(scores[begin:end])

@@ -127,7 +127,10 @@ class SparseQueryData:
         )
 
     def check(self, name: Callable[[int], str] = column_name) -> None:
-        """Check the magnitudes of the features, as :func:`check_rows` does for an array: O(values)."""
+        """Raise DatasetError if the numbers of a feature are too great or too close.
+
+        ``name`` returns the name of a feature for the message. O(values).
+        """
         low, high = (
             getattr(self.X.csc, end)(axis=0).toarray().ravel() for end in ("min", "max")
         )

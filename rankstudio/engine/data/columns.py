@@ -251,9 +251,10 @@ def _check_once(names: Sequence[str]) -> None:
 def _check_judges(label: str, judges: tuple[str, ...]) -> None:
     """Refuse two judges with the same name, and a label that no judge has.
 
-    A judge is a column of labels, or a file of judgments, beside others.
-    ``label`` is the name of the judge in use; ``judges`` are the names of all
-    judges, () without several ones. Raise ParameterError, else return nothing.
+    A judge is a column of labels, or a file of judgments, beside
+    others. ``label`` is the name of the judge in use; ``judges`` are
+    the names of all judges, () without several ones. Raise
+    ParameterError, else return nothing.
     """
     if len(set(judges)) < len(judges):
         repeated_name = next(name for name in judges if judges.count(name) > 1)

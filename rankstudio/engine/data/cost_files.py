@@ -115,9 +115,10 @@ def _costs_of_all_features(
 ) -> FeatureCosts:
     """Assign the costs in a file to a dataset's features.
 
-    ``costs`` are pairs (milliseconds per document, milliseconds per query): a
-    mapping from a feature's name or id, or a sequence in the order of the
-    features. Raise DatasetError if a feature has no cost, or all costs are 0.
+    ``costs`` are pairs (milliseconds per document, milliseconds per
+    query): a mapping from a feature's name or id, or a sequence in the
+    order of the features. Raise DatasetError if a feature has no cost,
+    or all costs are 0.
     """
     ids = dataset.feature_ids.tolist()
     costs_by_id = (
@@ -161,9 +162,10 @@ def _costs_by_name(
     the data do not have are skipped. Raise DatasetError for two different costs
     of a feature.
     """
-    # Later entries replace earlier ones: a name counts before an id, as a
-    # feature may be called "12", and the user's names (those of the dataset)
-    # before the names in its file (given_names).
+    # Later entries replace earlier ones: a name counts before an
+    # id, as a feature may be called "12", and the user's names
+    # (those of the dataset) before the names in its file
+    # (given_names).
     ids = {str(i): i for i in dataset.feature_ids.tolist()}
     for names in (given_names(dataset), dataset.feature_names):
         ids |= {

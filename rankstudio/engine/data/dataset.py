@@ -167,9 +167,10 @@ class RankingDataset:
             raise ParameterError(
                 "comments", f"{len(comments)} comments", f"{m}, one for each document"
             )
-        # Sort the rows by the number of their query, which counts queries by
-        # first appearance; a stable sort keeps the order of documents within a
-        # query. If this moves no row, their order in the arrays is not stored.
+        # Sort the rows by the number of their query, which counts
+        # queries by first appearance; a stable sort keeps the order of
+        # documents within a query. If this moves no row, their order in
+        # the arrays is not stored.
         query_of, query_ids = numbered(keys)
         order = np.argsort(query_of, kind="stable")
         is_sorted = (np.diff(order) == 1).all()
@@ -290,9 +291,10 @@ class RankingDataset:
         # Number of missing values by feature; 0 in columns beyond the table's.
         counts = np.zeros(n, dtype=np.int64)
         counts[: len(table.missing)] = table.missing
-        # Only a file that counts features from 0 has both ids and names: its
-        # names are "id 0" and so on, one less than the 1-based ids. Columns
-        # beyond those of the table, of wider parts, are named in the same way.
+        # Only a file that counts features from 0 has both ids and
+        # names: its names are "id 0" and so on, one less than the
+        # 1-based ids. Columns beyond those of the table, of wider
+        # parts, are named in the same way.
         names = table.feature_names
         if table.feature_ids.size:
             names = tuple(f"id {i - 1}" for i in feature_ids.tolist()) if names else ()

@@ -130,10 +130,11 @@ class FeatureSet:
     def _numbered(self, features: Sequence[tuple[int, str]]) -> dict[int, str]:
         """Return the names that features have in this set, by feature id.
 
-        ``features`` are pairs (1-based id, name). If the set has all the names,
-        features are matched by name; else by position, as feature 1 is the
-        first of the set. A feature whose name stands at another position of the
-        set is left out, as its position would be wrong.
+        ``features`` are pairs (1-based id, name). If the set has all
+        the names, features are matched by name; else by position, as
+        feature 1 is the first of the set. A feature whose name stands
+        at another position of the set is left out, as its position
+        would be wrong.
         """
         # Names in data are on one line; the set's may have line ends. A label is
         # a name of the set on one line.
@@ -454,8 +455,9 @@ def _set_from_lines(path: Path, text: str) -> _ParsedSet:
         if line
         for feature in (_split_outside_brackets(line) if blocks else [line])
     ]
-    # In the lists of a profile, any name is a feature; elsewhere, a name might
-    # be any word of a text. Several lists may have the same feature.
+    # In the lists of a profile, any name is a feature; elsewhere, a
+    # name might be any word of a text. Several lists may have the
+    # same feature.
     if blocks:
         return _vespa_set(path, list(dict.fromkeys(features)), listed=True)
     return _vespa_set(path, features)

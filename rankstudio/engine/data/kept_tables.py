@@ -88,8 +88,9 @@ def keep_parsed(
     A table much larger than its file is not stored: a few lines with a feature
     1,000,000 are parsed quickly.
     """
-    # Comments are stored in the order of the file. If documents were reordered,
-    # the table has a view of them (TakenComments); the stored flag restores it.
+    # Comments are stored in the order of the file. If documents were
+    # reordered, the table has a view of them (TakenComments); the
+    # stored flag restores it.
     is_reordered = isinstance(table.comments, TakenComments)
     comments = (
         table.comments.of

@@ -446,8 +446,9 @@ _UNMISTAKABLE = {
 
 def _parsed_known_dataset(key: str, values: Mapping[str, Any]) -> KnownDataset:
     """Return a known dataset by its key and its values in the table of known datasets."""
-    # The table has the lowest and the highest number of features, and the
-    # lowest and the highest label. A range ends behind its highest number.
+    # The table has the lowest and the highest number of features,
+    # and the lowest and the highest label. A range ends behind its
+    # highest number.
     features, labels = (
         (low, high + 1) for low, high in (values["n_features"], values["labels"])
     )

@@ -164,8 +164,9 @@ class LargeData:
         signal = np.zeros(m)
         for factor, weight in zip(factors.T, weights.tolist(), strict=True):
             signal += weight * factor
-        # The utility is a weighted sum of the signal, of noise and of an effect
-        # of the query. The label is the number of thresholds that it reaches.
+        # The utility is a weighted sum of the signal, of noise and of
+        # an effect of the query. The label is the number of thresholds
+        # that it reaches.
         query_effect = np.repeat(0.4 * rng.standard_normal(last - first), sizes)
         utility = 0.6 * signal + 0.7 * rng.standard_normal(m) + query_effect
         labels = np.searchsorted(_LABEL_THRESHOLDS, utility, side="right").astype(

@@ -228,9 +228,10 @@ def sample_preferences(
     labels = data.y[order]
     first = data.query_ptr[data.query_index]
     positions = np.arange(order.size)
-    # The number of documents of the query with a lower label is the position in
-    # the sorted query at which the run of equal labels begins. np.nan makes the
-    # first label differ from the one "before" it.
+    # The number of documents of the query with a lower label is the
+    # position in the sorted query at which the run of equal labels
+    # begins. np.nan makes the first label differ from the one
+    # "before" it.
     begins = (np.diff(labels, prepend=np.nan) != 0) | (positions == first)
     n_lower = np.maximum.accumulate(np.where(begins, positions, 0)) - first
     # Pairs are numbered by the position of the winner, then of the loser: no

@@ -223,9 +223,10 @@ SourceFile = LoadedFile | StreamedFile
 def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
     """Yield the text of a file as arrays of complete lines, each followed by `PADDING` newlines.
 
-    A file in memory is a single chunk. For other files, each chunk overwrites
-    the previous one, and is larger than requested if a line is longer. The text
-    ends after the first piece with a zero byte: such a file is not text.
+    A file in memory is a single chunk. For other files, each chunk
+    overwrites the previous one, and is larger than requested if a line
+    is longer. The text ends after the first piece with a zero byte:
+    such a file is not text.
 
     Parameters
     ----------

@@ -749,12 +749,14 @@ def widened(file: ArrayFile, to: ArrayFile, padding: float = 0.0) -> ArrayFile:
     return to
 
 
-# Reading gigabytes again only to learn that they are unchanged would make every
-# start slow. Therefore the checksum of a large source file is remembered with
-# the file's path and state: device, inode, size, time of modification (mtime),
-# and time of any change (ctime), which a program that resets mtime changes,
-# too. The checksum is not remembered if the file was changed just before it was
-# read: within the resolution of its times it could be changed again unnoticed.
+# Reading gigabytes again only to learn that they are unchanged
+# would make every start slow. Therefore the checksum of a large
+# source file is remembered with the file's path and state: device,
+# inode, size, time of modification (mtime), and time of any change
+# (ctime), which a program that resets mtime changes, too. The
+# checksum is not remembered if the file was changed just before it
+# was read: within the resolution of its times it could be changed
+# again unnoticed.
 
 SourceState = tuple[int, ...]
 

@@ -222,7 +222,10 @@ def scaling(name: str) -> Normalize:
 
 
 def check_options(missing: str, normalize: str | bool) -> None:
-    """Raise `ParameterError` for an unknown treatment of missing values (``missing``) or scaling (``normalize``)."""
+    """Raise `ParameterError` for an unknown treatment of values.
+
+    ``missing`` is that of missing values, ``normalize`` the scaling.
+    """
     if missing not in get_args(Missing):
         raise ParameterError(
             "missing", missing, tr('one of "query_min", "zero" and "refuse"')

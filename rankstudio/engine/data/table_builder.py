@@ -405,9 +405,10 @@ class TableBuilder(ABC):
         do not contain their query. If the reader has gathered rows, the columns
         that it leaves out are dropped here, and counts of missing values reset.
         """
-        # The reader has gathered the rows itself, and knows their queries and
-        # the columns that are left out (``without``); all others stay. Missing
-        # values are counted later, in the rows of the table.
+        # The reader has gathered the rows itself, and knows their
+        # queries and the columns that are left out (``without``);
+        # all others stay. Missing values are counted later, in the
+        # rows of the table.
         if facts.rows is not None:
             self._dropped_columns = set(facts.rows.without)
             self._columns = tuple(range(facts.n_features + len(self._dropped_columns)))
@@ -537,8 +538,9 @@ class TableInMemory(TableBuilder):
                 self._grow(rows, width, share)
             self._X[self.n_documents : rows, : piece.X.shape[1]] = piece.X
             self._X[self.n_documents : rows, piece.X.shape[1] :] = self.padding
-        # Keep the rest of the piece without its features and runs, which would
-        # hold memory; int() stands for the function that it needs no more.
+        # Keep the rest of the piece without its features and runs,
+        # which would hold memory; int() stands for the function that it
+        # needs no more.
         self._pieces.append(
             replace(piece, X=np.zeros((0, 0)), runs=(), line_of_run=int)
         )
@@ -639,8 +641,9 @@ class TableOnDisk(TableBuilder):
             order = _order_of_rows(facts, self.n_documents)
         else:
             order = self._order_by_query(scattered)
-        # Count the missing values of each feature. If the table has only some
-        # of the written rows (facts.rows), the counts so far are of too many.
+        # Count the missing values of each feature. If the table has
+        # only some of the written rows (facts.rows), the counts so far
+        # are of too many.
         columns = self._kept_columns(n_features)
         # Columns beyond the written ones have no missing values.
         missing = np.zeros(n_features, dtype=np.int64)

@@ -187,8 +187,9 @@ def _reason_of_missing_needs(plugin: Plugin, above: tuple[str, ...] = ()) -> str
         return tr("needs: expected names of plug-ins, got {value}").format(
             value=shown(plugin.needs)
         )
-    # The loaded ones of installed packages, by name. Built-in plug-ins are the
-    # core, which is always there, and abilities, which may be absent.
+    # The loaded ones of installed packages, by name. Built-in
+    # plug-ins are the core, which is always there, and abilities,
+    # which may be absent.
     package_plugins = {
         loaded.plugin.name: loaded.plugin for loaded in _plugins_of_packages().loaded
     }

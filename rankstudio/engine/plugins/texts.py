@@ -101,7 +101,10 @@ def _valid_translations(loaded: LoadedPlugin, language: str) -> dict[str, str]:
 
 
 def _with_double_braces(text: str) -> str:
-    """Return a text with its braces doubled, as measures have it in sentences that are formatted later."""
+    """Return a text with its braces doubled.
+
+    Measures have them so in sentences that are formatted later.
+    """
     return text.replace("{", "{{").replace("}", "}}")
 
 

@@ -108,7 +108,10 @@ def _start_process() -> subprocess.Popen[bytes]:
 
 
 def _serve(reader: BinaryIO, writer: BinaryIO) -> None:
-    """Compile the kernels that ``reader`` requests, until it ends; ``writer`` gets the results."""
+    """Compile the kernels that ``reader`` requests, until it ends.
+
+    ``writer`` gets the results: whether each was compiled.
+    """
     with suppress(EOFError, BrokenPipeError):
         while True:
             module, name, signature = pickle.load(reader)

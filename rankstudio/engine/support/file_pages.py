@@ -36,8 +36,9 @@ def release(array: NDArray[Any]) -> None:
     # The position of the array within the mapped file, by the addresses of both.
     begin = np.frombuffer(mapped, np.uint8).__array_interface__["data"][0]
     offset = array.__array_interface__["data"][0] - begin
-    # Only whole pages of the array, from the first boundary of pages (rounded
-    # up) to the last: a page at its edge may belong to another array, too.
+    # Only whole pages of the array, from the first boundary of
+    # pages (rounded up) to the last: a page at its edge may belong
+    # to another array, too.
     first = -(-offset // mmap.PAGESIZE) * mmap.PAGESIZE
     end = (offset + array.nbytes) // mmap.PAGESIZE * mmap.PAGESIZE
     if first < end:

@@ -144,7 +144,10 @@ def shipped_folder(module: str) -> Path:
 
 
 def _source_digest(function: Callable[..., Any]) -> str:
-    """Return a digest of the contents of the files with a function and the kernels that it may call."""
+    """Return a digest of the source of a function.
+
+    It covers the files of the function and of the kernels that it may call.
+    """
     files: dict[str, Path] = {}
     _add_sources(function, files)
     return hashlib.sha256(

@@ -29,7 +29,10 @@ def raised(text: str) -> str:
 
 
 def count_text(number: int) -> str:
-    """Return a count with its digits in groups of three, as the language has them: "9,630", "9.630"."""
+    """Return a count with its digits in groups of three.
+
+    The language decides the sign between them: "9,630" or "9.630".
+    """
     return f"{number:,}".replace(",", thousands_separator())
 
 

@@ -70,7 +70,10 @@ def check_none_missing(qid: ArrayLike) -> None:
 
 
 def _is_flat(qid: ArrayLike) -> bool:
-    """Return whether ids are a flat list, in which numpy would convert all to text if one is text."""
+    """Return whether ids are a flat list.
+
+    From such a list, numpy would convert all ids to text if one is text.
+    """
     return isinstance(qid, list | tuple) and not any(
         isinstance(v, list | tuple | np.ndarray) for v in qid
     )

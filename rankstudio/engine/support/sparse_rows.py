@@ -48,9 +48,10 @@ def worth_it(rows: int, width: int, n_values: float) -> bool:
 class SparseRows:
     """A read-only matrix of mostly zeros, used instead of an array of shape (m, n).
 
-    A selection of rows is again such a matrix, and a selection of columns is an
-    array: code that reads a few features at a time works for both kinds. The
-    whole matrix is converted to an array on demand, if it fits into memory.
+    A selection of rows is again such a matrix, and a selection of
+    columns is an array: code that reads a few features at a time works
+    for both kinds. The whole matrix is converted to an array on demand,
+    if it fits into memory.
 
     Parameters
     ----------
@@ -266,7 +267,10 @@ class SparseRows:
 
 
 class SparseColumns:
-    """The transposed matrix of `SparseRows`: features, each with its values in all documents."""
+    """The transposed matrix of `SparseRows`.
+
+    Its rows are features, each with its values in all documents.
+    """
 
     ndim = 2
     dtype = np.dtype(np.float64)

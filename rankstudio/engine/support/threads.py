@@ -22,9 +22,10 @@ Value = TypeVar("Value")
 
 VARIABLE = "RANKSTUDIO_THREADS"
 
-# Starting two threads and waiting for them took 80,000 ns on idle processors,
-# and several times that on busy ones; another call of started threads takes
-# less. Threads are used only if they gain much more than that.
+# Starting two threads and waiting for them took 80,000 ns on idle
+# processors, and several times that on busy ones; another call of
+# started threads takes less. Threads are used only if they gain much
+# more than that.
 _START_NANOSECONDS = 2e6
 _CALL_NANOSECONDS = 2e5
 # A symmetric matrix of this order is decomposed in half a second by one thread.
@@ -214,8 +215,9 @@ def blas() -> ThreadpoolController:
 def _load_blas_of_scipy() -> None:
     """Load SciPy's own BLAS library before anything computes with it.
 
-    Its number of threads can be set only then. Loading one small library of
-    SciPy that needs it is faster than importing all of SciPy's linear algebra.
+    Its number of threads can be set only then. Loading one small
+    library of SciPy that needs it is faster than importing all of
+    SciPy's linear algebra.
     """
     import scipy  # noqa: PLC0415 - numpy is enough to count the threads
 
@@ -229,8 +231,9 @@ def _load_blas_of_scipy() -> None:
 class _Steady:
     """A context manager that limits BLAS to one thread while any thread of this process is inside it.
 
-    The setting belongs to the process: the first thread that enters makes it,
-    and the last one that leaves restores the numbers of threads from before.
+    The setting belongs to the process: the first thread that enters
+    makes it, and the last one that leaves restores the numbers of
+    threads from before.
     """
 
     def __init__(self) -> None:

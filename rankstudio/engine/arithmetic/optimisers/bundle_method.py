@@ -427,9 +427,10 @@ def _on_support(gram: Floats, offsets: Floats, beta: Floats, support: Ints) -> F
     """
     beta = beta.copy()
     while True:
-        # The minimum on these planes, without the condition that no multiplier
-        # is negative: equal slopes, and multipliers that add up to 1. The last
-        # unknown is the common slope, which is not needed.
+        # The minimum on these planes, without the condition that no
+        # multiplier is negative: equal slopes, and multipliers that
+        # add up to 1. The last unknown is the common slope, which
+        # is not needed.
         unconstrained = np.linalg.solve(
             _system(gram, support), np.append(offsets[support], 1.0)
         )[:-1]

@@ -35,7 +35,11 @@ class AscentSearch:
         raise NotImplementedError
 
     def changed(self, coef: Floats, feature: int, changes: Floats) -> Waiting[Floats]:
-        """Return the value of a model (n,) after each of some changes of the weight of ``feature``."""
+        """Return the value of the measure after each of some changes of a weight.
+
+        ``coef`` (n,) are the weights of the model, ``changes`` (c,) are
+        added to that of ``feature``. The result has shape (c,).
+        """
         raise NotImplementedError
 
     def normalise(self, coef: Floats) -> Floats:

@@ -100,8 +100,9 @@ class FSMObjective:
         """Prepare; the weights of features without importance stay 0.
 
         ``problem`` has the pairs (i, j). ``similarity`` is A (n, n),
-        ``importance`` s (2n,): that of each feature and of its negative. λ1
-        and λ2 weigh the first two terms, and ``loss`` is the name of ℓ.
+        ``importance`` s (2n,): that of each feature and of its
+        negative. λ1 and λ2 weigh the first two terms, and ``loss`` is
+        the name of ℓ.
         """
         self._problem = problem
         self._loss = pair_loss(loss)
@@ -111,9 +112,10 @@ class FSMObjective:
         self.allowed = importance > 0.0
         # 1 only avoids a division by 0: such weights stay 0.
         self.costs = lambda2 / np.where(self.allowed, importance, 1.0)
-        # An upper bound of the gradient's Lipschitz constant, for features from
-        # 0 to 1: the squared length of the 2n differences of a pair is at most
-        # 2n, and ``bend`` is the greatest second derivative of ℓ.
+        # An upper bound of the gradient's Lipschitz constant, for
+        # features from 0 to 1: the squared length of the 2n differences
+        # of a pair is at most 2n, and ``bend`` is the greatest second
+        # derivative of ℓ.
         self.bound = (2.0 * self._loss.bend + 2.0 * lambda1) * self.n
 
     def scores(self, w: Floats) -> Floats:

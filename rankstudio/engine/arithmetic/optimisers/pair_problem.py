@@ -33,10 +33,11 @@ _SAMPLE = 4_096  # minimum number of documents from which the matrix is estimate
 class LinearProblem(Protocol):
     """Scores that are linear in the features.
 
-    The representation of a vector of scores or slopes, one per document, is up
-    to the problem: the vector itself, or, for documents in shards, the weights
-    w (n,) of the scores and the sum X'slopes (n,). Sums, multiples and inner
-    products of these representations equal those of the vectors.
+    The representation of a vector of scores or slopes, one per
+    document, is up to the problem: the vector itself, or, for documents
+    in shards, the weights w (n,) of the scores and the sum X'slopes
+    (n,). Sums, multiples and inner products of these representations
+    equal those of the vectors.
     """
 
     @property
@@ -185,7 +186,10 @@ class LocalPairs:
     def smooth(
         self, loss: PairLoss, scores: Floats, slopes: bool = True
     ) -> Waiting[LossAtScores]:
-        """Return a loss at some scores, with slopes if ``slopes`` is true; see :class:`PairProblem`."""
+        """Return a loss at some scores, with slopes if ``slopes`` is true.
+
+        See :class:`PairProblem`.
+        """
         yield from ()
         return loss(self._pairs, scores)
 

@@ -175,10 +175,11 @@ def minimise_hinge(
         if width <= _NARROWEST:
             return
         target_gap = 0.5 * tol * min(best_objective, at_zero - best_objective)
-        # gap ~ width², so the width for a gap g is √(g / gap) times the present
-        # one, but only near the minimum. The width at least halves, so that the
-        # search ends, and keeps a tenth, from which Newton steps still
-        # converge. 1e-300 avoids a division by 0.
+        # gap ~ width², so the width for a gap g is √(g / gap) times
+        # the present one, but only near the minimum. The width at
+        # least halves, so that the search ends, and keeps a tenth,
+        # from which Newton steps still converge. 1e-300 avoids a
+        # division by 0.
         factor = float(
             np.clip(np.sqrt(target_gap / max(primal - dual, 1e-300)), 0.1, 0.5)
         )
@@ -217,9 +218,10 @@ def descend(
         if norm == 0.0:
             yield point
             return
-        # Accuracy of a Newton step (Dembo and Steihaug): a relative residual
-        # that falls as √||gradient|| makes the steps converge superlinearly. At
-        # least 1e-4, because the curved pairs change with each step.
+        # Accuracy of a Newton step (Dembo and Steihaug): a relative
+        # residual that falls as √||gradient|| makes the steps converge
+        # superlinearly. At least 1e-4, because the curved pairs change
+        # with each step.
         accuracy = max(1e-4, min(0.1, norm / previous, float(np.sqrt(norm / first))))
         previous = norm
         direction = yield from _newton_direction(problem, C, point, inverse, accuracy)
@@ -343,10 +345,11 @@ def preconditioner(problem: PairProblem) -> Waiting[Inverse]:
     r has shape (n,). The degree of a document is its number of pairs, and the
     sum is estimated from a sample of documents.
 
-    This is the Hessian with the curved pairs spread evenly over all pairs, each
-    weighted by a. With x centred within each query, that sum is within a factor
-    of 2 of the sum over all pairs of (x_i - x_j)(x_i - x_j)' if the documents
-    of each query have different labels. One decomposition is used for all a.
+    This is the Hessian with the curved pairs spread evenly over all
+    pairs, each weighted by a. With x centred within each query, that
+    sum is within a factor of 2 of the sum over all pairs of (x_i -
+    x_j)(x_i - x_j)' if the documents of each query have different
+    labels. One decomposition is used for all a.
     """
     gram = yield from problem.degree_gram()
     # Of very many features, there is only the diagonal.

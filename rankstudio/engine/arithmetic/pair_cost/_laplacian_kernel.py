@@ -42,8 +42,9 @@ def eliminate(
 ) -> None:
     """Compute the triangular factor of each query's preferences, and the least loss.
 
-    Documents i are eliminated in order. With w the weights between documents, b
-    the right side of the normal equations and W_i = Σ_j w_ij over later j,
+    Documents i are eliminated in order. With w the weights between
+    documents, b the right side of the normal equations and W_i = Σ_j
+    w_ij over later j,
 
     (1) w_jk grows by w_ij w_ik / W_i, for later documents j and k,
 

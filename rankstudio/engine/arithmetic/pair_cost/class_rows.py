@@ -207,10 +207,11 @@ def _general_cost_rows(
     squares of the rows add up to sum_{c > d} ω_cd n_c n_d ||m_c - m_d||², for
     n_c documents with mean m_c.
 
-    In each query, let CC' be the Cholesky factorisation of the Laplacian of the
-    classes without the last class, which is positive definite. Only differences
-    of means count, so that the rows are C'M, where row c of M is m_c - m_last.
-    A last row of zeros makes their number that of the classes.
+    In each query, let CC' be the Cholesky factorisation of the
+    Laplacian of the classes without the last class, which is positive
+    definite. Only differences of means count, so that the rows are C'M,
+    where row c of M is m_c - m_last. A last row of zeros makes their
+    number that of the classes.
     """
     degrees = np.empty(len(means))
     rows = np.zeros_like(means)

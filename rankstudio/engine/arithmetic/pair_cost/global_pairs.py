@@ -18,8 +18,9 @@ from rankstudio.engine.support import memory
 def global_statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
     """Return sums of products over all pairs of documents, also of different queries.
 
-    They are the matrix [X'MM'X, X'MN; N'M'X, 0]. A column of M is a weighted
-    pair of documents, with the entry of N as its weighted difference of labels.
+    They are the matrix [X'MM'X, X'MN; N'M'X, 0]. A column of M is a
+    weighted pair of documents, with the entry of N as its weighted
+    difference of labels.
 
     Parameters
     ----------
@@ -99,9 +100,10 @@ def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
     def system(class_counts: Floats, class_sums: Floats, gram: Floats) -> Floats:
         """Return the sums of products over all pairs of some documents.
 
-        The matrix, of shape (n + 1, n + 1), is that of the features and the
-        target of ``cost``. Uses ``weights`` (C, C) and ``preferences`` (C, C)
-        of pairs of classes, and ``cost`` and ``n`` of the enclosing function.
+        The matrix, of shape (n + 1, n + 1), is that of the features and
+        the target of ``cost``. Uses ``weights`` (C, C) and
+        ``preferences`` (C, C) of pairs of classes, and ``cost`` and
+        ``n`` of the enclosing function.
 
         Parameters
         ----------

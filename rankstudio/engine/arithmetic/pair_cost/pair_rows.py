@@ -148,8 +148,9 @@ def losses_inside(data: QueryData, cost: PairCost, models: Floats) -> Floats:
     """
     # Sums of products of each query, of shape (Q, n + 1, n + 1).
     gram = PairRows.of(data, cost).statistics.gram
-    # The loss of weights w is (w, -1)' gram (w, -1), as the last row and column
-    # of a Gram matrix are those of the targets. Rounding may make it negative.
+    # The loss of weights w is (w, -1)' gram (w, -1), as the last row
+    # and column of a Gram matrix are those of the targets. Rounding may
+    # make it negative.
     models = np.column_stack((models, np.full(len(models), -1.0)))
     along = np.matmul(gram, models[:, :, None])[:, :, 0]
     losses: Floats = np.maximum(np.einsum("qi,qi->q", models, along), 0.0)

@@ -185,8 +185,9 @@ def _factor(
         scores,
         rest,
     )
-    # A document without a row, which no preference connects with later ones,
-    # has the target NaN. Such rows are dropped; each query has one more row.
+    # A document without a row, which no preference connects with later
+    # ones, has the target NaN. Such rows are dropped; each query has
+    # one more row.
     has_target = ~np.isnan(targets)
     counts = np.add.reduceat(has_target, ptr[:-1], dtype=np.int64) + 1
     ends = np.cumsum(counts)

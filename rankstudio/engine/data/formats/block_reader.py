@@ -114,7 +114,10 @@ def confidence(form: DataFormat, beginning: Beginning) -> float:
 
 
 def is_named(form: DataFormat, beginning: Beginning) -> bool:
-    """Return whether the name of a file, or its first bytes, may be those of a format of a plug-in."""
+    """Return whether a file may have a format of a plug-in.
+
+    Its name or its first bytes decide.
+    """
     name = without_ending(beginning.path.name).lower()
     is_marked = bool(form.magic) and beginning.head.startswith(form.magic)
     return is_marked or any(ending and name.endswith(ending) for ending in form.endings)
@@ -178,7 +181,10 @@ def need(form: DataFormat, path: Path) -> ContentsNeed:
 
 
 def code_digest(form: DataFormat) -> str:
-    """Return the checksum of the reader's file, so that a changed reader reads data again; "" if unknown."""
+    """Return the checksum of the file of a format's reader; "" if it is unknown.
+
+    A changed reader reads data again.
+    """
     with suppress(ImportError, ValueError, OSError, AttributeError):
         spec = find_spec(form.reader.partition(":")[0])
         if spec is not None and spec.origin:
@@ -232,8 +238,9 @@ def _yielded_blocks(
 
     Raise DatasetError if the reader fails.
     """
-    # The reader opens the file by its path. end() goes over its bytes here, for
-    # the progress and the checksum, unless that was done before.
+    # The reader opens the file by its path. end() goes over its
+    # bytes here, for the progress and the checksum, unless that was
+    # done before.
     if not file.done:
         file.end()
     with _decompressed_file(file.path) as path:
@@ -411,9 +418,10 @@ def _as_data_block(raw_block: Any) -> DataBlock:
 def _as_matrix(X: Any, *, takes_entries: bool) -> Any:
     """Return features as a float64 array of shape (m, n), or as `Entries`.
 
-    Entries store only values other than 0, with ascending ids of features. They
-    are used for a sparse matrix of SciPy if the caller takes them and they save
-    memory. Raise _BlockError for anything but a matrix of numbers.
+    Entries store only values other than 0, with ascending ids of
+    features. They are used for a sparse matrix of SciPy if the caller
+    takes them and they save memory. Raise _BlockError for anything but
+    a matrix of numbers.
     """
     # Recognise a sparse matrix by its attributes, as SciPy need not be installed.
     if hasattr(X, "tocsr") and hasattr(X, "nnz"):

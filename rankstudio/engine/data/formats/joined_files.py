@@ -78,8 +78,9 @@ def formats_to_record() -> list[dict[str, object]]:
     formats are recognised then, too. The signs are endings of file names, texts
     at the beginning (marks) and first bytes.
     """
-    # Other formats than those of abilities are skipped; the abilities' own are
-    # valid. So nothing is checked (the lambda), and no message is needed ("").
+    # Other formats than those of abilities are skipped; the abilities'
+    # own are valid. So nothing is checked (the lambda), and no message
+    # is needed ("").
     return [
         {
             "key": form.key,
@@ -172,8 +173,9 @@ def joined_format(path: Path) -> DataFormat:
     DatasetError
         If the ability with this format is absent.
     """
-    # Joined formats have marks, texts at the beginning of their files. Without
-    # such a format, its ability is absent: the error has the reason.
+    # Joined formats have marks, texts at the beginning of their
+    # files. Without such a format, its ability is absent: the error
+    # has the reason.
     forms = [form for form in data_formats() if form.marks]
     if forms:
         return forms[0]
@@ -216,7 +218,10 @@ def logs_with_judgments(paths: Files) -> tuple[Files, Files]:
 
 
 def logs_judged_by_trec(paths: Files) -> tuple[Files, Files]:
-    """Return the logs beside a file of TREC judgments without runs, and the file; nothing for others."""
+    """Return the logs beside a file of TREC judgments without runs, and the file.
+
+    Return () and () for other files.
+    """
     if len(paths) != 1 or runs_beside(paths[0]):
         return (), ()
     return logs_in(paths[0].parent), paths

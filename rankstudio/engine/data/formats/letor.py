@@ -92,8 +92,9 @@ _EXPECTED = {
 class _LineRules:
     """Permitted contents of a line.
 
-    These are the greatest feature id, whether missing values are refused, what
-    is added to ids (1 if they begin at 0), and whether the line has a query id.
+    These are the greatest feature id, whether missing values are
+    refused, what is added to ids (1 if they begin at 0), and whether
+    the line has a query id.
     """
 
     most_features: int = MOST_ID
@@ -264,9 +265,10 @@ class _LetorText:
     ) -> None:
         """Prepare to read the files of ``part`` with the threads of ``pool``.
 
-        Documents go to ``builder``, the bytes done to ``progress``. While text
-        is read, ``width`` becomes the greatest feature id, and ``n_values`` the
-        number of values; ``empty`` is whether there was no text.
+        Documents go to ``builder``, the bytes done to ``progress``.
+        While text is read, ``width`` becomes the greatest feature id,
+        and ``n_values`` the number of values; ``empty`` is whether
+        there was no text.
         """
         self._rules = _LineRules.of(part)
         self._one_ranking = part.user_columns.no_queries

@@ -80,8 +80,9 @@ Files = tuple[Path, ...]
 def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
     """Return whether data probably exceed their share of the memory limit.
 
-    If so, they are read from disk as needed. Text with mostly zeros stays in
-    memory, where zeros are not stored: with zeros it would fill the disk.
+    If so, they are read from disk as needed. Text with mostly zeros
+    stays in memory, where zeros are not stored: with zeros it would
+    fill the disk.
 
     Parameters
     ----------
@@ -99,8 +100,9 @@ def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
     -----
     O(parts): the beginning of each file is read unless all files are small.
     """
-    # A file that belongs to feature logs (responses of a search engine) stands
-    # for all the log files; logs_of() gives these first, () for other data.
+    # A file that belongs to feature logs (responses of a search
+    # engine) stands for all the log files; logs_of() gives these
+    # first, () for other data.
     parts = [
         logs_of(part, recognised_form(part[0], specified), specified)[0] or part
         for part in parts
@@ -278,9 +280,10 @@ class PartReader:
     def dataset(self, file_contents: FileContents, width: int) -> RankingDataset:
         """Return the contents of a file as one dataset with ``width`` features.
 
-        With several judges, that is, several labels per document, the dataset
-        has the documents and labels of the judge in use. Missing values are
-        filled from all documents, so that features do not depend on the judge.
+        With several judges, that is, several labels per document, the
+        dataset has the documents and labels of the judge in use.
+        Missing values are filled from all documents, so that features
+        do not depend on the judge.
         """
         # With several judges, labels are a matrix, NaN where one is missing.
         table = file_contents.table
@@ -398,7 +401,10 @@ class PartReader:
     def _to_disk(
         self, part: Files, progress: ReadProgress, width: int = 0
     ) -> FileContents | None:
-        """Read a part into mapped files with at least ``width`` columns; None if the format cannot be."""
+        """Read a part into mapped files with at least ``width`` columns.
+
+        Return None if the format cannot be read piece by piece.
+        """
         form = recognised_form(part[0], self._specified)
         part_files = part_of(part, form, self._specified, refuse=self._refuses)
         if not part_files.form.is_streamed:
@@ -491,10 +497,11 @@ def part_of(
 ) -> PartFiles:
     """Return files of a format as a part, with the files that belong to it.
 
-    A part is the training, validation or test documents of a fold. The files
-    that belong to it are the judgments of feature logs, or a file with the
-    numbers of documents of the queries. ``specified`` are the columns and files
-    that the user names, ``refuse`` is whether a missing value is an error.
+    A part is the training, validation or test documents of a fold. The
+    files that belong to it are the judgments of feature logs, or a file
+    with the numbers of documents of the queries. ``specified`` are the
+    columns and files that the user names, ``refuse`` is whether a
+    missing value is an error.
 
     Raises
     ------
@@ -505,8 +512,9 @@ def part_of(
     logs, judgments = logs_of(paths, form, specified)
     if logs:
         texts = tuple(map(read_text, judgments))
-        # A joined format has marks, texts at the beginning of its files. Logs
-        # that were recognised as another format are joined, too.
+        # A joined format has marks, texts at the beginning of its
+        # files. Logs that were recognised as another format are
+        # joined, too.
         joining_form = form if form.marks else joined_format(logs[0])
         return PartFiles(logs, joining_form, specified, refuse=refuse, judgments=texts)
     # A format that is not read piece by piece has no further files.
@@ -601,8 +609,9 @@ def read_into_memory(
                 progress.advance(sum(file.size for file in files) / 2)
             else:
                 builder = TableInMemory(part.paths[0])
-                # The reader of the format passes the documents to the builder,
-                # and returns facts about them, such as the number of features.
+                # The reader of the format passes the documents to the
+                # builder, and returns facts about them, such as the
+                # number of features.
                 read_table = part.form.table_reader()
                 facts = read_table(part, files, builder, progress)
                 table = builder.finish(facts, part.sizes)

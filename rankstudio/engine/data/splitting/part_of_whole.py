@@ -20,7 +20,10 @@ from rankstudio.engine.support.grades import Grading
 
 
 class Division(Protocol):
-    """Rule that divides a dataset into folds of such parts: a small value, which other processes receive."""
+    """Rule that divides a dataset into folds of such parts.
+
+    It is a small value, which other processes receive.
+    """
 
     def fold(self, dataset: RankingDataset, number: int) -> Fold:
         """Return the fold with a number, counted from 1."""

@@ -39,9 +39,10 @@ LEAVE_QUERY_OUT = "leave-query-out"
 def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     """Make k folds as in LETOR: each of the subsets S1 … Sk is the test part of one fold.
 
-    Fold i trains on k - 2 subsets, validates on the next one and tests on the
-    following one. With k = 2 no validation part is left: models are trained on
-    one half, selected by their criterion, and tested on the other half.
+    Fold i trains on k - 2 subsets, validates on the next one and tests
+    on the following one. With k = 2 no validation part is left: models
+    are trained on one half, selected by their criterion, and tested on
+    the other half.
 
     Parameters
     ----------
@@ -243,9 +244,10 @@ def _inner(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
 def training_share(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
     """Keep a share of the training queries of each fold, for a learning curve.
 
-    Other parts stay unchanged. The queries of a smaller share are among those
-    of a larger one with the same seed. An existing validation part stays whole,
-    unless it joins the training part for inner folds (`for_inner_folds`).
+    Other parts stay unchanged. The queries of a smaller share are among
+    those of a larger one with the same seed. An existing validation
+    part stays whole, unless it joins the training part for inner folds
+    (`for_inner_folds`).
 
     Parameters
     ----------
@@ -422,7 +424,10 @@ def _n_items(dataset: FoldedDataset, data: RankingDataset) -> int:
 
 
 def _n_items_of_part(data: RankingDataset) -> int:
-    """Return the number of items of a part that are divided: its queries or, of a single one, its documents."""
+    """Return the number of items of a part that are divided.
+
+    They are its queries or, of a single query, its documents.
+    """
     return data.n_queries if data.n_queries > 1 else data.n_documents
 
 
@@ -614,7 +619,10 @@ def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
 
 
 def _joined_queries(datasets: Sequence[RankingDataset]) -> tuple[Ints, tuple[str, ...]]:
-    """Return sizes and ids of the queries of all datasets; for parts of one ranking, of a single query."""
+    """Return the sizes and the ids of the queries of all datasets.
+
+    Parts of one ranking have a single query.
+    """
     sizes = np.concatenate([np.diff(d.query_ptr) for d in datasets])
     ids = tuple(chain.from_iterable(d.query_ids for d in datasets))
     is_one_ranking = len(datasets) == len(ids) and len(set(ids)) == 1

@@ -304,7 +304,11 @@ class _Header:
     roles: RecognisedColumns
 
     def used(self) -> tuple[str, ...]:
-        """Return the names of the columns of query, label and part, "" for none, and of the features."""
+        """Return the names of the columns that are used.
+
+        They are those of query, label and part, "" for a missing one, then
+        those of the judges and of the features.
+        """
         roles = self.roles
         positions = (roles.qid, roles.label, roles.part, *roles.judges, *roles.features)
         return tuple("" if i is None else self.names[i] for i in positions)
@@ -331,8 +335,9 @@ def no_features(location: str) -> DatasetError:
 def _part_codes(table: TableColumns, position: int | None) -> Ints:
     """Return the code of each document's part: 0 for train, 1 for vali, 2 for test.
 
-    ``position`` is that of the column with names of parts. Without one (None),
-    return an empty array. Raise the error of the first row with another value.
+    ``position`` is that of the column with names of parts. Without one
+    (None), return an empty array. Raise the error of the first row with
+    another value.
     """
     if position is None:
         return np.zeros(0, dtype=np.int64)
@@ -557,7 +562,10 @@ def _query_runs(
 
 
 def _id_text(value: Any) -> str:
-    """Return the id of a query as text: "7" for 7.0, as pandas stores 7 in a column with missing ids."""
+    """Return the id of a query as text.
+
+    7.0 gives "7", as pandas stores 7 in a column with missing ids.
+    """
     if isinstance(value, float | np.floating):
         return str(int(value)) if float(value).is_integer() else repr(float(value))
     if isinstance(value, bytes):
