@@ -43,7 +43,7 @@ def nested_errors(
         Centred documents in the order of features, times the inverse of L',
         where LL' = X^'X^ + λI is the system of equations of all k features.
     y : ndarray of shape (m,)
-        Labels.
+        Centred labels.
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     along : ndarray of shape (k,)

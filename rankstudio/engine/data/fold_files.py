@@ -317,14 +317,14 @@ def _files_below(folder: Path, pattern: re.Pattern[str]) -> tuple[Path, ...]:
             # Names with "." or "_" in front are those of hidden files and of
             # notes such as _SUCCESS.
             data = [
-                c
-                for c in children(child)
-                if c.is_file() and c.name[0] not in "._" and _is_data(c)
+                file
+                for file in children(child)
+                if file.is_file() and file.name[0] not in "._" and _is_data(file)
             ]
             # Some endings of data are empty, but a name such as README with
             # neither ending nor number is no part.
             if ordered := _numbered_files(
-                [c for c in data if c.suffix or _NUMBER.search(c.name)]
+                [file for file in data if file.suffix or _NUMBER.search(file.name)]
             ):
                 return ordered
     return ()

@@ -193,7 +193,8 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
         and (known_dataset.key != "gov" or _gov_by_feature(dataset))
     ):
         names = table_of_names(known_dataset.key)
-    # Names and a feature set may be in files next to the data.
+    # Names and a feature set may be in files next to the data. Lists of names by
+    # position are only for features without names.
     own_names, warnings = _names_beside_data(path, lists=unnamed)
     if from_zero and 0 in own_names:
         own_names = {i + 1: name for i, name in own_names.items()}

@@ -95,13 +95,18 @@ def mean_p_values(differences: Sequence[Floats]) -> Floats:
     ----------
     differences : sequence of F ndarrays of shape (K, Q_f)
         Differences of K pairs of models in the queries of each fold, NaN for a
-        query without one; the same errors are raised as for intervals.
+        query without one.
 
     Returns
     -------
     ndarray of shape (K,)
         1 if the models are equal in every query, and 0 if they differ by the
         same amount in every query. NaN with fewer than two queries.
+
+    Raises
+    ------
+    ParameterError
+        For no folds, unequal numbers of pairs, or infinite values.
 
     Notes
     -----

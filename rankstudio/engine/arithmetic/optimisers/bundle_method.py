@@ -382,8 +382,8 @@ def _joined(gram: Floats, beta: Floats, joining: int) -> tuple[Floats, Ints]:
     If the plane is a combination of the set, its multiplier grows at once until
     that of another plane is 0, and this plane leaves the set.
     """
-    support = np.flatnonzero(beta > 0.0)
     # The set before, its products with the new plane, and the planes' lengths.
+    support = np.flatnonzero(beta > 0.0)
     column = gram[support, joining]
     lengths = np.sqrt(gram.diagonal())
     # Change of the set's multipliers, with equal slopes, if the joining plane's
@@ -395,12 +395,10 @@ def _joined(gram: Floats, beta: Floats, joining: int) -> tuple[Floats, Ints]:
     level = float(solved[-1])  # the common change of the slopes
     bend = float(gram[joining, joining] + column @ change) + level
     # ``bend`` is the curvature of the objective along this change: 0, up to
-    # rounding, only for a combination of the set. Another plane joins the set,
-    # and the multipliers stay.
-    if (
-        bend
-        > _DEPENDENT * float(lengths[joining] + np.abs(change) @ lengths[support]) ** 2
-    ):
+    # rounding, only for a combination of the set. Any other plane joins the
+    # set, and the multipliers stay.
+    length = float(lengths[joining] + np.abs(change) @ lengths[support])
+    if bend > _DEPENDENT * length**2:
         return beta, np.append(support, joining)
     # Otherwise the multipliers change until the first one of the set is 0.
     ratios = np.full(support.size, np.inf)

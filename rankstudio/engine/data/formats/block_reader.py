@@ -106,8 +106,8 @@ def confidence(form: DataFormat, beginning: Beginning) -> float:
     certainty = _recogniser_confidence(form, beginning)
     if not certainty:
         return 0.0
-    # Its certainty counts little beside a mark or ending, but orders formats
-    # with the same one.
+    # The recogniser's certainty counts little beside a mark or ending, but
+    # orders formats with the same one.
     if is_own:
         return _CONFIDENCE_BY_ENDING + _MAX_ADDITION * certainty
     return _MAX_CONFIDENCE * certainty
@@ -433,6 +433,7 @@ def _as_matrix(X: Any, *, takes_entries: bool) -> Any:
             ids = (rows.indices + 1).astype(np.int32)  # from 1
             lengths = np.diff(rows.indptr).astype(np.int64)
             entries = Entries(ids, values, lengths, width)
+            # No id occurs twice, after sum_duplicates().
             sorted_entries, _ = sorted_rows(entries)
             return sorted_entries
         X = rows.toarray()

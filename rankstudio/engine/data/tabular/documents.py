@@ -526,6 +526,7 @@ def _text_among_numbers(table: TableColumns, positions: Sequence[int]) -> str:
         is_number = [
             _parsed_number(value, table.text_numbers) is not None for value in values
         ]
+        # The column has a text: some value is no number.
         if any(is_number):
             return str(values[is_number.index(False)]).strip()
     return ""
