@@ -573,16 +573,16 @@ def _end_of_bracket(text: str, opening: int) -> int:
     character that is not allowed in arguments.
     """
     depth = 0
-    quoted = False
+    is_quoted = False
     for end in range(opening, len(text)):
         sign = text[end]
         if not _ARGUMENT_CHARACTER.match(sign):
             return 0
         if sign == '"':
-            quoted = not quoted
+            is_quoted = not is_quoted
         elif sign == "\\":
             return 0
-        elif not quoted:
+        elif not is_quoted:
             # Brackets within quotation marks do not count.
             depth += (sign == "(") - (sign == ")")
             if depth == 0:

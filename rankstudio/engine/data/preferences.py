@@ -65,6 +65,7 @@ class Preferences:
             index = int(repeated[0])
             expected = f"a document other than the winner in preference {index}"
             raise ParameterError("loser", int(loser[index]), expected)
+        # The class is frozen, hence __setattr__.
         object.__setattr__(self, "winner", winner)
         object.__setattr__(self, "loser", loser)
         for name in ("magnitude", "weight"):

@@ -218,7 +218,8 @@ class QueryRuns:
             if self._runs and self._runs[-1] == query:
                 self._lengths[-1] += length
                 continue
-            # The query occurred before, but another one in between.
+            # The query occurred before, but another one in between. Only the
+            # first such query needs the line where it recurs.
             if is_known and query not in self._recurrences:
                 self._recurrences[query] = (
                     0 if self._recurrences else line_of_run(position)

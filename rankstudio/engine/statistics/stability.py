@@ -214,7 +214,8 @@ def nogueira(member: Bools, level: float = 0.95) -> Nogueira:
     a few folds are neither many nor independent, and their interval is too
     narrow: of 95 % intervals for independent sets of 12 features, each selected
     with a probability from 0.1 to 0.9, 15 % contained the stability with 2
-    sets, 55 % with 3, 73 % with 5, 87 % with 10 and 94 % with 50. In addition, the training data of folds overlap.
+    sets, 55 % with 3, 73 % with 5, 87 % with 10 and 94 % with 50. In addition,
+    the training data of folds overlap.
 
     References
     ----------

@@ -149,6 +149,7 @@ class SparseProblem:
             state = yield from self.minimise_weighted_l1(costs, state.w)
             value = yield from self._penalised(state.w, penalty, lam)
             rounds.append(value)
+            # This round has hardly lowered the objective.
             if rounds[-2] - value <= _SAME * abs(value):
                 break
         return SparseWeights(state.w, value, state.violation, l1_minimum, tuple(rounds))

@@ -239,10 +239,10 @@ def incidence(
     row_ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``row_ptr[q]:row_ptr[q + 1]``.
     """
-    preferred = _scaled(preferences, ptr, cost)
-    query = preferred.query
-    scale = preferred.scale
-    targets = preferred.targets
+    scaled = _scaled(preferences, ptr, cost)
+    query = scaled.query
+    scale = scaled.scale
+    targets = scaled.targets
     # A query without preferences gets a row of zeros.
     empty_queries = np.flatnonzero(np.bincount(query, minlength=ptr.size - 1) == 0)
     # The rows in order of queries, and the reverse: the row of each preference.

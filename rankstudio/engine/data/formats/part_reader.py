@@ -110,8 +110,8 @@ def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
     files = {path for part in parts for path in part}
     memory_for_data = SHARE * memory.budget()
     size_of_files = sum(regular_file_size(path) for path in files)
-    # Small files always fit. With little free memory, data either fit, too, or
-    # are refused.
+    # Small files always fit, even if their data take 64 times their size. With
+    # little free memory, data either fit, too, or are refused.
     if (
         size_of_files < min(_ALWAYS_FITTING_BYTES, memory_for_data / 64)
         or memory.available() < _MIN_FREE_BYTES

@@ -462,20 +462,20 @@ def _position(location: str, names: Sequence[str], name: str, option: str) -> in
 def original_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return the names that columns have in their file.
 
-    A repeated name, to which its position was added here, is equal to the first
-    one again.
+    A repeated name, to which `column_names` has added its position, is equal to
+    the first one again.
 
     Examples
     --------
     >>> original_names(["tf", "tf (column 2)", "idf (column 3)"])
     ('tf', 'tf', 'idf (column 3)')
     """
-    before: set[str] = set()
+    earlier_names: set[str] = set()
     originals = []
     for i, name in enumerate(names):
         original = name.removesuffix(_name_with_position("", i))
-        originals.append(original if original in before else name)
-        before.add(name)
+        originals.append(original if original in earlier_names else name)
+        earlier_names.add(name)
     return tuple(originals)
 
 
@@ -488,9 +488,9 @@ def _check_repeated(
     """Raise UnknownColumnsError if a feature has the name of another role.
 
     ``role_positions`` are those of the columns of query, label and part, None
-    for none, and ``features`` those of the features. Such a second column, in
-    the file with an equal name, may be meant instead of the first. In
-    ``names``, a repeated name has its position.
+    for none, and ``features`` those of the features. In ``names``, a repeated
+    name has its position, such as "qid (column 5)". In the file, both columns
+    have the same name: the second one may be meant instead of the first.
     """
     roles = {names[i] for i in role_positions if i is not None}
     originals = original_names(names)
