@@ -67,6 +67,7 @@ class PairWeighting:
             where=counts > 0,
         )
         total = float(shares.sum())
+        # The factor makes the total the number of pairs; it is 1 without pairs.
         return cls(kind, float(counts.sum()) / total if total else 1.0)
 
     def weights(self, y: Floats, ptr: Ints) -> Floats:

@@ -91,14 +91,9 @@ def holds_costs(path: Path) -> bool:
     with suppress(OSError, DataError):
         if path.suffix.lower() == ".csv":
             with path.open("rb") as file:
-                return (
-                    _column_positions(
-                        file.readline(_MAX_HEADER_LENGTH).decode(
-                            "utf-8-sig", errors="replace"
-                        )
-                    )
-                    is not None
-                )
+                first_line = file.readline(_MAX_HEADER_LENGTH)
+            header = first_line.decode("utf-8-sig", errors="replace")
+            return _column_positions(header) is not None
         # Without a description of what is expected, "": no message is shown.
         return path.suffix.lower() == ".json" and bool(
             _costs_from_json(path, read_feature_file(path, ""))

@@ -719,7 +719,8 @@ def check_arrays(X: Floats, y: Floats, qid: NDArray[Any]) -> None:
     """Raise `ParameterError` if arrays do not form a dataset.
 
     X must have shape (m, n), y and qid shape (m,), for m documents with n
-    features; neither may be empty, and the numbers of X and y must be finite.
+    features. There must be a document and a feature, and the numbers of X and y
+    must be finite.
     """
     if X.ndim != 2 or 0 in X.shape:
         raise ParameterError("X", f"shape {X.shape}", "at least one row and one column")

@@ -179,6 +179,7 @@ def _write_part(folder: Path, part: RankingDataset) -> str:
         "feature_ids": part.feature_ids,
         "id_ranks": np.empty(0, dtype=np.int64) if ranks is None else ranks,
     }
+    # The contents of the entry other than arrays.
     text = {
         "query_ids": part.query_ids,
         "feature_names": part.feature_names,

@@ -515,11 +515,12 @@ class TableInMemory(TableBuilder):
         return X, _no_integers(), self._missing[columns]
 
     def _write(self, piece: DocumentPiece, share: float) -> None:
-        """Append documents.
+        """Append the documents of a piece to the table in memory.
 
         The features of the first piece, usually the only one, are not copied.
-        ``share`` is about the share of all documents that have been read, this
-        piece included.
+        A piece that is narrower than the table gets ``padding`` in its last
+        columns. ``share`` is about the share of all documents that have been
+        read, this piece included.
         """
         if isinstance(piece.X, Entries) or self._entries:
             # Once one piece comes as entries, all are kept as entries, those

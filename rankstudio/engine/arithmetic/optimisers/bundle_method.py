@@ -306,8 +306,8 @@ class Planes:
         solution stays unique. Starts from the β of the previous call. O(s³ +
         T²) for each plane that joins a set of size s.
         """
-        # The program is solved in units of its largest numbers. All planes may
-        # be level, with a = 0 up to rounding.
+        # The program is solved in units of its largest numbers, or of 1 if these
+        # are 0. All planes may be level, with a = 0 up to rounding.
         scale = (
             max(float(self._gram.diagonal().max()), _LEVEL * float(self._offsets.max()))
             or 1.0

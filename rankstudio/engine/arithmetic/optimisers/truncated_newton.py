@@ -165,8 +165,9 @@ def minimise_hinge(
             yield OptimizerState(best_w, best_objective, gap, converged)
             if converged:
                 return
-            # If so, most of the gap is due to the smoothing, which further
-            # steps do not change.
+            # Half the squared gradient is the gap of the smoothed problem. If it
+            # is a small part of the whole gap, most of this is due to the
+            # smoothing, which further steps do not change.
             is_solved = 0.5 * float(point.gradient @ point.gradient) <= 0.1 * (
                 primal - dual
             )

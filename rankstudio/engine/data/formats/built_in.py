@@ -34,15 +34,10 @@ def _format_code(recognised: str, read: str = "", **functions: str) -> FormatCod
         **({"read": read} if read else {}),
         **functions,
     }
-    return FormatCode(
-        **{
-            "write": "",
-            **{
-                name: f"{_PACKAGE}.{reference}"
-                for name, reference in references.items()
-            },
-        }
-    )
+    locations = {
+        name: f"{_PACKAGE}.{reference}" for name, reference in references.items()
+    }
+    return FormatCode(**{"write": "", **locations})
 
 
 _CSV = _format_code(

@@ -159,7 +159,8 @@ def single_split(
 
     Notes
     -----
-    O(mn). Numbers of queries are the exact shares rounded by largest remainder; ties go to the earlier part.
+    O(mn). Numbers of queries are the exact shares rounded by largest remainder;
+    ties go to the earlier part.
     """
     train, vali, test = shares  # in percent
     if min(train, test) < 1 or vali < 0 or sum(shares) != PERCENT:
