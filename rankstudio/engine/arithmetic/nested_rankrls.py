@@ -156,6 +156,7 @@ def _compress(X: Floats, y: Floats, ptr: Ints) -> tuple[Floats, Floats, Ints]:
     max_rows = X.shape[1] + 1
     if sizes.max() <= max_rows:
         return X, y, ptr
+    # The labels are the last column. Long queries become R.
     Xy = np.column_stack((X, y))
     parts = [Xy[first:last] for first, last in pairwise(ptr.tolist())]
     Xy = np.vstack(
@@ -201,5 +202,6 @@ def _clamped_cholesky(matrix: Floats, least: float) -> Floats:
         pivot = np.sqrt(max(matrix[i, i], least))
         factor[i, i] = pivot
         factor[i + 1 :, i] = matrix[i + 1 :, i] / pivot
+        # The later rows and columns, without the part of this one.
         matrix[i + 1 :, i + 1 :] -= np.outer(factor[i + 1 :, i], factor[i + 1 :, i])
     return factor

@@ -195,6 +195,7 @@ class _SquaresAtScores(_LossOfAllPairs):
         degrees = self.pairs.lower[rows] + self.pairs.higher[rows]
         out[rows] = degrees * values[rows] - sums[0, rows] - sums[1, rows]
         out[rows] *= self.bend
+        # Each document has the weight of its query's pairs.
         if self.pairs.document_weight is not None:
             out[rows] *= self.pairs.document_weight[rows]
 
@@ -378,6 +379,7 @@ class LinearPairs(Linear):
             loss.curvature_of(values, first, last, curved)
             kernels.weigh(self.X, curved, ptr, first, last, parts[block])
 
+        # On several threads, if they gain time.
         self.pairs.spread(work, self._gains_from_threads)
         total: Floats = parts.sum(axis=0)
         return total

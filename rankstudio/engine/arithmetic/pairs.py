@@ -510,6 +510,7 @@ class PreferencePairs(Pairs):
         1]``.
         """
         Queries.__init__(self, ptr, executor, workers)
+        # Both documents of a preference are in the winner's query.
         query = np.searchsorted(ptr, preferences.winner, side="right") - 1
         order = np.argsort(query, kind="stable")
         self.winner = preferences.winner[order]

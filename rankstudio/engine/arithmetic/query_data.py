@@ -463,6 +463,7 @@ def weights_with(
     """
     coef = np.zeros(total.shape[0] - 1)
     if selected:
+        # The equations (T[S, S] + λI) w = T[S, y] of the features S.
         index = np.array(selected)
         system = total[np.ix_(index, index)]
         system[np.diag_indices_from(system)] += regularization

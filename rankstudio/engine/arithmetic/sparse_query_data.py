@@ -108,6 +108,7 @@ class SparseQueryData:
         OutOfMemoryError
             If the array does not fit into memory.
         """
+        # Some columns of a sparse matrix are an array.
         chosen = list(columns)
         return QueryData(
             self.X[:, chosen],

@@ -69,6 +69,7 @@ class FeatureCosts:
             )
         except (KeyError, TypeError, ValueError, OverflowError):
             raise ParameterError("costs", values, tr(_EXPECTED)) from None
+        # There must be features and documents, and no other keys.
         has_unique_ids = len({i for i, _, _ in features}) == len(features)
         if (
             not features

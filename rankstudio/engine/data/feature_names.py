@@ -108,11 +108,13 @@ def read_feature_names(path: Path) -> dict[int, str]:
         If the file cannot be read.
     """
     text = read_feature_file(path, tr(_EXPECTED))
+    # JSON begins with a bracket or brace.
     names = (
         names_in_json(text)
         if text.lstrip()[:1] in ("[", "{")
         else _names_in_lines(path, text)
     )
+    # Leave out names of which nothing is left.
     valid_names = {
         i: _cleaned(name) for i, name in names.items() if i > 0 and _cleaned(name)
     }

@@ -71,6 +71,7 @@ def padded(path: Path, size: int) -> Bytes:
     FileAccessError
         If there is not enough memory.
     """
+    # Too little memory is the same error as NumPy's.
     try:
         if size > memory.available():
             raise MemoryError

@@ -254,6 +254,7 @@ def _numbered_folders(folder: Path) -> dict[int, Path]:
     for child in children(folder):
         match = FOLD.fullmatch(child.name)
         if match and child.is_dir():
+            # The folder itself, or an earlier one with its number.
             existing = numbered.setdefault(int(match[1]), child)
             if existing is not child:
                 raise DatasetError(

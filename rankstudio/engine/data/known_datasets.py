@@ -153,8 +153,8 @@ class Identity:
         """
         names = dataset.feature_names
         if self.names:
-            old = zip(dataset.feature_ids.tolist(), names, strict=True)
-            names = tuple(self.names.get(i, name) for i, name in old)
+            features = zip(dataset.feature_ids.tolist(), names, strict=True)
+            names = tuple(self.names.get(i, name) for i, name in features)
         return replace(
             dataset,
             feature_names=names,
@@ -272,6 +272,7 @@ def _names_beside_data(
     """
     warnings: tuple[str, ...] = ()
     for file in _files_beside(path, _NAME_FILES):
+        # Skip a feature set, and a list of names if these do not count.
         if file.name in FEATURE_SET_FILES and (
             not lists or first_feature_set([file]) is not None
         ):
@@ -426,6 +427,7 @@ def _is_zero_in(columns: Sequence[int]) -> Callable[[RankingDataset], bool]:
 
         Those are the ``zero_columns`` of the enclosing function.
         """
+        # The largest value of each feature in all blocks of documents.
         largest = np.zeros(dataset.n_features)
         for X in map(np.asarray, _feature_blocks(dataset)):
             low = X.min(axis=0)

@@ -176,7 +176,9 @@ class StreamedFile:
         self._pending: Future[None] | None = None
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield the bytes piece by piece.
+        """Yield the bytes piece by piece, each once it is in the checksum.
+
+        Progress is reported for each piece.
 
         Raises
         ------

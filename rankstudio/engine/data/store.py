@@ -102,6 +102,7 @@ def writable(folder: Path) -> Path:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        # Called for its errors only.
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         with suppress(OSError):
@@ -394,6 +395,7 @@ class StoredEntry:
         try:
             with self._file(name).open("rb", buffering=0) as file:
                 file.seek(index * BLOCK)
+                # One call may read less than the buffer holds.
                 n_read = 0
                 while n_read < len(buffer) and (
                     count := file.readinto(buffer[n_read:])
@@ -439,6 +441,7 @@ def entry_of(**arrays: NDArray[Any]) -> StoredEntry | None:
     """
     files = {name: _mapped_file(array) for name, array in arrays.items()}
     folders = {file.parent for file in files.values() if file is not None}
+    # In an entry, each file has the name of its array.
     are_named_files = all(
         file is not None and file.name == f"{name}{_ENDING}"
         for name, file in files.items()

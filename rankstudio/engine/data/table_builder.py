@@ -506,6 +506,7 @@ class TableInMemory(TableBuilder):
         """
         if self._entries:
             sparse, feature_ids = Entries.joined(self._entries).matrix()
+            # The columns of the missing values.
             absent = sparse.csr.indices[np.isnan(sparse.csr.data)]
             missing = np.bincount(absent, minlength=feature_ids.size).astype(np.int64)
             return sparse, feature_ids, missing

@@ -375,7 +375,7 @@ def _package_of(distribution: Distribution) -> _Package:
     fields: dict[str, str] = {}
     for line in text.splitlines():
         name, colon, value = line.partition(":")
-        if not colon:
+        if not colon:  # the blank line behind the fields
             break
         fields.setdefault(name.lower(), value.strip())
     return _Package(fields.get("name", ""), fields.get("version", ""))

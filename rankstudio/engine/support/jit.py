@@ -133,6 +133,7 @@ def _use_temporary_folder(reason: str = "") -> None:
         CacheWarning,
         stacklevel=3,
     )
+    # numba reads the variable again.
     with suppress(OSError):
         os.environ[VARIABLE] = str(temporary_folder())
         config.reload_config()

@@ -179,6 +179,7 @@ class SparseRows:
         """
         starts = self.csc.indptr
         first = 0
+        # As many columns as fit, but at least one.
         while first < self.shape[1]:
             last = (
                 int(np.searchsorted(starts, starts[first] + n_values, side="right")) - 1

@@ -325,5 +325,6 @@ def steadily(work: Generator[Item, None, Value]) -> Generator[Item, None, Value]
                     value: Value = end.value
                     return value
             yield item
+    # The receiver of the items may stop early.
     finally:
         work.close()

@@ -277,6 +277,7 @@ class Planes:
 
         Its multiplier in the solution is 0 at first. O(Tn + T²) for T planes.
         """
+        # The inner products get another row and column.
         products = self._planes @ a
         self._gram = np.block(
             [[self._gram, products[:, None]], [products, np.array(float(a @ a))]]

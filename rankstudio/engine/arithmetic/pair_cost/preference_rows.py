@@ -90,9 +90,9 @@ class LaplacianFactor:
         from rankstudio.engine.arithmetic.pair_cost import _laplacian_kernel  # noqa: PLC0415 - numba
 
         out = np.zeros((self.targets.size, X.shape[1]))
-        ordered = np.ascontiguousarray(X, dtype=np.float64)
+        features = np.ascontiguousarray(X, dtype=np.float64)
         _laplacian_kernel.multiply(
-            ordered, self._ptr, self._starts, self._entries, self._row_of_document, out
+            features, self._ptr, self._starts, self._entries, self._row_of_document, out
         )
         return out
 

@@ -152,13 +152,15 @@ def refuse_absent(beginning: Beginning, *, by_name: bool) -> None:
         is_marked = form["key"] in marked or (
             magic and beginning.head.startswith(magic)
         )
+        # A format with marks has one in each of its files.
         is_named = (
             by_name and not form["marks"] and name.endswith(tuple(form["endings"]))
         )
-        if (is_marked or is_named) and (lacking := lacking_ability(form["key"])):
+        # The reason is "" if the ability is not absent.
+        if (is_marked or is_named) and (reason := lacking_ability(form["key"])):
             text = tr("{path}: the format of the data {reason}")
             raise DatasetError(
-                text.format(path=shown_path(beginning.path), reason=lacking)
+                text.format(path=shown_path(beginning.path), reason=reason)
             )
 
 

@@ -327,7 +327,11 @@ class _LetorText:
     def _parse(
         self, path: Path, text: Bytes, progress: ReadProgress, *, begins: bool
     ) -> _ParsedLines:
-        """Parse a chunk of text, and update the width and the number of values."""
+        """Return the parsed lines of a chunk of text.
+
+        Update the width and the number of values. ``begins`` is
+        whether the chunk is the first one of the file.
+        """
         lines = _parse_lines(
             path,
             text,
@@ -922,6 +926,7 @@ def _problem_text(problem: int, token: str) -> str:
     if not token:
         return tr("the end of the line") if problem == NO_QID else tr("nothing")
     excerpt = token if len(token) <= _EXCERPT_LENGTH else token[:_EXCERPT_LENGTH] + "…"
+    # Invisible characters are written as escapes, such as \t.
     quoted = (
         '"' + "".join(c if c.isprintable() else repr(c)[1:-1] for c in excerpt) + '"'
     )

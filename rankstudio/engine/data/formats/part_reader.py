@@ -222,6 +222,7 @@ class PartReader:
         """
         is_large = exceeds_budget(self._parts, self._specified)
         contents_of_part: dict[Files, FileContents] = {}
+        # Several folds may have the same part.
         for part in self._parts:
             if part not in contents_of_part:
                 contents_of_part[part] = self._contents(part, is_large)
@@ -769,6 +770,7 @@ def _refuse_missing(path: Path, table: Table) -> None:
         )
         if rows.size:
             row = begin + int(rows[0])
+            # The query that has this row.
             query = table.query_ids[
                 int(np.searchsorted(table.query_ptr, row, side="right")) - 1
             ]

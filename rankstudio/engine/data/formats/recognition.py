@@ -46,6 +46,7 @@ def csv_confidence(form: DataFormat, beginning: Beginning) -> float:
         return _CONFIDENCE_BY_NAME if form.key == key_by_name else 0.0
     if form.key == "tsv":
         return 0.0
+    # Without such a name, anything else has to suggest a table.
     specified = beginning.user_columns
     is_likely = (
         beginning.lacks_queries
