@@ -59,7 +59,10 @@ class LossAtScores(SmoothLoss, Protocol):
         """Return the second derivative of the loss along a direction of the scores, shape (m,)."""
 
     def curvature_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
-        """Compute the Hessian in the scores times ``values``, only for queries first … last - 1."""
+        """Write the Hessian in the scores times ``values`` (m,) to ``out`` (m,).
+
+        Only for the documents of queries first … last - 1.
+        """
 
 
 @dataclass(frozen=True, eq=False)

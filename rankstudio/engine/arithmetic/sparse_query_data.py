@@ -258,6 +258,9 @@ def group_sparse(
 
 
 def is_sparse(X: Any) -> bool:
-    """Return whether an object is a sparse matrix or array of SciPy, without importing SciPy."""
+    """Return whether an object is a sparse matrix or array of SciPy.
+
+    SciPy need not be imported for that.
+    """
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and bool(sparse.issparse(X))

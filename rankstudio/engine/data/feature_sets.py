@@ -205,7 +205,10 @@ class FeatureSet:
         return self.definitions.get(self.ids.get(feature, ""), "")
 
     def reduced(self, names: Iterable[str]) -> FeatureSet:
-        """Return the set of only some features and the features they are derived from, in the same order."""
+        """Return the set of some features, in the same order.
+
+        The features that they are derived from are added.
+        """
         definitions = {name: self.definitions[name] for name in self.needed(names)}
         return replace(self, definitions=definitions)
 

@@ -253,7 +253,10 @@ def is_packed(begin: bytes) -> bool:
 
 
 def _compression_of(begin: bytes) -> tuple[str, Callable[[Path], _Member]] | None:
-    """Return the kind of compression of a file by its beginning, and its decompressor; None for text."""
+    """Return (kind of compression, decompressor) of a file by its beginning.
+
+    Return None for text.
+    """
     return next(
         ((kind, make) for magic, kind, make in _KINDS if begin.startswith(magic)), None
     )

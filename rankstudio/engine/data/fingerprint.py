@@ -128,7 +128,10 @@ def _whole_checksum(part: RankingDataset) -> str:
 
 
 def _selection_checksum(part: PartOfWhole, checksums: dict[int, str]) -> str:
-    """Return the checksum of the whole data, which is computed once for all folds, and the part's queries."""
+    """Return the checksum of the whole data, and a text on the part's queries.
+
+    The former is computed once for all folds, and stored in ``checksums``.
+    """
     if id(part.whole) not in checksums:
         checksums[id(part.whole)] = _whole_checksum(part.whole)
     return f"{checksums[id(part.whole)]} {part.recorded_as}"

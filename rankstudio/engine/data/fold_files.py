@@ -415,7 +415,11 @@ def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
 
 
 def _identities(path: Path) -> Iterator[tuple[int, int] | Path]:
-    """Yield the identities of a file: its resolved path, and its device and inode, which hard links share."""
+    """Yield the identities of a file.
+
+    They are its resolved path, and its device and inode, which hard links
+    share.
+    """
     # a circle of links, a name that no file has
     with suppress(OSError, RuntimeError, ValueError):
         yield path.resolve()

@@ -294,7 +294,10 @@ def table_of_names(key: str) -> Mapping[int, str]:
 
 
 def _files_beside(path: Path, names: Sequence[str]) -> Iterator[Path]:
-    """Yield the files with these names in the folder of a data file, and in the folder above a fold's."""
+    """Yield the files with these names that belong to a data file.
+
+    They are in its folder or, for the folder of a fold, in the one above.
+    """
     folders = [path.parent]
     if _PART_OR_FOLD.fullmatch(path.parent.name):
         folders.append(path.parent.parent)

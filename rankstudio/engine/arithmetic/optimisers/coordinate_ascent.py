@@ -43,7 +43,10 @@ class AscentSearch:
         raise NotImplementedError
 
     def normalise(self, coef: Floats) -> Floats:
-        """Return equivalent weights with absolute values, in units of 1 / scale, that sum to 1."""
+        """Return weights that rank in the same way, with a sum of 1.
+
+        The sum is that of their absolute values, in units of 1 / scale.
+        """
         total = float(np.abs(coef * self.scale).sum())
         return coef / total if total > 0 else coef
 

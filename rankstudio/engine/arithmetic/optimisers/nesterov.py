@@ -147,7 +147,10 @@ class FSMObjective:
         return smooth + float(self.costs @ w)
 
     def gradient(self, w: Floats, slopes: Floats) -> Floats:
-        """Return φ's gradient, shape (2n,), from the slopes of a loss that :meth:`at` returned."""
+        """Return the gradient of φ in w, shape (2n,).
+
+        ``slopes`` are those of a loss that :meth:`at` returned.
+        """
         similar = self._lambda1 * (self.similarity @ (w[: self.n] + w[self.n :]))
         inward = self._problem.weigh(slopes) / self._p
         return np.concatenate((similar + inward, similar - inward))

@@ -230,7 +230,10 @@ def logs_judged_by_trec(paths: Files) -> tuple[Files, Files]:
 
 
 def logs_judged_by_table(paths: Files) -> tuple[Files, Files]:
-    """Return the logs beside a table of judgments, and this table; nothing for other files."""
+    """Return the logs beside a table of judgments, and this table.
+
+    Return () and () for other files.
+    """
     folder = paths[0].parent
     if len(paths) != 1 or paths[0] not in judgment_files(folder):
         return (), ()

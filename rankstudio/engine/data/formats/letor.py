@@ -574,7 +574,10 @@ def _parse_pieces(
 
 
 def warm_up() -> None:
-    """Compile the parser, which takes seconds once after an installation, or load it from the cache."""
+    """Compile the parser, or load it from the cache.
+
+    Compilation takes seconds, once after an installation.
+    """
     # A line of 13 characters and its end, then the newlines behind every text.
     text = np.full(PADDING + 14, ord("\n"), dtype=np.uint8)
     text[:13] = np.frombuffer(b"1 qid:1 1:0.5", dtype=np.uint8)
@@ -829,7 +832,10 @@ def line_end(text: Bytes, position: int, size: int) -> int:
 
 
 def find_byte(text: Bytes, byte: bytes, begin: int, end: int) -> int:
-    """Return the position of the first such byte from ``begin`` on; ``end`` if there is none before."""
+    """Return the position of the first such byte from ``begin`` on.
+
+    Return ``end`` if there is none before.
+    """
     for window in range(begin, end, _WINDOW):
         offset = text[window : window + _WINDOW].tobytes().find(byte)
         if offset >= 0:

@@ -332,7 +332,10 @@ class PartReader:
         return replace(file_contents.source, checksum=checksum)
 
     def judgments(self, part: RankingDataset) -> Judgments:
-        """Return the judgments of all judges for the documents of a part that this reader created."""
+        """Return the judgments of all judges for the documents of a part.
+
+        The part is one that this reader created.
+        """
         return self._judgments[id(part.y)]
 
     def _unjudged(self, file_contents: FileContents, n: int) -> tuple[str, ...]:

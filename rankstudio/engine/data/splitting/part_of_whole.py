@@ -98,7 +98,10 @@ class PartOfWhole(RankingDataset):
 
     @property
     def recorded_as(self) -> str:
-        """Text that distinguishes the part from other parts of equal data, for a fingerprint."""
+        """Text that distinguishes the part from other parts of equal data.
+
+        It is used for fingerprints.
+        """
         raise NotImplementedError
 
     @property

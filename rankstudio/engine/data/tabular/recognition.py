@@ -291,7 +291,10 @@ def plain_name(name: str) -> str:
 
 @lru_cache(maxsize=2)
 def _plain_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the plain names of the columns of a table; cached, as they are needed several times."""
+    """Return the plain names of the columns of a table.
+
+    Cached, as they are needed several times.
+    """
     return tuple(map(plain_name, names))
 
 
@@ -704,7 +707,10 @@ def _table_of_part(table: Table, code: int) -> Table:
 
 
 def _order_in_part(file_rows: Ints) -> Ints:
-    """Return the position of each document of a part among the part's documents in the file."""
+    """Return the order in the file of a part's documents.
+
+    Each gets its position among the documents of the part, from 0.
+    """
     order = np.empty(file_rows.size, dtype=np.int64)
     order[np.argsort(file_rows)] = np.arange(file_rows.size)
     return order
