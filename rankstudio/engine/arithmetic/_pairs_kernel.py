@@ -36,9 +36,9 @@ def _add(sums: Floats, n_levels: int, level: int, value: float) -> None:
     """Add a value at a level, the number of a label from 0.
 
     Later, sums of the values at lower levels are needed. For few levels,
-    ``sums[i]`` is the sum of all values below level i; for many, ``sums`` is a
-    Fenwick tree, whose node i has a part of the sum, so that adding and reading
-    take O(log n).
+    ``sums[i]`` is the sum of all values below level i; for many, ``sums``
+    is a Fenwick tree, whose node i has a part of the sum, so that adding
+    and reading take O(log n). ``n_levels`` is the number of labels.
     """
     if n_levels <= _FEW:
         # Levels come in any order: adding 0 costs less than a loop whose length
@@ -57,7 +57,8 @@ def _add(sums: Floats, n_levels: int, level: int, value: float) -> None:
 def _below(sums: Floats, n_levels: int, level: int) -> float:
     """Return the sum of the values that were added at lower levels than ``level``.
 
-    ``sums`` has these sums themselves for few levels, and is a Fenwick tree for many.
+    ``sums`` has these sums themselves for few levels, and is a Fenwick
+    tree for many. ``n_levels`` is the number of labels.
     """
     if n_levels <= _FEW:
         return float(sums[level])
@@ -74,9 +75,9 @@ def _below(sums: Floats, n_levels: int, level: int) -> float:
 def _add_both(sums: Floats, n_levels: int, level: int, score: float) -> None:
     """Add one document and its score at a level, the number of a label from 0.
 
-    Column 0 of ``sums`` has numbers of documents, column 1 sums of scores: for
-    few levels those below level i in row i, for many the nodes of a Fenwick
-    tree.
+    Column 0 of ``sums`` has numbers of documents, column 1 sums of
+    scores: for few levels those below level i in row i, for many the
+    nodes of a Fenwick tree. ``n_levels`` is the number of labels.
     """
     if n_levels <= _FEW:
         for above in range(1, n_levels):
@@ -95,7 +96,8 @@ def _add_both(sums: Floats, n_levels: int, level: int, score: float) -> None:
 def _both_below(sums: Floats, n_levels: int, level: int) -> tuple[float, float]:
     """Return (number, sum of scores) of the documents added at levels below ``level``.
 
-    ``sums`` has these themselves for few levels, and is a Fenwick tree for many.
+    ``sums`` has these themselves for few levels, and is a Fenwick tree
+    for many. ``n_levels`` is the number of labels.
     """
     if n_levels <= _FEW:
         return sums[level, 0], sums[level, 1]

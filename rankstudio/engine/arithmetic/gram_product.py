@@ -58,7 +58,8 @@ def gram_product(
 ) -> GramProduct:
     """Return the products for some data.
 
-    For sparse data, the threads of ``executor`` are used, with identical results.
+    For sparse data, the threads of ``executor`` are used, with identical
+    results. ``workers`` is their number.
     """
     return (
         SparseGramProduct(data, executor, workers)

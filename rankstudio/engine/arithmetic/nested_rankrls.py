@@ -174,7 +174,10 @@ def _compress(X: Floats, y: Floats, ptr: Ints) -> tuple[Floats, Floats, Ints]:
 
 
 def _cumulated(terms: Floats) -> Floats:
-    """Return the cumulated sums of the rows, which overwrite the rows."""
+    """Return the cumulated sums of the rows, which overwrite the rows.
+
+    ``terms`` has shape (k, n).
+    """
     step = max(1, VALUES // len(terms))
     for first in range(0, terms.shape[1], step):
         part = terms[:, first : first + step]
@@ -183,7 +186,10 @@ def _cumulated(terms: Floats) -> Floats:
 
 
 def factorise(matrix: Floats, regularization: float) -> Floats:
-    """Return L with LL' = matrix, with every pivot at least λ, as in exact arithmetic."""
+    """Return L with LL' = matrix, with every pivot at least λ, as in exact arithmetic.
+
+    λ is ``regularization``.
+    """
     try:
         return np.asarray(np.linalg.cholesky(matrix))
     except np.linalg.LinAlgError:

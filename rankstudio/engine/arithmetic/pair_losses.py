@@ -238,7 +238,10 @@ class SquaredHinge:
         return 2.0
 
     def __call__(self, pairs: Pairs, scores: Floats) -> Smooth:
-        """Return the loss at some scores."""
+        """Return the loss at some scores.
+
+        ``scores`` (m,) are those of the documents of ``pairs``.
+        """
         violations = pairs.at(scores)
         loss, slopes = violations.squared_hinge()
         return Smooth(loss, slopes, self.bend, outer=violations)
@@ -260,7 +263,10 @@ class SmoothedHinge:
         return 2.0 * (0.5 / self.width)
 
     def __call__(self, pairs: Pairs, scores: Floats) -> Smooth:
-        """Return the loss at some scores."""
+        """Return the loss at some scores.
+
+        ``scores`` (m,) are those of the documents of ``pairs``.
+        """
         # The smoothed hinge is the difference of two squared hinges, whose
         # margins differ by the width.
         outer = pairs.at(scores)
@@ -290,7 +296,10 @@ class LeastSquares:
         return 2.0
 
     def __call__(self, pairs: Pairs, scores: Floats) -> LossAtScores:
-        """Return the loss at some scores."""
+        """Return the loss at some scores.
+
+        ``scores`` (m,) are those of the documents of ``pairs``.
+        """
         partners = np.empty((2, scores.size))
         pairs.spread(
             lambda _, first, last: pairs.partner_sums(scores, first, last, partners)

@@ -82,12 +82,18 @@ class PairWeighting:
 
 
 def _divisors(kind: str, counts: Floats, ptr: Ints) -> Floats:
-    """Return the divisor of each query: its documents or its pairs."""
+    """Return the divisor of each query: its documents or its pairs.
+
+    ``kind`` is "size" or "pairs", and ``counts`` (Q,) are the pairs.
+    """
     return np.diff(ptr).astype(np.float64) if kind == "size" else counts
 
 
 def _pairs_of_queries(y: Floats, ptr: Ints) -> Floats:
-    """Return the number of pairs of each query, shape (Q,)."""
+    """Return the number of pairs of each query, shape (Q,).
+
+    y (m,) are the labels, and query q has the rows ``ptr[q]:ptr[q + 1]``.
+    """
     sums = np.concatenate([[0.0], np.cumsum(Pairs(y, ptr).lower)])
     counts: Floats = np.diff(sums[ptr])
     return counts
@@ -136,7 +142,8 @@ class Pairs(Queries):
         y (m,) are the labels, and query q has the rows ``ptr[q]:ptr[q +
         1]``; ``workers`` is the number of threads of ``executor``.
         Documents of short queries are sorted by the kernels, those of
-        long ones before.
+        long ones before. By default, without ``weighting``, each pair
+        counts once.
         """
         super().__init__(ptr, executor, workers)
         if weighting is not None:
@@ -505,9 +512,10 @@ class PreferencePairs(Pairs):
     ) -> None:
         """Sort the preferences by query; those of query q begin at ``begins[q]``.
 
-        ``lower`` and ``higher`` (m,) are the total weights of the preferences
-        that a document wins and loses. Query q has the rows ``ptr[q]:ptr[q +
-        1]``.
+        ``lower`` and ``higher`` (m,) are the total weights of the
+        preferences that a document wins and loses. Query q has the rows
+        ``ptr[q]:ptr[q + 1]``. ``workers`` is the number of threads of
+        ``executor``.
         """
         Queries.__init__(self, ptr, executor, workers)
         # Both documents of a preference are in the winner's query.

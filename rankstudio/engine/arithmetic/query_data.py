@@ -178,7 +178,10 @@ class QueryData:
 
 
 def rows_of_queries(ptr: Ints, queries: Ints) -> tuple[Ints, Ints]:
-    """Return the rows of some queries, query by query, and the start of each query among these rows."""
+    """Return the rows of some queries, query by query, and the start of each query among these rows.
+
+    Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    """
     sizes = np.diff(ptr)[queries]
     starts = np.append(0, np.cumsum(sizes)).astype(np.int64)
     # from a position in the result to its row

@@ -85,8 +85,9 @@ def keep_parsed(
 ) -> None:
     """Store the table of a file with this checksum. Failures are only logged at debug level.
 
-    A table much larger than its file is not stored: a few lines with a feature
-    1,000,000 are parsed quickly.
+    A table much larger than its file is not stored: a few lines with a
+    feature 1,000,000 are parsed quickly. ``stop_check`` is called from
+    time to time and may raise an error; ``file_size`` is in bytes.
     """
     # Comments are stored in the order of the file. If documents were
     # reordered, the table has a view of them (TakenComments); the

@@ -216,7 +216,10 @@ def _write_part(folder: Path, part: RankingDataset) -> str:
 
 
 def _try_link(new: NewEntry, name: str, source: StoredEntry) -> bool:
-    """Link an array of another entry; return False if the disk does not support links."""
+    """Link an array of another entry; return False if the disk does not support links.
+
+    ``new`` is the entry that is written, ``source`` the other one.
+    """
     try:
         new.link(name, source)
     except OSError:

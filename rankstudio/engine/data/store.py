@@ -566,7 +566,8 @@ class NewEntry:
     def file(self, name: str, dtype: DTypeLike, width: int | None = None) -> ArrayFile:
         """Return a new file in the entry's folder, for an array or temporary.
 
-        It is closed on exit.
+        It is closed on exit. ``dtype`` is the type of its numbers,
+        ``width`` the number of columns, None for a vector.
         """
         file = ArrayFile(self.path / f"{name}{_ENDING}", dtype, width)
         self._opened.callback(file.close)
@@ -871,7 +872,7 @@ def _read_in_threads(
 ) -> None:
     """Read blocks, in several threads if there is more than one.
 
-    Check for a stop after each.
+    Check for a stop after each. ``read`` is called for each of them.
     """
     with threads.pool(len(blocks) > 1) as (executor, _):
         for _ in (map if executor is None else executor.map)(read, blocks):

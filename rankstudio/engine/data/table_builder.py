@@ -320,7 +320,10 @@ class TableBuilder(ABC):
 
     @abstractmethod
     def _write(self, piece: DocumentPiece, share: float) -> None:
-        """Append documents to the rows written so far."""
+        """Append documents to the rows written so far.
+
+        ``share`` is about the share of all documents that have been read.
+        """
 
     def add(self, piece: DocumentPiece, share: float = 1.0) -> None:
         """Append documents to the table.
@@ -847,7 +850,8 @@ class TableOnDisk(TableBuilder):
 def _order_of_rows(facts: TableFacts, n_documents: int) -> Ints:
     """Return the order in which the reader put the rows.
 
-    The order is empty if it is that of the file.
+    The order is empty if it is that of the file. ``facts`` are those of
+    the reader about all ``n_documents`` rows.
     """
     if facts.rows is None or np.array_equal(facts.rows.order, np.arange(n_documents)):
         return _no_integers()
@@ -865,7 +869,10 @@ def unreadable(path: Path, error: OSError) -> FileAccessError:
 
 
 def check_memory(path: object, rows: int, width: int) -> None:
-    """Raise `DatasetError` if the features of that many documents do not fit into memory."""
+    """Raise `DatasetError` if the features of that many documents do not fit into memory.
+
+    ``rows`` and ``width`` are the numbers of documents and features.
+    """
     needed = 8.0 * rows * width
     free = memory.available()
     if rows < 0 or needed > free:  # a damaged file may state a negative number of rows

@@ -85,7 +85,10 @@ class TablePreview:
         )
 
     def is_text(self, position: int, missing_texts: Collection[str] = ()) -> bool:
-        """Return whether the visible values of a column are neither numeric nor missing."""
+        """Return whether the visible values of a column are neither numeric nor missing.
+
+        ``missing_texts`` are further texts for a missing value.
+        """
         texts = (row[position] for row in self.rows)
         return not all(is_numeral(text) or text in missing_texts for text in texts)
 

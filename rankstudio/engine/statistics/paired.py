@@ -401,8 +401,8 @@ def _signed_sums(tables: Floats, codes: Bytes) -> Floats:
 def _all_signs(n_differences: int) -> Iterator[Bytes]:
     """Yield every assignment of signs to Q differences once, in blocks.
 
-    A block has shape (Q / 8, assignments): each byte has the signs of eight
-    differences.
+    A block has shape (Q / 8, assignments): each byte has the signs of
+    eight differences. ``n_differences`` is Q.
     """
     n_tables = -(-n_differences // 8)  # rounded up
     for first in range(0, 2**n_differences, _ASSIGNMENTS_AT_ONCE):

@@ -246,6 +246,8 @@ def nogueira(member: Bools, level: float = 0.95) -> Nogueira:
 def membership(sets: Sets, n_features: int) -> Bools:
     """Return whether each of M sets has each of d features, shape (M, d).
 
+    ``n_features`` is d.
+
     Raises
     ------
     ParameterError

@@ -184,7 +184,10 @@ def joined_rows(matrices: Sequence[Floats], folder: Path) -> Floats:
 
 
 def _row_blocks(n_rows: int, width: int) -> Iterator[slice]:
-    """Yield blocks of the rows of a matrix, each small enough to be copied."""
+    """Yield blocks of the rows of a matrix, each small enough to be copied.
+
+    The matrix has ``n_rows`` rows and ``width`` columns.
+    """
     step = max(1, _MAX_BLOCK_NUMBERS // width)
     for first in range(0, n_rows, step):
         yield slice(first, first + step)

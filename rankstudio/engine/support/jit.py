@@ -192,9 +192,10 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the code for some types of arguments (``sig``), or None.
 
-        It comes from the cache, from the kernels shipped with the program, or
-        from another process that compiles it now. After None, numba compiles it
-        in this process.
+        It comes from the cache, from the kernels shipped with the
+        program, or from another process that compiles it now. After None,
+        numba compiles it in this process. ``target_context`` is numba's,
+        for the processor.
         """
         # The cache counts first; then the shipped kernels; then the other
         # process, which writes to the cache.

@@ -36,9 +36,10 @@ _EMPTY_ARRAY = unwritable(np.empty(0))
 def worth_it(rows: int, width: int, n_values: float) -> bool:
     """Return whether only the nonzero values of a matrix should be stored.
 
-    A matrix of up to a million columns is dense if it and the products of its
-    columns take up to 256 MB each, or if it takes up to eight times the memory
-    of the values.
+    A matrix of up to a million columns is dense if it and the products of
+    its columns take up to 256 MB each, or if it takes up to eight times
+    the memory of the values. ``n_values`` is the number of values in a
+    matrix of ``rows`` rows and ``width`` columns.
     """
     is_small = 8 * max(rows, width) * width <= _ALWAYS_DENSE_BYTES
     has_few_zeros = 8 * rows * width <= _MIN_MEMORY_RATIO * _BYTES_PER_VALUE * n_values
@@ -71,7 +72,11 @@ class SparseRows:
     def of_parts(
         cls, values: Floats, columns: Indices, starts: Ints, width: int
     ) -> SparseRows:
-        """Return the matrix whose row i has the values ``starts[i]`` to ``starts[i + 1] - 1``."""
+        """Return the matrix whose row i has the values ``starts[i]`` to ``starts[i + 1] - 1``.
+
+        ``columns`` are those of the values, ``width`` is the number of
+        all columns.
+        """
         from scipy.sparse import csr_array  # noqa: PLC0415 - where it is needed
 
         return cls(csr_array((values, columns, starts), shape=(starts.size - 1, width)))

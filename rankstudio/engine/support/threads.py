@@ -87,7 +87,8 @@ def is_busy() -> bool:
 def at_most(count: int) -> Iterator[None]:
     """Limit the work that this thread starts within a with statement to some threads.
 
-    That is for several workers that share the processors. The limit before is restored.
+    That is for several workers that share the processors. The limit
+    before is restored. The limit is ``count``.
     """
     # ``_own`` has attributes of this thread.
     previous_count: int | None = getattr(_own, "count", None)
@@ -274,9 +275,10 @@ class _Steady:
 def _set_blas_threads(counts: list[int]) -> None:
     """Set the number of threads of each BLAS library, from any thread.
 
-    For OpenBLAS, threadpoolctl allows a change only to the thread that made the
-    first one, so that threads do not interfere. Here that control is cleared,
-    because :class:`_Steady` coordinates the threads.
+    For OpenBLAS, threadpoolctl allows a change only to the thread that
+    made the first one, so that threads do not interfere. Here that
+    control is cleared, because :class:`_Steady` coordinates the threads.
+    ``counts`` has a number for each library.
     """
     for library, count in zip(blas().lib_controllers, counts, strict=True):
         # Other libraries than OpenBLAS have no such control (None). It is

@@ -420,9 +420,10 @@ def _joined(gram: Floats, beta: Floats, joining: int) -> tuple[Floats, Ints]:
 def _on_support(gram: Floats, offsets: Floats, beta: Floats, support: Ints) -> Floats:
     """Return the best nonnegative multipliers, of shape (T,), of a set of planes.
 
-    ``support`` has the positions of the set; other planes have the multiplier
-    0. ``beta`` (T,) is a feasible start, ``gram`` (T, T) has the inner products
-    of all planes.
+    ``support`` has the positions of the set; other planes have the
+    multiplier 0. ``beta`` (T,) is a feasible start, ``gram`` (T, T) has
+    the inner products of all planes. ``offsets`` (T,) are those of the
+    planes.
     """
     beta = beta.copy()
     while True:

@@ -275,8 +275,9 @@ def momentum_after(last_alpha: float) -> tuple[float, float]:
 def _rounding(largest: float) -> float:
     """Return a bound on the rounding of φ, a mean over pairs of losses up to the scores' squares.
 
-    Rounding is no reason to shorten the steps: without this bound the line
-    search would not end near the minimum.
+    Rounding is no reason to shorten the steps: without this bound the
+    line search would not end near the minimum. ``largest`` is the largest
+    absolute score.
     """
     return 16.0 * float(np.finfo(np.float64).eps) * (1.0 + largest) ** 2
 

@@ -208,7 +208,8 @@ class SparseProblem:
     def _objective(self, costs: Floats) -> FSMObjective:
         """Return F as FSMRank's objective.
 
-        It has no similarities, and the importances 1 / c.
+        It has no similarities, and the importances 1 / c. ``costs`` (n,)
+        are c.
         """
         with np.errstate(divide="ignore"):
             importance = np.tile(1.0 / costs, 2)
@@ -232,7 +233,8 @@ def _signed_parts(w: Floats) -> Floats:
 def _violation(objective: FSMObjective, w: Floats, scores: Floats) -> Waiting[float]:
     """Return the violation of the conditions of the optimum.
 
-    The weights (2n,) are not negative.
+    The weights (2n,) are not negative. ``scores`` are those of the
+    weights, and the optimum is that of ``objective``.
     """
     _, loss = yield from objective.at(w, scores)
     slopes = objective.gradient(w, loss.slopes) + objective.costs

@@ -55,7 +55,9 @@ class Point:
 def close_enough(gap: float, objective: float, at_zero: float, tol: float) -> bool:
     """Return whether a gap is small relative to both the objective and its reduction from w = 0.
 
-    The second condition matters for small C, where the objective is close to that of w = 0 for any w.
+    The second condition matters for small C, where the objective is close
+    to that of w = 0 for any w. ``at_zero`` is the objective there, and
+    ``tol`` the greatest share.
     """
     return gap <= max(tol * min(objective, at_zero - objective), _ROUNDING * at_zero)
 
@@ -190,8 +192,8 @@ def minimise_hinge(
 def _hinge_bounds(point: Point, C: float, width: float) -> tuple[float, float]:
     """Return the hinge objective P and the dual value D at a point.
 
-    ``width`` is that of the smoothed kink of the hinge, whose derivatives give
-    the dual variables of D.
+    ``width`` is that of the smoothed kink of the hinge, whose derivatives
+    give the dual variables of D. ``C`` is the weight of the hinge.
     """
     hinge, inner = point.smooth.hinges
     total = (hinge - inner) / width  # sum of the derivatives of the pairs' losses
@@ -237,7 +239,11 @@ def descend(
 def _point(
     problem: PairProblem, C: float, w: Floats, smooth: SmoothLoss, scores: Floats
 ) -> Point:
-    """Return the point of weights, with its gradient of the objective."""
+    """Return the point of weights, with its gradient of the objective.
+
+    ``smooth`` is the loss at the ``scores`` of ``w`` (n,), and ``C`` its
+    weight.
+    """
     return Point(
         w=w, scores=scores, smooth=smooth, gradient=w + C * problem.weigh(smooth.slopes)
     )
@@ -302,9 +308,10 @@ def _newton_direction(
 ) -> Waiting[Floats]:
     """Return the Newton direction p (n,): H p = -gradient, with the Hessian H.
 
-    Preconditioned conjugate gradients solve the equations until their residual
-    is at most the share ``accuracy`` of the gradient, in the norm of the
-    preconditioner.
+    Preconditioned conjugate gradients solve the equations until their
+    residual is at most the share ``accuracy`` of the gradient, in the
+    norm of the preconditioner. The step goes from ``point``; ``C`` is the
+    weight of the loss, and ``inverse`` the preconditioner.
     """
     smooth = point.smooth
     # The curved pairs are those whose loss has a second derivative, ``bend``.

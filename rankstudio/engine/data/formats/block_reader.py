@@ -85,8 +85,9 @@ _failed_formats: set[str] = set()
 def confidence(form: DataFormat, beginning: Beginning) -> float:
     """Return how certain it is, from 0 to 1, that a file has a format of a plug-in.
 
-    The ending of the file's name decides, the bytes with which files of the
-    format begin (its mark), and the format's own recogniser, if it has these.
+    The ending of the file's name decides, the bytes with which files of
+    the format begin (its mark), and the format's own recogniser, if it
+    has these. ``beginning`` has the path and the first bytes of the file.
     """
     name = without_ending(beginning.path.name).lower()
     endings = [ending for ending in form.endings if ending and name.endswith(ending)]
@@ -126,9 +127,10 @@ def is_named(form: DataFormat, beginning: Beginning) -> bool:
 def _recogniser_confidence(form: DataFormat, beginning: Beginning) -> float:
     """Return how certain a format's recogniser is of a file, from 0 to 1.
 
-    A recogniser is a function of a plug-in that gets the first bytes and the
-    name of the file. It runs guarded, with a limit of time: if it fails, warn
-    and return 0, and do not call it again in this process.
+    A recogniser is a function of a plug-in that gets the first bytes and
+    the name of the file. It runs guarded, with a limit of time: if it
+    fails, warn and return 0, and do not call it again in this process.
+    ``beginning`` has the path and the first bytes of the file.
     """
     # ``recorded`` identifies the format, as results record it.
     if form.recorded in _failed_formats:
@@ -591,7 +593,11 @@ def _as_columns(path: Path, block: Any, first_row: int) -> TableColumns:
     # Messages count the rows of the file from 1. A missing value has an error
     # of its own; its column is not known (0).
     def error(row: int, actual: str, expected: str, missing: bool = False) -> DataError:
-        """Return the error of a value in a row of the block."""
+        """Return the error of a value in a row of the block.
+
+        ``actual`` and ``expected`` are texts for the message, and
+        ``missing`` is whether the value is missing.
+        """
         if missing:
             return MissingValueError(path, first_row + row + 1, 0, actual, expected)
         text = tr("{path}, row {row}: found {found}, expected {expected}.")

@@ -264,9 +264,10 @@ def _delimiter(begin: str) -> str:
 def _has_decimal_commas(begin: Sequence[str], delimiter: str) -> bool:
     """Return whether numbers at the beginning of a CSV text have decimal commas.
 
-    ``begin`` has the first lines. Some number must have a decimal comma, and
-    none a decimal point. Numbers such as "1,234" are not enough: their comma
-    may separate thousands.
+    ``begin`` has the first lines. Some number must have a decimal comma,
+    and none a decimal point. Numbers such as "1,234" are not enough:
+    their comma may separate thousands. ``delimiter`` is the sign between
+    cells.
     """
     has_decimal_comma = False
     try:
@@ -418,7 +419,11 @@ class _CsvRows:
     def _error(
         self, row: int, actual: str, expected: str, missing: bool = False
     ) -> DataError:
-        """Return the error of a value in a row."""
+        """Return the error of a value in a row.
+
+        ``actual`` and ``expected`` are texts for the message, and
+        ``missing`` is whether the value is missing.
+        """
         kind = MissingValueError if missing else ColumnValueError
         return kind(self._path, self._line(row), 0, actual, expected)
 
@@ -430,7 +435,8 @@ class _CsvRows:
 def preview(_: DataFormat, path: Path, beginning: bytes, n_rows: int) -> FirstRows:
     """Return the first rows of a CSV table from the first bytes of its text.
 
-    The format is not needed; all formats have a function with these parameters.
+    The format is not needed; all formats have a function with these
+    parameters. At most ``n_rows`` rows are returned.
 
     Raises
     ------

@@ -164,8 +164,9 @@ def _csv_pieces(
 ) -> Iterator[bytes]:
     """Yield CSV text, as bytes: a header, then one line for each document.
 
-    The columns are query, label, the features and, if ``comments`` is true and
-    there are any, the comments.
+    The columns are query, label, the features and, if ``comments`` is
+    true and there are any, the comments. ``delimiter`` is the sign
+    between cells.
     """
 
     def cell(text: str) -> str:

@@ -65,7 +65,10 @@ class JsonValues:
     """
 
     def __init__(self, path: Path, stream: IO[bytes], expected: str) -> None:
-        """Prepare to read; ``path`` and ``expected`` (contents) are for messages."""
+        """Prepare to read; ``path`` and ``expected`` (contents) are for messages.
+
+        ``stream`` has the bytes of the text.
+        """
         self._path = path
         self._expected = expected
         self._text = io.TextIOWrapper(stream, "utf-8-sig", errors="replace")

@@ -389,13 +389,19 @@ class _LetorText:
 
 
 def _with_line_offset(error: FormatError, n_lines_before: int) -> FormatError:
-    """Return an error with its line counted from the beginning of the file instead of the chunk."""
+    """Return an error with its line counted from the beginning of the file instead of the chunk.
+
+    ``n_lines_before`` are the lines of the file before the chunk.
+    """
     line = error.line + n_lines_before if error.line else 0
     return type(error)(error.path, line, error.column, error.found, error.expected)
 
 
 def _refuse_zero_byte(path: Path, text: Bytes, n_lines_before: int) -> None:
-    """Raise an error for a zero byte in a chunk of text."""
+    """Raise an error for a zero byte in a chunk of text.
+
+    ``n_lines_before`` are the lines of the file before the chunk.
+    """
     size = len(text) - PADDING
     if text[:size].min() == 0:
         raise _with_line_offset(zero_byte_error(path, text, 0, size), n_lines_before)
@@ -590,7 +596,9 @@ def warm_up() -> None:
 def _first_tally(text: Bytes, pieces: list[TextPiece], rules: _LineRules) -> Ints:
     """Parse the first lines only, and return the kernel's counts of them.
 
-    Their greatest feature id is nearly always the final number of columns.
+    Their greatest feature id is nearly always the final number of
+    columns. ``pieces`` are those of the text, ``rules`` are the permitted
+    contents of a line.
     """
     if not pieces:
         return np.zeros(kernels.TALLY_SIZE, dtype=np.int64)
@@ -626,7 +634,8 @@ def _parse_piece(
 ) -> _Outcome:
     """Parse one piece of a text into its rows, in a thread of the pool.
 
-    Return the counts, the values (if zeros are not stored) and the problems found.
+    Return the counts, the values (if zeros are not stored) and the
+    problems found. ``rules`` are the permitted contents of a line.
     """
     width = rows.X.shape[1]
     capacity = _FIRST_HARD_CAPACITY

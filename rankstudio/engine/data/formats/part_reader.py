@@ -386,8 +386,8 @@ class PartReader:
     def _contents(self, part: Files, is_large: bool) -> FileContents:
         """Read the files of a part into memory, or into mapped files.
 
-        The latter are used if the data are large, and the format can be read
-        piece by piece.
+        The latter are used if the data are large, and the format can be
+        read piece by piece. ``is_large`` is whether the data are large.
         """
         _refuse_judges(
             part[0], recognised_form(part[0], self._specified), self._specified
@@ -635,8 +635,8 @@ def _open_file(
 ) -> LoadedFile | StreamedFile:
     """Return a file, read into memory.
 
-    The reader of a plug-in opens the file itself: then it is only read for its
-    checksum here.
+    The reader of a plug-in opens the file itself: then it is only read
+    for its checksum here. ``pool`` computes the checksum.
     """
     if not part.form.package:
         return LoadedFile.read(path, progress)
@@ -820,7 +820,11 @@ def _stream_files(
 def _key_of_mapped_table(
     part: PartFiles, checksums: Sequence[str], treatment: Treatment, n_features: int
 ) -> str:
-    """Return the key in the store of the mapped table of files with these checksums."""
+    """Return the key in the store of the mapped table of files with these checksums.
+
+    ``treatment`` is that of missing values, ``n_features`` the least
+    number of columns.
+    """
     how = (treatment.missing, treatment.normalize, n_features, _parsing_key(part))
     return hashlib.sha256(
         json.dumps([_MAPPED_VERSION, list(checksums), *how]).encode()

@@ -82,11 +82,12 @@ def _plugin_format(
 ) -> DataFormat | None:
     """Return the plug-in's format that is more certain than all built-in formats.
 
-    ``confidence`` is that of the best built-in format. A plug-in's recogniser
-    is called only if the file has an ending or a mark of its format, or no
-    built-in format is certain. Of equally certain formats, the one that the
-    plan records (``recorded``) is returned. Return None if none is more
-    certain; raise DatasetError for two such.
+    ``confidence`` is that of the best built-in format. A plug-in's
+    recogniser is called only if the file has an ending or a mark of its
+    format, or no built-in format is certain. Of equally certain formats,
+    the one that the plan records (``recorded``) is returned. Return None
+    if none is more certain; raise DatasetError for two such.
+    ``beginning`` has the path and the first bytes of the file.
     """
     # Ask the formats of plug-ins that may recognise the file.
     candidates = [

@@ -167,7 +167,8 @@ def read_documents(
 def _labels(table: TableColumns, roles: RecognisedColumns) -> Floats:
     """Return the labels of documents, of shape (m,), or (m, J) with J judges.
 
-    A judge's label may be missing, NaN; a single label may not, which is an error.
+    A judge's label may be missing, NaN; a single label may not, which is
+    an error. ``roles`` has the columns of labels.
     """
     expected = tr("a finite number as the relevance label")
     if roles.judges:  # a judge may have left documents out
@@ -577,7 +578,8 @@ def _id_text(value: Any) -> str:
 def _comments(table: TableColumns, roles: RecognisedColumns) -> TextComments:
     """Return the comment of each document, or its id as LETOR writes it: "docid = …".
 
-    Without a column of comments or ids, all comments are empty.
+    Without a column of comments or ids, all comments are empty. ``roles``
+    has the column of either.
     """
     # No bytes, and offsets that are all 0.
     if roles.comment is None:

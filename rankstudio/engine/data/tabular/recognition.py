@@ -189,9 +189,10 @@ def _query_column(
 ) -> int | None:
     """Return the position of the column of the query.
 
-    Return None if a file of sizes determines the queries (``with_sizes``), or
-    there are none. ``location`` is the name of the table for messages. Raise
-    UnknownColumnsError if no column is called like a query.
+    Return None if a file of sizes determines the queries
+    (``with_sizes``), or there are none. ``location`` is the name of the
+    table for messages. Raise UnknownColumnsError if no column is called
+    like a query. ``specified`` has the columns that the user names.
     """
     # Only the most usual names count before a file of query sizes.
     usual = _first_common_position(names, QUERY_NAMES[:4], range(len(names)))
@@ -209,8 +210,9 @@ def _label_column(
     """Return the position of the column of the label.
 
     ``qid`` is that of the query, ``location`` the name of the table for
-    messages. Return None only if labels are not needed, and no column has a
-    usual name. Otherwise raise UnknownColumnsError if there is none.
+    messages. Return None only if labels are not needed, and no column has
+    a usual name. Otherwise raise UnknownColumnsError if there is none.
+    ``specified`` has the columns that the user names.
     """
     if specified.no_labels and not specified.label:
         other_columns = [i for i in range(len(names)) if i != qid]
@@ -258,8 +260,9 @@ def _with_features(
     """Return the roles of columns, with the remaining columns as features.
 
     ``rest`` are the positions of the columns without a role. Columns that
-    number queries or rows are ignored. Raise UnknownColumnsError if no feature
-    is left.
+    number queries or rows are ignored. Raise UnknownColumnsError if no
+    feature is left. ``no_queries`` is whether all documents are one
+    ranking.
     """
     # The id of a query is not a feature, even if all documents are one ranking.
     numbering_names = QUERY_NAMES if no_queries else ()
