@@ -583,7 +583,7 @@ class FoldedDataset:
         return self.folds[0].train.greatest_grade
 
     def extension(self, kind: type[Value]) -> Value | None:
-        """Return what an ability has added to the data, by its type; None without it.
+        """Return the value that an ability has added to the data, by its type; None without it.
 
         An ability is a removable plug-in; an example of a type is `FeatureCosts`.
         """

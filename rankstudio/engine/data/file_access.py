@@ -350,6 +350,8 @@ class _Member(ABC):
 
 
 class _Gzip(_Member):
+    """A member of gzip, whose library itself limits the size of a piece."""
+
     def pieces(self, packed: bytes) -> Iterator[bytes]:
         # At the end of the member, zlib still has the unconsumed tail of an
         # earlier call: eof stops the loop.
