@@ -117,6 +117,7 @@ class Kernel:
             matrices = {name: part.matrix(rows, B) for name, part in self.parts.items()}
             # Multiply the values of the kernels in each product, and add these up.
             out[first : first + n_rows] = sum_values(self.products, matrices)
+        # Values may overflow: that is an error.
         return _finite(out)
 
     def pairwise(self, A: Floats, B: Floats) -> Floats:

@@ -131,8 +131,8 @@ class _Compressed:
 def _compressed(data: QueryData, order: Ints) -> tuple[Floats, Floats, Ints]:
     """Return (rows, labels, ptr) of centred data with the features of an order.
 
-    Each query has at most k + 1 rows with the same sums of products. Those of
-    the last order are cached in the data.
+    Each query has at most k + 1 rows, for k features, with the same sums of
+    products. Those of the last order are cached in the data.
     """
     # The cache of the data: the order of the last call, and its result. Other
     # data of the same documents use it, too.

@@ -218,6 +218,8 @@ class Pairs(Queries):
 
         Only for the documents of queries first … last - 1, in O(pairs).
         """
+        # lower: per document, the number of those with a lower label;
+        # by_label: the documents by label.
         all_pairs.logistic_laplacian(
             scores, values, self.ptr, self.lower, self.by_label, first, last, out
         )
@@ -264,6 +266,8 @@ class Pairs(Queries):
 
             Fills the arrays of the enclosing method; ``number`` is not needed.
             """
+            # Sort the documents by score, find which positions violate a pair
+            # with each document, then add these up.
             kernels.arrange(scores, self.ptr, margin, first, last, order, start, stop)
             kernels.violations(
                 scores,

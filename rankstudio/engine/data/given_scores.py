@@ -77,7 +77,8 @@ def find_scores(path: Path, dataset: FoldedDataset) -> GivenFiles[_PartScores]:
     """
     if not path.exists():
         raise FileAccessError(path, tr("file or folder not found."))
-    # A folder has files for folds and parts.
+    # A folder has files for folds and parts. The result is, by number of the
+    # fold, its scores by part.
     read = _scores_in_folder if path.is_dir() else _scores_in_file
     scores_of_fold, checksums = read(path, dataset)
     # Keep the folds with scores for the part that is measured, test or vali.

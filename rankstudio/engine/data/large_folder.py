@@ -126,6 +126,7 @@ class LargeData:
             ends = np.cumsum(self.sizes[first : queries.stop])
             # As many queries as have no more than _PIECE documents, but at least one.
             last = first + max(int(np.searchsorted(ends, _PIECE, side="right")), 1)
+            # A feature is a whole number, in units of its last decimal.
             labels, units = self._documents(first, last)
             query_ids = np.repeat(
                 np.arange(first + 1, last + 1), self.sizes[first:last]

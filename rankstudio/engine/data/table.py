@@ -179,8 +179,8 @@ class Table:
         present_ids = self.feature_ids
         missing = np.zeros(ids.size, dtype=np.int64)
         counts = self.missing
-        # An array has the ids 1 … n; drop its columns of zeros (``ids`` has
-        # those of the other columns).
+        # An array has a column for each id 1 … n. Its columns of zeros are
+        # dropped: self.ids are the ids of the others, all of which are in ``ids``.
         if not isinstance(X, SparseRows):
             present_ids = self.ids
             X = SparseRows.of_array(X[:, present_ids - 1])

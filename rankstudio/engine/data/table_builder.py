@@ -641,7 +641,8 @@ class TableOnDisk(TableBuilder):
         """
         assert self._X is not None
         n_features = max(facts.n_features, n_features)
-        # Find the order in which queries are contiguous.
+        # Find the order in which queries are contiguous. ``scattered`` is None if
+        # they are so already, or the reader itself ordered the rows.
         query_ptr, ids, scattered = self._queries(facts, sizes)
         if scattered is None:
             order = _order_of_rows(facts, self.n_documents)

@@ -109,6 +109,7 @@ def preview_table(path: Path, format_name: str = "") -> TablePreview:
         If no table can be read.
     """
     file = first_file(path)
+    # The file beside it with the number of documents of each query, if any.
     size_file = sizes_file(file)
     sizes = size_file.name if size_file else ""
     # A format that the user named is used in any case.

@@ -135,7 +135,8 @@ def format_grid(values: Sequence[float]) -> str:
     exponents = [power_of_two(v) for v in values]
     if len(values) > 1 and None not in exponents:
         # A range of powers of 2 has exponents that are 1 apart. Even exponents
-        # that are 2 apart are a range of powers of 4.
+        # that are 2 apart are a range of powers of 4. Other exponents are
+        # floats, in quarters.
         steps = [b - a for a, b in pairwise(exponents)]  # type: ignore[operator]
         if len(values) > 2 and set(steps) == {1} and isinstance(exponents[0], int):
             return f"2^{exponents[0]}..2^{exponents[-1]}"

@@ -129,7 +129,7 @@ class FSMObjective:
 
         The costs are the term that is linear in w. ``slopes`` is whether the
         loss needs its gradient. The number of pairs is stored for the gradient
-        of φ.
+        of φ. It is a generator, which yields its progress.
         """
         loss = yield from self._problem.smooth(self._loss, scores, slopes)
         self._p = max(1, (yield from self._problem.count()))

@@ -152,6 +152,6 @@ def losses_inside(data: QueryData, cost: PairCost, models: Floats) -> Floats:
     # and column of a Gram matrix are those of the targets. Rounding may
     # make it negative.
     models = np.column_stack((models, np.full(len(models), -1.0)))
-    along = np.matmul(gram, models[:, :, None])[:, :, 0]
-    losses: Floats = np.maximum(np.einsum("qi,qi->q", models, along), 0.0)
+    products = np.matmul(gram, models[:, :, None])[:, :, 0]
+    losses: Floats = np.maximum(np.einsum("qi,qi->q", models, products), 0.0)
     return losses

@@ -246,6 +246,8 @@ def _yielded_blocks(
     if not file.done:
         file.end()
     with _decompressed_file(file.path) as path:
+        # yielded() calls the reader on a thread, and raises its errors as
+        # RuntimeError.
         blocks = yielded(lambda: imported(form.reader)(path), check=progress.check)
         while True:
             try:

@@ -393,6 +393,8 @@ class _CsvRows:
         query, the comment and the part, and cells that are not all numbers;
         whoever uses these finds the invalid one.
         """
+        # unguarded() removes the apostrophe that protects a cell from
+        # spreadsheets.
         if position in self._text_columns:
             texts = [unguarded(_escaped_cell(cell)) for cell in cells.tolist()]
             return np.array(texts, dtype=object)

@@ -434,6 +434,7 @@ def _parse_lines(
     progress : ReadProgress
         Receives half of the bytes of the text, as they are parsed.
     rules : _LineRules
+        Permitted contents of a line, and the shift that is added to its ids.
     begins : bool
         Whether these are the first lines of the file.
     width : int
@@ -605,7 +606,8 @@ def _first_tally(text: Bytes, pieces: list[TextPiece], rules: _LineRules) -> Int
     first = pieces[0]
     end = line_end(text, min(first.begin + _PEEK, first.end) - 1, first.end)
     # The last line may lack its newline, hence one more.
-    lines = count_lines(text[first.begin : end])[0] + 1
+    n_newlines, _ = count_lines(text[first.begin : end])
+    lines = n_newlines + 1
     piece = TextPiece(first.begin, end, row=0, lines=lines)
     # Without columns, values are only counted; problems are found later.
     return _parse_piece(
