@@ -266,8 +266,8 @@ class Pairs(Queries):
 
             Fills the arrays of the enclosing method; ``number`` is not needed.
             """
-            # Sort the documents by score, find which positions violate a pair
-            # with each document, then add these up.
+            # Sort the documents by score, and find which positions
+            # violate a pair with each document. Then add these up.
             kernels.arrange(scores, self.ptr, margin, first, last, order, start, stop)
             kernels.violations(
                 scores,

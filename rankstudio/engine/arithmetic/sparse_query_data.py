@@ -103,8 +103,9 @@ class SparseQueryData:
     def narrowed(self, columns: Sequence[int]) -> QueryData:
         """Return the same documents with some of their features, as dense data.
 
-        Facts of the whole dataset (``part_of``), such as its grades, remain; the
-        cache of results remembers the columns.
+        Facts of the whole dataset (``part_of``), such as its
+        greatest grade, remain; the cache of results remembers
+        the columns.
 
         Raises
         ------

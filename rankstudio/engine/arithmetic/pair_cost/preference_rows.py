@@ -84,9 +84,10 @@ class LaplacianFactor:
     def times(self, X: Floats) -> Floats:
         """Return S X for X of shape (documents, n), where S'S is the Laplacian.
 
-        The result has shape (r, n), a row for each of the r targets. The squared
-        rows of S s add up to the loss of scores s. A constant column of X gives
-        exactly 0. O(|q|² n) per query q.
+        The result has shape (r, n), a row for each of the r
+        targets. The squared rows of S s add up to the loss of
+        scores s. A constant column of X gives exactly 0.
+        O(|q|² n) per query q.
         """
         from rankstudio.engine.arithmetic.pair_cost import _laplacian_kernel  # noqa: PLC0415 - numba
 
