@@ -126,8 +126,9 @@ def logistic(
                 slope += share
                 slopes[partner] += share
             losses[row] = loss
-            # Until now, ``slope`` was that of the documents with lower labels.
-            # Those with higher labels, which come later, add to this slope.
+            # Until now, ``slope`` was that of the documents with
+            # lower labels. Those with higher labels, which come
+            # later, add to this slope.
             slopes[row] = -slope
 
 

@@ -1,16 +1,22 @@
 """Compiled inner loop of leave-query-out errors along a given order of features.
 
-With TS + λI = LL', the rows of V (m, k) are those of X^ L^-T and z = L^-1 T[S,
-y]. With the first t columns V_q of a query, the residuals e of the model
+With T[S, S] + λI = LL', the rows of V (m, k) are those of X^ L^-T and z = L^-1
+T[S, y]. With the first t columns V_q of a query, the residuals e of the model
 without the query, and the inverse M that gives them, are
 
-(1) M = (I - V_q V_q')^-1 (2) e = M (y_q - V_q z).
+(1) M = (I - V_q V_q')^-1
+
+(2) e = M (y_q - V_q z).
 
 A further column v, with its entry ζ of z, changes both by rank one (Sherman and
 Morrison), with p = Mv:
 
 (3) s = 1 - v'p, the pivot without the query over the one with it, so that s ≥ λ
-/ L_tt² (4) M ← M + pp' / s (5) e ← e + (v'(e - ζ p) / s - ζ) p.
+/ L_tt²
+
+(4) M ← M + pp' / s
+
+(5) e ← e + (v'(e - ζ p) / s - ζ) p.
 
 M stays positive definite. O(|q|²) for a column, O(k |q|²) for a query.
 """
@@ -34,13 +40,14 @@ def nested_errors(
     Parameters
     ----------
     V : ndarray of shape (m, k)
-        The documents in the coordinates of the factorised system LL'.
+        Centred documents in the order of features, times the inverse of L',
+        where LL' = X^'X^ + λI is the system of equations of all k features.
     y : ndarray of shape (m,)
-        Labels.
+        Centred labels.
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     along : ndarray of shape (k,)
-        z, the solution in these coordinates.
+        z = L^-1 X^'y^, the solution in the same coordinates.
     least : ndarray of shape (k,)
         λ / L_tt², the least pivot of each column t.
     errors : ndarray of shape (k,)

@@ -33,12 +33,12 @@ _FEW = 8  # labels up to which running sums are faster than a tree
 
 @inlined
 def _add(sums: Floats, n_levels: int, level: int, value: float) -> None:
-    """Add a value at a level, a number of a label from 0.
+    """Add a value at a level, the number of a label from 0.
 
     Later, sums of the values at lower levels are needed. For few levels,
-    ``sums[i]`` is the sum of all values below level i; for many, ``sums`` is a
-    Fenwick tree, whose node i has a part of the sum, so that adding and reading
-    take O(log n).
+    ``sums[i]`` is the sum of all values below level i; for many, ``sums``
+    is a Fenwick tree, whose node i has a part of the sum, so that adding
+    and reading take O(log n). ``n_levels`` is the number of labels.
     """
     if n_levels <= _FEW:
         # Levels come in any order: adding 0 costs less than a loop whose length
@@ -57,7 +57,8 @@ def _add(sums: Floats, n_levels: int, level: int, value: float) -> None:
 def _below(sums: Floats, n_levels: int, level: int) -> float:
     """Return the sum of the values that were added at lower levels than ``level``.
 
-    ``sums`` has these sums themselves for few levels, and is a Fenwick tree for many.
+    ``sums`` has these sums themselves for few levels, and is a Fenwick
+    tree for many. ``n_levels`` is the number of labels.
     """
     if n_levels <= _FEW:
         return float(sums[level])
@@ -72,11 +73,11 @@ def _below(sums: Floats, n_levels: int, level: int) -> float:
 
 @inlined
 def _add_both(sums: Floats, n_levels: int, level: int, score: float) -> None:
-    """Add one document and its score at a level, a number of a label from 0.
+    """Add one document and its score at a level, the number of a label from 0.
 
-    Column 0 of ``sums`` has numbers of documents, column 1 sums of scores: for
-    few levels those below level i in row i, for many the nodes of a Fenwick
-    tree.
+    Column 0 of ``sums`` has numbers of documents, column 1 sums of
+    scores: for few levels those below level i in row i, for many the
+    nodes of a Fenwick tree. ``n_levels`` is the number of labels.
     """
     if n_levels <= _FEW:
         for above in range(1, n_levels):
@@ -95,7 +96,8 @@ def _add_both(sums: Floats, n_levels: int, level: int, score: float) -> None:
 def _both_below(sums: Floats, n_levels: int, level: int) -> tuple[float, float]:
     """Return (number, sum of scores) of the documents added at levels below ``level``.
 
-    ``sums`` has these themselves for few levels, and is a Fenwick tree for many.
+    ``sums`` has these themselves for few levels, and is a Fenwick tree
+    for many. ``n_levels`` is the number of labels.
     """
     if n_levels <= _FEW:
         return sums[level, 0], sums[level, 1]
@@ -119,7 +121,8 @@ def sort_nearly_sorted(values: Floats, order: Ints) -> None:
     """
     size = order.shape[0]
     gap = 1
-    # The first gap; short queries are sorted by one pass of insertion.
+    # The first gap, at least a ninth of the size (Knuth's rule); short queries
+    # are sorted by one pass of insertion.
     while size > _SHORT and 9 * gap < size:
         gap = 3 * gap + 1
     while gap > 0:
@@ -227,8 +230,9 @@ def violations(
 ) -> None:
     """Count each document's violated pairs and add up its partners' scores.
 
-    A pair is two documents of a query with different labels; it is violated if
-    their scores differ by less than a margin, or in the wrong direction.
+    A pair is two documents of a query with different labels; it is
+    violated if their scores differ by less than a margin, or in the
+    wrong direction.
 
     Parameters
     ----------
@@ -498,7 +502,9 @@ def rank_labels(
     for q in range(ptr.size - 1):
         begin = ptr[q]
         end = ptr[q + 1]
-        # Few labels are found in a list; many are numbered in sorted order.
+        # Few labels are found in a list. For more, the number is
+        # greater than _FEW_LABELS, and the labels are numbered in
+        # sorted order.
         number = _few_labels(y, begin, end, labels)
         if number <= _FEW_LABELS:
             for row in range(begin, end):
@@ -513,11 +519,11 @@ def rank_labels(
         n_levels[q] = number
         # A histogram of the levels, shifted by one and cumulated: the number of
         # documents below each level.
-        first_of = np.zeros(number + 1)
+        n_below = np.zeros(number + 1)
         for row in range(begin, end):
-            first_of[level[row] + 1] += 1.0
+            n_below[level[row] + 1] += 1.0
         for rank in range(number):
-            first_of[rank + 1] += first_of[rank]
+            n_below[rank + 1] += n_below[rank]
         for row in range(begin, end):
-            lower[row] = first_of[level[row]]
-            higher[row] = end - begin - first_of[level[row] + 1]
+            lower[row] = n_below[level[row]]
+            higher[row] = end - begin - n_below[level[row] + 1]

@@ -117,7 +117,10 @@ def average(X: Floats, ptr: Ints, first: int, last: int, out: Floats) -> None:
 
 @reordered
 def dot(a: Floats, b: Floats) -> float:
-    """Compute a'b on this thread: BLAS would wake threads of its own for each of many short products."""
+    """Compute a'b on this thread.
+
+    BLAS would wake threads of its own for each of many short products.
+    """
     total = 0.0
     for i in range(a.size):
         total += a[i] * b[i]
@@ -150,9 +153,11 @@ def accumulate(columns: Floats, coefs: Floats, out: Floats) -> None:
 
 @kernel
 def centre_rows(values: Floats, ptr: Ints, out: Floats, mean: Floats) -> None:
-    """Write ``values`` (m, n) minus the mean of each column inside its query to ``out``.
+    """Centre ``values`` (m, n) inside queries, and write the result to ``out`` (m, n).
 
-    ``mean`` (n,) is scratch space: code that creates an array takes long to compile.
+    The mean of a column in a query is subtracted from it. Query q has the rows
+    ``ptr[q]:ptr[q + 1]``. ``mean`` (n,) is scratch space: code that creates an
+    array takes long to compile.
     """
     n = values.shape[1]
     for q in range(ptr.shape[0] - 1):

@@ -58,7 +58,8 @@ def gram_product(
 ) -> GramProduct:
     """Return the products for some data.
 
-    For sparse data, the threads of ``executor`` are used, with identical results.
+    For sparse data, the threads of ``executor`` are used, with identical
+    results. ``workers`` is their number.
     """
     return (
         SparseGramProduct(data, executor, workers)
@@ -82,7 +83,11 @@ class SparseGramProduct:
     def __init__(
         self, data: SparseQueryData, executor: Executor | None = None, workers: int = 1
     ) -> None:
-        """Cut the queries into parts, each with about as many documents."""
+        """Cut the queries into parts, each with about as many documents.
+
+        ``workers`` is the number of threads of ``executor``; without one, this
+        thread computes all parts.
+        """
         # The features, shifted so that those constant in a query are 0 there,
         # and the squared lengths of the centred columns.
         self._rows = data.shifted.tocsr()
@@ -91,7 +96,8 @@ class SparseGramProduct:
         self._workers = workers
         self.squares = data.squares
         m = data.y.size
-        # Equidistant documents, each moved to the next query; each once.
+        # Equidistant documents, each moved to the first one of the next query.
+        # A long query may contain several; unique leaves one.
         cuts = np.unique(
             np.searchsorted(data.ptr, np.linspace(0, m, _PARTS + 1))
         ).tolist()
@@ -127,8 +133,9 @@ class SparseGramProduct:
                 out,
             )
 
+        # Threads compute the parts. These are always the same, so that their
+        # sum does not depend on the number of threads.
         share(self._executor, self._workers, work, range(len(self._ranges)))
-        # The parts are always the same, so that the sum does not depend on threads.
         product: Floats = self._parts.sum(axis=0)
         return product
 

@@ -50,7 +50,10 @@ class Kernel:
 
     @property
     def by_distance(self) -> bool:
-        """Whether the kernel is a function of the squared distance; otherwise of the inner product."""
+        """Whether the kernel is a function of the squared distance of documents.
+
+        Otherwise it is one of their inner product.
+        """
         return self.function == "rbf"
 
     @cached_property
@@ -107,12 +110,14 @@ class Kernel:
         save memory.
         """
         out = np.empty((A.shape[0], B.shape[0]))
-        step = max(_ROWS, VALUES // max(1, B.shape[0]))
-        for first in range(0, A.shape[0], step):
-            rows = A[first : first + step]
+        # As many rows of A at a time as have about VALUES kernel values.
+        n_rows = max(_ROWS, VALUES // max(1, B.shape[0]))
+        for first in range(0, A.shape[0], n_rows):
+            rows = A[first : first + n_rows]
             matrices = {name: part.matrix(rows, B) for name, part in self.parts.items()}
             # Multiply the values of the kernels in each product, and add these up.
-            out[first : first + step] = sum_values(self.products, matrices)
+            out[first : first + n_rows] = sum_values(self.products, matrices)
+        # Values may overflow: that is an error.
         return _finite(out)
 
     def pairwise(self, A: Floats, B: Floats) -> Floats:
@@ -145,7 +150,7 @@ class Kernel:
     def values(self, pairwise: Floats) -> Floats:
         """Return the kernel's values from squared distances or inner products (a, b).
 
-        The given array is overwritten, some rows at a time, to save memory.
+        The array is overwritten, some rows at a time, to save memory.
         """
         # An inner product p itself for the linear kernel; exp(-γ d) of a
         # distance d; (γ p + c)^degree of an inner product p. Values that are
@@ -167,8 +172,8 @@ class Kernel:
     def derivative(self, pairwise: Floats) -> Floats:
         """Return the derivative of the kernel in the squared distance or inner product.
 
-        ``pairwise``, of shape (a, b), has these of pairs of documents. The
-        kernel is no sum, and no callable.
+        ``pairwise``, of shape (a, b), has the squared distances or inner
+        products of pairs of documents. The kernel is no sum, and no callable.
         """
         # 1 for the linear kernel; -γ exp(-γ d) for a distance d; γ degree (γ p
         # + c)^(degree - 1) for an inner product p.

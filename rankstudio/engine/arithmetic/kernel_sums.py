@@ -51,11 +51,12 @@ def sum_derivatives(
     Returns
     -------
     dict of str to ndarray
-        By the product rule: the sum, over all factors of the name, of w_t times
-        the other factors of the product.
+        By the product rule: for each kernel, the sum over all its occurrences
+        as a factor. An occurrence adds the product's weight times the other
+        factors of this product.
     """
-    # Values that overflow become infinite.
     derivatives = {name: np.zeros_like(part) for name, part in parts.items()}
+    # Values that overflow become infinite.
     with np.errstate(over="ignore", invalid="ignore"):
         for product in products:
             for position, name in enumerate(product.names):

@@ -39,10 +39,12 @@ class Queries:
     def __init__(
         self, ptr: Ints, executor: Executor | None = None, workers: int = 1
     ) -> None:
-        """Cut the queries into blocks; ``workers`` is the number of threads of ``executor``.
+        """Cut the queries into blocks of about `_BLOCK` documents.
 
         ``ptr`` (Q + 1,) has the first row of each query, then the number of
         rows. A block is (its number, first query, query behind the last).
+        ``workers`` is the number of threads of ``executor``; without one, this
+        thread does all work.
         """
         self.ptr = unwritable(ptr)
         self._executor = executor
@@ -97,6 +99,7 @@ class Linear:
         """
         out = np.empty(self.X.shape[0])
         ptr = self.queries.ptr
+        # Several threads work on blocks of queries if they gain time.
         self.queries.spread(
             lambda _, first, last: kernels.multiply(self.X, w, ptr, first, last, out),
             self._gains_from_threads,
@@ -125,7 +128,10 @@ class Linear:
         return total
 
     def _parts(self) -> Floats:
-        """Return an empty array for each block's part of a sum over the documents, shape (blocks, n)."""
+        """Return an empty array, of shape (blocks, n), for sums over documents.
+
+        Each block of queries writes its part of a sum to its row.
+        """
         return np.empty((len(self.queries.blocks), self.X.shape[1]))
 
 

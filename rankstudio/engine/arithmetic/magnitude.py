@@ -116,7 +116,10 @@ def _neighbor_differences(rows: Floats, begins: Ints) -> Floats:
 
 
 def _query_ranges(X: Floats, ptr: Ints) -> Floats:
-    """Return each feature's largest range inside a query, (n,)."""
+    """Return each feature's largest range inside a query, (n,).
+
+    X has shape (m, n), and query q the rows ``ptr[q]:ptr[q + 1]``.
+    """
     highs = np.maximum.reduceat(X, ptr[:-1])
     lows = np.minimum.reduceat(X, ptr[:-1])
     ranges: Floats = (highs - lows).max(axis=0)

@@ -67,7 +67,8 @@ def nested_factor(
     factor = factorise(system, regularization)
     inverse = solve_lower(factor, np.eye(order.size))
     along = inverse @ right[order]
-    # Row t has the weights with the first t + 1 features.
+    # Row t has the weights with the first t + 1 features: sums of the first
+    # t + 1 terms z_i times row i of the inverse.
     coefs = np.zeros((order.size, gram.shape[0]))
     coefs[:, order] = _cumulated(along[:, None] * inverse)
     return NestedFactor(coefs=coefs, factor=factor, along=along)
@@ -103,41 +104,45 @@ def left_out_errors(
     """
     from rankstudio.engine.arithmetic._nested_kernel import nested_errors  # noqa: PLC0415 - numba
 
+    # Fewer rows per query, which have the same squared errors.
     rows, labels, ptr = _compressed(data, order)
-    # Stored by columns, so that the kernel reads the documents of a feature
-    # from consecutive memory.
+    # The transpose of a matrix stored by rows is stored by columns,
+    # so that the kernel reads the documents of a feature from
+    # consecutive memory.
     V = solve_lower(factor, rows.T).T
     # λ / L_tt² is the least pivot of column t.
+    least_pivots = regularization / np.diag(factor) ** 2
     errors = np.zeros(order.size)
-    nested_errors(
-        V, labels, unwritable(ptr), along, regularization / np.diag(factor) ** 2, errors
-    )
+    nested_errors(V, labels, unwritable(ptr), along, least_pivots, errors)
     return errors
 
 
 @dataclass
 class _Compressed:
-    """Cache of the compressed rows of some data for the last order of features, which all λ share."""
+    """Cache of the compressed rows of some data.
+
+    They are those of the last order of features, which all λ share.
+    """
 
     order: tuple[int, ...] = ()
-    rows: tuple[Floats, Floats, Ints] | None = None
+    system: tuple[Floats, Floats, Ints] | None = None  # rows, labels and ptr
 
 
 def _compressed(data: QueryData, order: Ints) -> tuple[Floats, Floats, Ints]:
     """Return (rows, labels, ptr) of centred data with the features of an order.
 
-    Each query has at most k + 1 rows with the same sums of products. Those of
-    the last order are cached in the data.
+    Each query has at most k + 1 rows, for k features, with the same sums of
+    products. Those of the last order are cached in the data.
     """
-    # An object that the data share with others of the same documents: the order
-    # of the last call, and its result.
+    # The cache of the data: the order of the last call, and its result. Other
+    # data of the same documents use it, too.
     last = data.shared.of(_Compressed)
     features = tuple(order.tolist())
-    if last.rows is None or last.order != features:
+    if last.system is None or last.order != features:
         X, y = data.centred
         last.order = features
-        last.rows = _compress(np.ascontiguousarray(X[:, order]), y, data.ptr)
-    return last.rows
+        last.system = _compress(np.ascontiguousarray(X[:, order]), y, data.ptr)
+    return last.system
 
 
 def _compress(X: Floats, y: Floats, ptr: Ints) -> tuple[Floats, Floats, Ints]:
@@ -151,6 +156,7 @@ def _compress(X: Floats, y: Floats, ptr: Ints) -> tuple[Floats, Floats, Ints]:
     max_rows = X.shape[1] + 1
     if sizes.max() <= max_rows:
         return X, y, ptr
+    # The labels are the last column. Long queries become R.
     Xy = np.column_stack((X, y))
     parts = [Xy[first:last] for first, last in pairwise(ptr.tolist())]
     Xy = np.vstack(
@@ -168,7 +174,10 @@ def _compress(X: Floats, y: Floats, ptr: Ints) -> tuple[Floats, Floats, Ints]:
 
 
 def _cumulated(terms: Floats) -> Floats:
-    """Return the cumulated sums of the rows, which overwrite the rows."""
+    """Return the cumulated sums of the rows, which overwrite the rows.
+
+    ``terms`` has shape (k, n).
+    """
     step = max(1, VALUES // len(terms))
     for first in range(0, terms.shape[1], step):
         part = terms[:, first : first + step]
@@ -177,7 +186,10 @@ def _cumulated(terms: Floats) -> Floats:
 
 
 def factorise(matrix: Floats, regularization: float) -> Floats:
-    """Return L with LL' = matrix, with every pivot at least λ, as in exact arithmetic."""
+    """Return L with LL' = matrix, with every pivot at least λ, as in exact arithmetic.
+
+    λ is ``regularization``.
+    """
     try:
         return np.asarray(np.linalg.cholesky(matrix))
     except np.linalg.LinAlgError:
@@ -196,5 +208,6 @@ def _clamped_cholesky(matrix: Floats, least: float) -> Floats:
         pivot = np.sqrt(max(matrix[i, i], least))
         factor[i, i] = pivot
         factor[i + 1 :, i] = matrix[i + 1 :, i] / pivot
+        # The later rows and columns, without the part of this one.
         matrix[i + 1 :, i + 1 :] -= np.outer(factor[i + 1 :, i], factor[i + 1 :, i])
     return factor

@@ -59,7 +59,10 @@ class LossAtScores(SmoothLoss, Protocol):
         """Return the second derivative of the loss along a direction of the scores, shape (m,)."""
 
     def curvature_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
-        """Compute the Hessian in the scores times ``values``, only for queries first … last - 1."""
+        """Write the Hessian in the scores times ``values`` (m,) to ``out`` (m,).
+
+        Only for the documents of queries first … last - 1.
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +125,9 @@ class Smooth:
 
         Only for the documents of queries first … last - 1.
         """
-        # The Laplacian of the violated pairs of the hinge, minus that of the inner one.
+        # A hinge has a second derivative at its violated pairs: the
+        # Laplacian of those of the outer hinge, minus that of the inner
+        # one, if there is one.
         rows = slice(int(self.outer.pairs.ptr[first]), int(self.outer.pairs.ptr[last]))
         self.outer.laplacian_of(values, first, last, out)
         if self.inner is not None:
@@ -193,6 +198,7 @@ class _SquaresAtScores(_LossOfAllPairs):
         degrees = self.pairs.lower[rows] + self.pairs.higher[rows]
         out[rows] = degrees * values[rows] - sums[0, rows] - sums[1, rows]
         out[rows] *= self.bend
+        # Each document has the weight of its query's pairs.
         if self.pairs.document_weight is not None:
             out[rows] *= self.pairs.document_weight[rows]
 
@@ -232,7 +238,10 @@ class SquaredHinge:
         return 2.0
 
     def __call__(self, pairs: Pairs, scores: Floats) -> Smooth:
-        """Return the loss at some scores."""
+        """Return the loss at some scores.
+
+        ``scores`` (m,) are those of the documents of ``pairs``.
+        """
         violations = pairs.at(scores)
         loss, slopes = violations.squared_hinge()
         return Smooth(loss, slopes, self.bend, outer=violations)
@@ -254,7 +263,10 @@ class SmoothedHinge:
         return 2.0 * (0.5 / self.width)
 
     def __call__(self, pairs: Pairs, scores: Floats) -> Smooth:
-        """Return the loss at some scores."""
+        """Return the loss at some scores.
+
+        ``scores`` (m,) are those of the documents of ``pairs``.
+        """
         # The smoothed hinge is the difference of two squared hinges, whose
         # margins differ by the width.
         outer = pairs.at(scores)
@@ -284,14 +296,18 @@ class LeastSquares:
         return 2.0
 
     def __call__(self, pairs: Pairs, scores: Floats) -> LossAtScores:
-        """Return the loss at some scores."""
+        """Return the loss at some scores.
+
+        ``scores`` (m,) are those of the documents of ``pairs``.
+        """
         partners = np.empty((2, scores.size))
         pairs.spread(
             lambda _, first, last: pairs.partner_sums(scores, first, last, partners)
         )
-        # The sums of u_ij = 1 - s_i + s_j over the pairs of each document, as
-        # the more relevant and as the less relevant one; lower and higher count
-        # its partners, of which ``partners`` has the sums of scores.
+        # The sums of u_ij = 1 - s_i + s_j over the pairs of each
+        # document, as the more relevant and as the less relevant one;
+        # lower and higher count its partners, of which ``partners`` has
+        # the sums of scores.
         as_winner = pairs.weighed(pairs.lower * (1.0 - scores) + partners[0])
         as_loser = pairs.weighed(pairs.higher * (1.0 + scores) - partners[1])
         # Loss and gradient are linear in these sums.
@@ -375,6 +391,7 @@ class LinearPairs(Linear):
             loss.curvature_of(values, first, last, curved)
             kernels.weigh(self.X, curved, ptr, first, last, parts[block])
 
+        # On several threads, if they gain time.
         self.pairs.spread(work, self._gains_from_threads)
         total: Floats = parts.sum(axis=0)
         return total
@@ -385,6 +402,7 @@ class LinearPairs(Linear):
         The mean is over all documents of the query. O(mn).
         """
         ptr = self.pairs.ptr
+        # Threads compute the mean rows of blocks of queries.
         means = np.empty((ptr.size - 1, self.X.shape[1]))
         self.pairs.spread(
             lambda _, first, last: kernels.average(self.X, ptr, first, last, means),

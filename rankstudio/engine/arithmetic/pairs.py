@@ -67,6 +67,7 @@ class PairWeighting:
             where=counts > 0,
         )
         total = float(shares.sum())
+        # The factor makes the total the number of pairs; it is 1 without pairs.
         return cls(kind, float(counts.sum()) / total if total else 1.0)
 
     def weights(self, y: Floats, ptr: Ints) -> Floats:
@@ -81,12 +82,18 @@ class PairWeighting:
 
 
 def _divisors(kind: str, counts: Floats, ptr: Ints) -> Floats:
-    """Return the divisor of each query: its documents or its pairs."""
+    """Return the divisor of each query: its documents or its pairs.
+
+    ``kind`` is "size" or "pairs", and ``counts`` (Q,) are the pairs.
+    """
     return np.diff(ptr).astype(np.float64) if kind == "size" else counts
 
 
 def _pairs_of_queries(y: Floats, ptr: Ints) -> Floats:
-    """Return the number of pairs of each query, shape (Q,)."""
+    """Return the number of pairs of each query, shape (Q,).
+
+    y (m,) are the labels, and query q has the rows ``ptr[q]:ptr[q + 1]``.
+    """
     sums = np.concatenate([[0.0], np.cumsum(Pairs(y, ptr).lower)])
     counts: Floats = np.diff(sums[ptr])
     return counts
@@ -132,9 +139,11 @@ class Pairs(Queries):
     ) -> None:
         """Rank the labels of each query.
 
-        y (m,) are the labels, and query q has the rows ``ptr[q]:ptr[q + 1]``;
-        ``workers`` is the number of threads of ``executor``. Documents of short
-        queries are sorted by the kernels, those of long ones before.
+        y (m,) are the labels, and query q has the rows ``ptr[q]:ptr[q +
+        1]``; ``workers`` is the number of threads of ``executor``.
+        Documents of short queries are sorted by the kernels, those of
+        long ones before. By default, without ``weighting``, each pair
+        counts once.
         """
         super().__init__(ptr, executor, workers)
         if weighting is not None:
@@ -193,6 +202,7 @@ class Pairs(Queries):
         losses = np.empty_like(scores)
         slopes = np.empty_like(scores)
         order = self.by_label  # the documents of each query by label
+        # On several threads if there are many pairs.
         self.spread(
             lambda _, first, last: all_pairs.logistic(
                 scores, self.ptr, self.lower, order, first, last, losses, slopes
@@ -208,6 +218,8 @@ class Pairs(Queries):
 
         Only for the documents of queries first … last - 1, in O(pairs).
         """
+        # lower: per document, the number of those with a lower label;
+        # by_label: the documents by label.
         all_pairs.logistic_laplacian(
             scores, values, self.ptr, self.lower, self.by_label, first, last, out
         )
@@ -254,6 +266,8 @@ class Pairs(Queries):
 
             Fills the arrays of the enclosing method; ``number`` is not needed.
             """
+            # Sort the documents by score, and find which positions
+            # violate a pair with each document. Then add these up.
             kernels.arrange(scores, self.ptr, margin, first, last, order, start, stop)
             kernels.violations(
                 scores,
@@ -288,7 +302,8 @@ class Pairs(Queries):
         Scores are ideally centred within each query, so that sums of them round
         little. O(m log m).
         """
-        # The faster kernel below cannot weigh pairs.
+        # The faster kernel below cannot weigh pairs; plane() computes the same
+        # from the violated pairs.
         if self.document_weight is not None:
             return self.at(scores).plane()
         order = self._order = self._next_order(scores)
@@ -333,7 +348,11 @@ class Pairs(Queries):
         return sums if self.document_weight is None else sums * self.document_weight
 
     def _next_order(self, scores: Floats) -> Ints:
-        """Return the order for the kernels to start from: the last one, with long queries sorted by score."""
+        """Return the order of documents for the kernels to start from, shape (m,).
+
+        It is that of the last call, with long queries sorted by these
+        scores.
+        """
         order = self._order.copy()
         for begin, end in self._long_queries:
             order[begin:end] = begin + np.argsort(scores[begin:end])
@@ -455,6 +474,7 @@ class Violations:
         have weights.
         """
         degrees: Floats = self.counts[0] + self.counts[1]
+        # Without weights, a degree is a whole number; division rounds.
         return (
             degrees
             if self.pairs.document_weight is None
@@ -496,11 +516,13 @@ class PreferencePairs(Pairs):
     ) -> None:
         """Sort the preferences by query; those of query q begin at ``begins[q]``.
 
-        ``lower`` and ``higher`` (m,) are the total weights of the preferences
-        that a document wins and loses. Query q has the rows ``ptr[q]:ptr[q +
-        1]``.
+        ``lower`` and ``higher`` (m,) are the total weights of the
+        preferences that a document wins and loses. Query q has the rows
+        ``ptr[q]:ptr[q + 1]``. ``workers`` is the number of threads of
+        ``executor``.
         """
         Queries.__init__(self, ptr, executor, workers)
+        # Both documents of a preference are in the winner's query.
         query = np.searchsorted(ptr, preferences.winner, side="right") - 1
         order = np.argsort(query, kind="stable")
         self.winner = preferences.winner[order]
@@ -536,7 +558,8 @@ class PreferencePairs(Pairs):
                 _summed(loser, weight * scores[winner], m),
             ]
         )
-        # Preferences are listed, so no range of sorted documents is needed.
+        # Preferences are listed, so no range of sorted documents is needed;
+        # ``order`` has the positions of the violated ones instead.
         no_bounds = np.empty(0, dtype=np.int64)
         return PreferenceViolations(
             pairs=self,

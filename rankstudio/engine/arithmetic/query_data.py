@@ -178,7 +178,10 @@ class QueryData:
 
 
 def rows_of_queries(ptr: Ints, queries: Ints) -> tuple[Ints, Ints]:
-    """Return the rows of some queries, query by query, and the start of each query among these rows."""
+    """Return the rows of some queries, query by query, and the start of each query among these rows.
+
+    Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    """
     sizes = np.diff(ptr)[queries]
     starts = np.append(0, np.cumsum(sizes)).astype(np.int64)
     # from a position in the result to its row
@@ -463,6 +466,7 @@ def weights_with(
     """
     coef = np.zeros(total.shape[0] - 1)
     if selected:
+        # The equations (T[S, S] + λI) w = T[S, y] of the features S.
         index = np.array(selected)
         system = total[np.ix_(index, index)]
         system[np.diag_indices_from(system)] += regularization

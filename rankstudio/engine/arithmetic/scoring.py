@@ -36,7 +36,7 @@ def linear_scores(columns: Floats | SparseColumns, coefs: Floats) -> Floats:
     -----
     O(m · number of nonzero weights).
     """
-    # Their transpose is a sparse matrix of documents.
+    # The transpose of sparse columns is a sparse matrix with a row per document.
     if isinstance(columns, SparseColumns):
         return columns.T.scores(coefs)
     from rankstudio.engine.arithmetic._rows_kernel import accumulate  # noqa: PLC0415 - numba, where it is needed

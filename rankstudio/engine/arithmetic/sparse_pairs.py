@@ -86,7 +86,8 @@ class SparseLinearPairs(LinearPairs):
         """
         from scipy.sparse import csr_array  # noqa: PLC0415 - where it is needed
 
-        # Row q of the left matrix has the weights of its documents.
+        # Row q of the left matrix has the weights of its documents. ``_first``
+        # has the first row of each query.
         m = weights.size
         return (
             csr_array(

@@ -103,11 +103,16 @@ class SparseQueryData:
     def narrowed(self, columns: Sequence[int]) -> QueryData:
         """Return the same documents with some of their features, as dense data.
 
+        Facts of the whole dataset (``part_of``), such as its
+        greatest grade, remain; the cache of results remembers
+        the columns.
+
         Raises
         ------
         OutOfMemoryError
             If the array does not fit into memory.
         """
+        # Some columns of a sparse matrix are an array.
         chosen = list(columns)
         return QueryData(
             self.X[:, chosen],
@@ -127,7 +132,10 @@ class SparseQueryData:
         )
 
     def check(self, name: Callable[[int], str] = column_name) -> None:
-        """Check the magnitudes of the features, as :func:`check_rows` does for an array: O(values)."""
+        """Raise DatasetError if the numbers of a feature are too great or too close.
+
+        ``name`` returns the name of a feature for the message. O(values).
+        """
         low, high = (
             getattr(self.X.csc, end)(axis=0).toarray().ravel() for end in ("min", "max")
         )
@@ -254,6 +262,9 @@ def group_sparse(
 
 
 def is_sparse(X: Any) -> bool:
-    """Return whether an object is a sparse matrix or array of SciPy, without importing SciPy."""
+    """Return whether an object is a sparse matrix or array of SciPy.
+
+    SciPy need not be imported for that.
+    """
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and bool(sparse.issparse(X))

@@ -218,7 +218,8 @@ def _checked_fields(values: Any) -> dict[str, Any]:
     checked["judgments"] = tuple(files)
     # Check that there are no other fields, and the type of each one. A name may
     # be "", for a column that is not specified, but not that of a file.
-    # "no_labels" is not a plain value: only the program sets it.
+    # "no_labels" is not a plain value: only the program sets it. The first id of
+    # a feature is 0 or 1, or not specified.
     names = [
         checked[name]
         for name in ("qid", "label", "part", "feature_set", "document", "format")
@@ -250,9 +251,10 @@ def _check_once(names: Sequence[str]) -> None:
 def _check_judges(label: str, judges: tuple[str, ...]) -> None:
     """Refuse two judges with the same name, and a label that no judge has.
 
-    A judge is a column of labels, or a file of judgments, beside others.
-    ``label`` is the name of the judge in use; ``judges`` are the names of all
-    judges, () without several ones. Raise ParameterError, else return nothing.
+    A judge is a column of labels, or a file of judgments, beside
+    others. ``label`` is the name of the judge in use; ``judges`` are
+    the names of all judges, () without several ones. Raise
+    ParameterError, else return nothing.
     """
     if len(set(judges)) < len(judges):
         repeated_name = next(name for name in judges if judges.count(name) > 1)

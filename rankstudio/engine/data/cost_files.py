@@ -91,14 +91,9 @@ def holds_costs(path: Path) -> bool:
     with suppress(OSError, DataError):
         if path.suffix.lower() == ".csv":
             with path.open("rb") as file:
-                return (
-                    _column_positions(
-                        file.readline(_MAX_HEADER_LENGTH).decode(
-                            "utf-8-sig", errors="replace"
-                        )
-                    )
-                    is not None
-                )
+                first_line = file.readline(_MAX_HEADER_LENGTH)
+            header = first_line.decode("utf-8-sig", errors="replace")
+            return _column_positions(header) is not None
         # Without a description of what is expected, "": no message is shown.
         return path.suffix.lower() == ".json" and bool(
             _costs_from_json(path, read_feature_file(path, ""))
@@ -115,9 +110,10 @@ def _costs_of_all_features(
 ) -> FeatureCosts:
     """Assign the costs in a file to a dataset's features.
 
-    ``costs`` are pairs (milliseconds per document, milliseconds per query): a
-    mapping from a feature's name or id, or a sequence in the order of the
-    features. Raise DatasetError if a feature has no cost, or all costs are 0.
+    ``costs`` are pairs (milliseconds per document, milliseconds per
+    query): a mapping from a feature's name or id, or a sequence in the
+    order of the features. Raise DatasetError if a feature has no cost,
+    or all costs are 0.
     """
     ids = dataset.feature_ids.tolist()
     costs_by_id = (
@@ -161,9 +157,10 @@ def _costs_by_name(
     the data do not have are skipped. Raise DatasetError for two different costs
     of a feature.
     """
-    # Later entries replace earlier ones: a name counts before an id, as a
-    # feature may be called "12", and the user's names (those of the dataset)
-    # before the names in its file (given_names).
+    # Later entries replace earlier ones: a name counts before an
+    # id, as a feature may be called "12", and the user's names
+    # (those of the dataset) before the names in its file
+    # (given_names).
     ids = {str(i): i for i in dataset.feature_ids.tolist()}
     for names in (given_names(dataset), dataset.feature_names):
         ids |= {
@@ -227,7 +224,8 @@ def _costs_from_table(path: Path, text: str) -> dict[str, tuple[float, float]]:
         rows = list(csv.reader(lines, delimiter=_separator(lines[0])))
     except csv.Error as error:
         raise _no_costs_error(path) from error
-    # Skip blank lines; cells that a short line lacks count as empty.
+    # Skip blank lines; cells that a short line lacks count as empty. The header
+    # is line 1.
     costs_by_name: dict[str, tuple[float, float]] = {}
     for number, row in enumerate(rows[1:], start=2):
         if not any(cell.strip() for cell in row):

@@ -167,9 +167,10 @@ class RankingDataset:
             raise ParameterError(
                 "comments", f"{len(comments)} comments", f"{m}, one for each document"
             )
-        # Sort the rows by the number of their query, which counts queries by
-        # first appearance; a stable sort keeps the order of documents within a
-        # query. If this moves no row, their order in the arrays is not stored.
+        # Sort the rows by the number of their query, which counts
+        # queries by first appearance; a stable sort keeps the order of
+        # documents within a query. If this moves no row, their order in
+        # the arrays is not stored.
         query_of, query_ids = numbered(keys)
         order = np.argsort(query_of, kind="stable")
         is_sorted = (np.diff(order) == 1).all()
@@ -290,9 +291,10 @@ class RankingDataset:
         # Number of missing values by feature; 0 in columns beyond the table's.
         counts = np.zeros(n, dtype=np.int64)
         counts[: len(table.missing)] = table.missing
-        # Only a file that counts features from 0 has both ids and names: its
-        # names are "id 0" and so on, one less than the 1-based ids. Columns
-        # beyond those of the table, of wider parts, are named in the same way.
+        # Only a file that counts features from 0 has both ids and
+        # names: its names are "id 0" and so on, one less than the
+        # 1-based ids. Columns beyond those of the table, of wider
+        # parts, are named in the same way.
         names = table.feature_names
         if table.feature_ids.size:
             names = tuple(f"id {i - 1}" for i in feature_ids.tolist()) if names else ()
@@ -569,6 +571,7 @@ class FoldedDataset:
                 else replace(part, greatest_grade=grade)
             )
 
+        # The class is frozen, hence __setattr__.
         if len(grades) > 1:
             object.__setattr__(self, "folds", changed_parts(self.folds, graded))
         if not self.convention:
@@ -580,7 +583,10 @@ class FoldedDataset:
         return self.folds[0].train.greatest_grade
 
     def extension(self, kind: type[Value]) -> Value | None:
-        """Return an ability's knowledge of the data by its type, such as `FeatureCosts`, or None."""
+        """Return the value that an ability has added to the data, by its type; None without it.
+
+        An ability is a removable plug-in; an example of a type is `FeatureCosts`.
+        """
         return self.extensions.find(kind)
 
     def extended(self, *values: object) -> FoldedDataset:
@@ -713,7 +719,8 @@ def check_arrays(X: Floats, y: Floats, qid: NDArray[Any]) -> None:
     """Raise `ParameterError` if arrays do not form a dataset.
 
     X must have shape (m, n), y and qid shape (m,), for m documents with n
-    features; neither may be empty, and the numbers of X and y must be finite.
+    features. There must be a document and a feature, and the numbers of X and y
+    must be finite.
     """
     if X.ndim != 2 or 0 in X.shape:
         raise ParameterError("X", f"shape {X.shape}", "at least one row and one column")
@@ -732,9 +739,9 @@ def check_arrays(X: Floats, y: Floats, qid: NDArray[Any]) -> None:
 def constant_columns(X: Floats, query_ptr: Ints) -> Bools:
     """Return which columns are constant within each query, as shape (n,).
 
-    X has shape (m, n), one row per document; ``query_ptr``, of shape (Q
-    + 1,), has the first row of each query and then m. O(mn), in blocks
-    of queries to save memory.
+    X has shape (m, n), one row per document. ``query_ptr``, of shape (Q + 1,),
+    has the first row of each query and then m. O(mn), in blocks of queries to
+    save memory.
     """
     if isinstance(X, SparseRows):
         return sparse_values.constant_columns(X, query_ptr)

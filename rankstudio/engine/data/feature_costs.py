@@ -69,6 +69,7 @@ class FeatureCosts:
             )
         except (KeyError, TypeError, ValueError, OverflowError):
             raise ParameterError("costs", values, tr(_EXPECTED)) from None
+        # There must be features and documents, and no other keys.
         has_unique_ids = len({i for i, _, _ in features}) == len(features)
         if (
             not features
@@ -146,6 +147,7 @@ class FeatureCosts:
         the id and the milliseconds per document and per query. Raise
         ParameterError for other text.
         """
+        # Each item is (text before the colon, colon, text after it).
         (first_name, _, documents), *items = (
             item.partition(":") for item in text.split(";")
         )

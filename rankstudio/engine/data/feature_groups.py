@@ -139,6 +139,7 @@ def _checked_ids(name: Any, ids: Any) -> tuple[int, ...]:
     items = ids.replace(",", " ").split() if isinstance(ids, str) else ids
     try:
         unique_ids = tuple(sorted({int(item) for item in items}))
+        # int() also accepts texts such as "1_0", fractions and True.
         is_valid = bool(unique_ids) and all(
             _ID.fullmatch(str(item).strip()) is not None and not isinstance(item, bool)
             for item in items
@@ -250,9 +251,9 @@ def candidate_names(
 
 
 def in_other_group(group: str, members: Iterable[int], groups: Groups) -> Groups:
-    """Return groups after moving some features by id to another group.
+    """Return groups after moving some features, by their ids, to another group.
 
-    "" removes them from any.
+    With the group "", the features are in no group.
     """
     moved = {i: group_name(group) for i in members}
     return groups_of({**group_names(groups), **moved})

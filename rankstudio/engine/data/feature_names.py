@@ -108,11 +108,13 @@ def read_feature_names(path: Path) -> dict[int, str]:
         If the file cannot be read.
     """
     text = read_feature_file(path, tr(_EXPECTED))
+    # JSON begins with a bracket or brace.
     names = (
         names_in_json(text)
         if text.lstrip()[:1] in ("[", "{")
         else _names_in_lines(path, text)
     )
+    # Leave out names of which nothing is left.
     valid_names = {
         i: _cleaned(name) for i, name in names.items() if i > 0 and _cleaned(name)
     }
@@ -327,6 +329,7 @@ def _with_names(
     """
 
     def with_shown_names(part: RankingDataset) -> RankingDataset:
+        """Return a part with the ``shown_names`` of the enclosing function."""
         # A copy has the same class, also of parts that assemble documents on
         # demand; `dataclasses.replace` would not accept these. They are frozen,
         # hence __setattr__.
@@ -334,8 +337,7 @@ def _with_names(
         object.__setattr__(renamed_part, "feature_names", shown_names)
         return renamed_part
 
-    other_extensions = dataset.extensions.without(GivenNames)
-    extensions = other_extensions
+    extensions = dataset.extensions.without(GivenNames)
     if original_names:
         extensions = extensions.extended(GivenNames(original_names))
     folds = changed_parts(dataset.folds, with_shown_names)
@@ -353,7 +355,7 @@ def _names_in_lines(path: Path, text: str) -> dict[int, str]:
     name_of_feature: dict[int, str] = {}
     for line in text.splitlines():
         before, _, comment = line.partition("#")
-        # The id and, unless it is the comment, the name.
+        # The id, and the name if it is not in the comment.
         match = _RANKLIB.fullmatch(before)
         name = match[2] or comment if match is not None else ""
         if match is not None and name:

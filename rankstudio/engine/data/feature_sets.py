@@ -108,7 +108,8 @@ class FeatureSet:
         DatasetError
             If a feature is not in the set, which would give wrong scores.
         """
-        # ``ids`` is empty unless the set is matched with data.
+        # ``ids`` has the name of each feature of the data by its id; it is empty
+        # unless the set is matched with data.
         name_of_id = self.ids or self._numbered(features)
         for number, name in features:
             if number not in name_of_id:
@@ -129,12 +130,14 @@ class FeatureSet:
     def _numbered(self, features: Sequence[tuple[int, str]]) -> dict[int, str]:
         """Return the names that features have in this set, by feature id.
 
-        ``features`` are pairs (1-based id, name). If the set has all the names,
-        features are matched by name; else by position, as feature 1 is the
-        first of the set. A feature whose name stands at another position of the
-        set is left out, as its position would be wrong.
+        ``features`` are pairs (1-based id, name). If the set has all
+        the names, features are matched by name; else by position, as
+        feature 1 is the first of the set. A feature whose name stands
+        at another position of the set is left out, as its position
+        would be wrong.
         """
-        # Names in data are on one line; the set's may have line ends.
+        # Names in data are on one line; the set's may have line ends. A label is
+        # a name of the set on one line.
         name_of_label = self._name_of_label
         if all(name in name_of_label for _, name in features):
             return {number: name_of_label[name] for number, name in features}
@@ -169,7 +172,8 @@ class FeatureSet:
             none of its names.
         """
         all_features = list(features)
-        # Names in data are on one line; the set's may have line ends.
+        # Names in data are on one line; the set's may have line ends. A label is
+        # a name of the set on one line.
         name_of_label = self._name_of_label
         ids = {
             number: name_of_label[name]
@@ -201,7 +205,10 @@ class FeatureSet:
         return self.definitions.get(self.ids.get(feature, ""), "")
 
     def reduced(self, names: Iterable[str]) -> FeatureSet:
-        """Return the set of only some features and the features they are derived from, in the same order."""
+        """Return the set of some features, in the same order.
+
+        The features that they are derived from are added.
+        """
         definitions = {name: self.definitions[name] for name in self.needed(names)}
         return replace(self, definitions=definitions)
 
@@ -451,8 +458,9 @@ def _set_from_lines(path: Path, text: str) -> _ParsedSet:
         if line
         for feature in (_split_outside_brackets(line) if blocks else [line])
     ]
-    # In the lists of a profile, any name is a feature; elsewhere, a name might
-    # be any word of a text. Several lists may have the same feature.
+    # In the lists of a profile, any name is a feature; elsewhere, a
+    # name might be any word of a text. Several lists may have the
+    # same feature.
     if blocks:
         return _vespa_set(path, list(dict.fromkeys(features)), listed=True)
     return _vespa_set(path, features)
@@ -568,16 +576,16 @@ def _end_of_bracket(text: str, opening: int) -> int:
     character that is not allowed in arguments.
     """
     depth = 0
-    quoted = False
+    is_quoted = False
     for end in range(opening, len(text)):
         sign = text[end]
         if not _ARGUMENT_CHARACTER.match(sign):
             return 0
         if sign == '"':
-            quoted = not quoted
+            is_quoted = not is_quoted
         elif sign == "\\":
             return 0
-        elif not quoted:
+        elif not is_quoted:
             # Brackets within quotation marks do not count.
             depth += (sign == "(") - (sign == ")")
             if depth == 0:

@@ -71,6 +71,7 @@ def padded(path: Path, size: int) -> Bytes:
     FileAccessError
         If there is not enough memory.
     """
+    # Too little memory is the same error as NumPy's.
     try:
         if size > memory.available():
             raise MemoryError
@@ -252,7 +253,10 @@ def is_packed(begin: bytes) -> bool:
 
 
 def _compression_of(begin: bytes) -> tuple[str, Callable[[Path], _Member]] | None:
-    """Return the kind of compression of a file by its beginning, and its decompressor; None for text."""
+    """Return (kind of compression, decompressor) of a file by its beginning.
+
+    Return None for text.
+    """
     return next(
         ((kind, make) for magic, kind, make in _KINDS if begin.startswith(magic)), None
     )
@@ -346,6 +350,8 @@ class _Member(ABC):
 
 
 class _Gzip(_Member):
+    """A member of gzip, whose library itself limits the size of a piece."""
+
     def pieces(self, packed: bytes) -> Iterator[bytes]:
         # At the end of the member, zlib still has the unconsumed tail of an
         # earlier call: eof stops the loop.

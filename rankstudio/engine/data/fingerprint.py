@@ -64,6 +64,7 @@ def data_digest(dataset: FoldedDataset) -> str:
     training queries have the same digest.
     """
     identity = fingerprint(dataset)
+    # ``divided_by`` is how the program made the folds; "" for those of files.
     if identity.files and not dataset.divided_by:
         return files_digest(identity.files)
     # "train 50%, seed 0": only the training queries were reduced. The files are
@@ -109,7 +110,11 @@ def change(recorded: Sequence[Source], current: Sequence[Source]) -> str:
 
 
 def _part_checksum(part: RankingDataset, checksums: dict[int, str]) -> str:
-    """Return the checksum of a part, as of a selection or of a whole."""
+    """Return the checksum of a part.
+
+    A selection of queries has that of the whole data and a text on the queries;
+    ``checksums`` stores the former by the id() of the whole.
+    """
     return (
         _selection_checksum(part, checksums)
         if isinstance(part, PartOfWhole)
@@ -123,7 +128,10 @@ def _whole_checksum(part: RankingDataset) -> str:
 
 
 def _selection_checksum(part: PartOfWhole, checksums: dict[int, str]) -> str:
-    """Return the checksum of the whole data, which is computed once for all folds, and the part's queries."""
+    """Return the checksum of the whole data, and a text on the part's queries.
+
+    The former is computed once for all folds, and stored in ``checksums``.
+    """
     if id(part.whole) not in checksums:
         checksums[id(part.whole)] = _whole_checksum(part.whole)
     return f"{checksums[id(part.whole)]} {part.recorded_as}"
@@ -136,6 +144,7 @@ def _arrays_checksum(part: RankingDataset) -> str:
     sparse features count as the arrays that store them.
     """
     digest = hashlib.sha256()
+    # The features are one array, or the three arrays of a sparse matrix.
     for array in (
         *features_apart(part.X).values(),
         part.y,

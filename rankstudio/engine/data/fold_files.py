@@ -254,6 +254,7 @@ def _numbered_folders(folder: Path) -> dict[int, Path]:
     for child in children(folder):
         match = FOLD.fullmatch(child.name)
         if match and child.is_dir():
+            # The folder itself, or an earlier one with its number.
             existing = numbered.setdefault(int(match[1]), child)
             if existing is not child:
                 raise DatasetError(
@@ -317,14 +318,14 @@ def _files_below(folder: Path, pattern: re.Pattern[str]) -> tuple[Path, ...]:
             # Names with "." or "_" in front are those of hidden files and of
             # notes such as _SUCCESS.
             data = [
-                c
-                for c in children(child)
-                if c.is_file() and c.name[0] not in "._" and _is_data(c)
+                file
+                for file in children(child)
+                if file.is_file() and file.name[0] not in "._" and _is_data(file)
             ]
             # Some endings of data are empty, but a name such as README with
             # neither ending nor number is no part.
             if ordered := _numbered_files(
-                [c for c in data if c.suffix or _NUMBER.search(c.name)]
+                [file for file in data if file.suffix or _NUMBER.search(file.name)]
             ):
                 return ordered
     return ()
@@ -404,6 +405,7 @@ def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
                 ),
                 None,
             )
+            # New files may be written into a folder of inputs.
             if output is not None and not path.is_dir():
                 raise OutputError(
                     tr(
@@ -413,7 +415,11 @@ def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
 
 
 def _identities(path: Path) -> Iterator[tuple[int, int] | Path]:
-    """Yield the identities of a file: its resolved path, and its device and inode, which hard links share."""
+    """Yield the identities of a file.
+
+    They are its resolved path, and its device and inode, which hard links
+    share.
+    """
     # a circle of links, a name that no file has
     with suppress(OSError, RuntimeError, ValueError):
         yield path.resolve()

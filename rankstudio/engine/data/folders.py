@@ -193,8 +193,9 @@ def _with_the_same_features(
         for part, file_contents in tables.items()
     }
     _check_names(names)
-    # Files without stored zeros lack the columns of some ids: give all of them
-    # the same. ``ids`` of an array are those with a value other than 0.
+    # Files without stored zeros lack the columns of some ids: give
+    # all of them the same. ``ids`` of an array are those with a
+    # value other than 0.
     if any(file_contents.table.feature_ids.size for file_contents in tables.values()):
         ids = reduce(
             np.union1d, (file_contents.table.ids for file_contents in tables.values())

@@ -77,12 +77,15 @@ def find_scores(path: Path, dataset: FoldedDataset) -> GivenFiles[_PartScores]:
     """
     if not path.exists():
         raise FileAccessError(path, tr("file or folder not found."))
-    # A folder has files for folds and parts.
+    # A folder has files for folds and parts. The result is, by number of the
+    # fold, its scores by part.
     read = _scores_in_folder if path.is_dir() else _scores_in_file
-    parts, checksums = read(path, dataset)
+    scores_of_fold, checksums = read(path, dataset)
     # Keep the folds with scores for the part that is measured, test or vali.
     usable = {
-        number: fold_scores for number, fold_scores in parts.items() if fold_scores
+        number: fold_scores
+        for number, fold_scores in scores_of_fold.items()
+        if fold_scores
     }
     measured = {fold.number: _measured_part(fold) for fold in dataset.folds}
     usable = {
@@ -104,7 +107,7 @@ def find_scores(path: Path, dataset: FoldedDataset) -> GivenFiles[_PartScores]:
 
 
 def _measured_part(fold: Fold) -> str:
-    """Return the name of the part on which the model of a fold is measured."""
+    """Return the name of the part on which a fold is measured: test, or vali without one."""
     return "test" if fold.test is not None else "vali"
 
 
@@ -140,14 +143,14 @@ def _scores_in_file(
             )
         # An array for each of these parts, in order.
         scores = file.of_parts([fold.parts[_measured_part(fold)] for fold in folds])
-        scores_of_fold = {
+        measured_scores = {
             f.number: {_measured_part(f): values}
             for f, values in zip(folds, scores, strict=True)
         }
-        return scores_of_fold, {path.name: file.checksum}
+        return measured_scores, {path.name: file.checksum}
     # A run may contain scores of every part; ``knows`` is whether it has
     # documents of one.
-    by_part = {
+    scores_of_fold = {
         fold.number: {
             name: file.of_parts([fold.parts[name]])[0]
             for name in _PARTS
@@ -155,7 +158,7 @@ def _scores_in_file(
         }
         for fold in folds
     }
-    return by_part, {path.name: file.checksum}
+    return scores_of_fold, {path.name: file.checksum}
 
 
 def _scores_in_folder(
@@ -222,9 +225,8 @@ def _fold_and_part(path: Path, dataset: FoldedDataset) -> tuple[int | None, str]
     """
     # Words of the names of folders and file; the first number with a fold counts.
     words = [word for piece in path.parts for word in re.split("[ ._-]+", piece)]
-    numbers = [
-        int(match[1]) for piece in path.parts for match in [_numbered(piece)] if match
-    ]
+    fold_matches = map(_fold_match, path.parts)
+    numbers = [int(match[1]) for match in fold_matches if match is not None]
     part = next(
         (
             name
@@ -237,10 +239,11 @@ def _fold_and_part(path: Path, dataset: FoldedDataset) -> tuple[int | None, str]
     return (numbers[0] if numbers else only_fold), part
 
 
-def _numbered(piece: str) -> re.Match[str] | None:
-    """Return the match of a fold's number in a name, such as "Fold1" or "s2", or None.
+def _fold_match(piece: str) -> re.Match[str] | None:
+    """Return the match of a fold in a name, such as "Fold1" or "s2", or None.
 
-    It must not follow a letter or digit: the "s2" in "ranks2" is none.
+    Its group 1 is the number. The word must not follow a letter or digit: the
+    "s2" in "ranks2" is no fold.
     """
     return next(
         (

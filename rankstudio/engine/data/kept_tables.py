@@ -85,11 +85,13 @@ def keep_parsed(
 ) -> None:
     """Store the table of a file with this checksum. Failures are only logged at debug level.
 
-    A table much larger than its file is not stored: a few lines with a feature
-    1,000,000 are parsed quickly.
+    A table much larger than its file is not stored: a few lines with a
+    feature 1,000,000 are parsed quickly. ``stop_check`` is called from
+    time to time and may raise an error; ``file_size`` is in bytes.
     """
-    # Comments are stored in the order of the file. If documents were reordered,
-    # the table has a view of them (TakenComments); the stored flag restores it.
+    # Comments are stored in the order of the file. If documents were
+    # reordered, the table has a view of them (TakenComments); the
+    # stored flag restores it.
     is_reordered = isinstance(table.comments, TakenComments)
     comments = (
         table.comments.of
@@ -178,7 +180,8 @@ def table_text(
     scattered_fields = None if scattered is None else asdict(scattered)
     return {
         **attributes,
-        "said": source.remarks,  # the name in files of earlier versions, too
+        # "said" and "taken" are the names in files of earlier versions, too.
+        "said": source.remarks,
         "dense": source.dense,
         "query_ids": query_ids,
         "scattered": scattered_fields,

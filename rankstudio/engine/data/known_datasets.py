@@ -153,8 +153,8 @@ class Identity:
         """
         names = dataset.feature_names
         if self.names:
-            old = zip(dataset.feature_ids.tolist(), names, strict=True)
-            names = tuple(self.names.get(i, name) for i, name in old)
+            features = zip(dataset.feature_ids.tolist(), names, strict=True)
+            names = tuple(self.names.get(i, name) for i, name in features)
         return replace(
             dataset,
             feature_names=names,
@@ -193,7 +193,8 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
         and (known_dataset.key != "gov" or _gov_by_feature(dataset))
     ):
         names = table_of_names(known_dataset.key)
-    # Names and a feature set may be in files next to the data.
+    # Names and a feature set may be in files next to the data. Lists of names by
+    # position are only for features without names.
     own_names, warnings = _names_beside_data(path, lists=unnamed)
     if from_zero and 0 in own_names:
         own_names = {i + 1: name for i, name in own_names.items()}
@@ -271,6 +272,7 @@ def _names_beside_data(
     """
     warnings: tuple[str, ...] = ()
     for file in _files_beside(path, _NAME_FILES):
+        # Skip a feature set, and a list of names if these do not count.
         if file.name in FEATURE_SET_FILES and (
             not lists or first_feature_set([file]) is not None
         ):
@@ -292,7 +294,10 @@ def table_of_names(key: str) -> Mapping[int, str]:
 
 
 def _files_beside(path: Path, names: Sequence[str]) -> Iterator[Path]:
-    """Yield the files with these names in the folder of a data file, and in the folder above a fold's."""
+    """Yield the files with these names that belong to a data file.
+
+    They are in its folder or, for the folder of a fold, in the one above.
+    """
     folders = [path.parent]
     if _PART_OR_FOLD.fullmatch(path.parent.name):
         folders.append(path.parent.parent)
@@ -425,6 +430,7 @@ def _is_zero_in(columns: Sequence[int]) -> Callable[[RankingDataset], bool]:
 
         Those are the ``zero_columns`` of the enclosing function.
         """
+        # The largest value of each feature in all blocks of documents.
         largest = np.zeros(dataset.n_features)
         for X in map(np.asarray, _feature_blocks(dataset)):
             low = X.min(axis=0)
@@ -446,8 +452,9 @@ _UNMISTAKABLE = {
 
 def _parsed_known_dataset(key: str, values: Mapping[str, Any]) -> KnownDataset:
     """Return a known dataset by its key and its values in the table of known datasets."""
-    # The table has the lowest and the highest number of features, and the
-    # lowest and highest label; a range ends behind the latter.
+    # The table has the lowest and the highest number of features,
+    # and the lowest and the highest label. A range ends behind its
+    # highest number.
     features, labels = (
         (low, high + 1) for low, high in (values["n_features"], values["labels"])
     )

@@ -126,6 +126,7 @@ class LargeData:
             ends = np.cumsum(self.sizes[first : queries.stop])
             # As many queries as have no more than _PIECE documents, but at least one.
             last = first + max(int(np.searchsorted(ends, _PIECE, side="right")), 1)
+            # A feature is a whole number, in units of its last decimal.
             labels, units = self._documents(first, last)
             query_ids = np.repeat(
                 np.arange(first + 1, last + 1), self.sizes[first:last]
@@ -164,7 +165,9 @@ class LargeData:
         signal = np.zeros(m)
         for factor, weight in zip(factors.T, weights.tolist(), strict=True):
             signal += weight * factor
-        # The label is the number of thresholds that the utility reaches.
+        # The utility is a weighted sum of the signal, of noise and of
+        # an effect of the query. The label is the number of thresholds
+        # that it reaches.
         query_effect = np.repeat(0.4 * rng.standard_normal(last - first), sizes)
         utility = 0.6 * signal + 0.7 * rng.standard_normal(m) + query_effect
         labels = np.searchsorted(_LABEL_THRESHOLDS, utility, side="right").astype(

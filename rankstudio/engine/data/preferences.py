@@ -65,6 +65,7 @@ class Preferences:
             index = int(repeated[0])
             expected = f"a document other than the winner in preference {index}"
             raise ParameterError("loser", int(loser[index]), expected)
+        # The class is frozen, hence __setattr__.
         object.__setattr__(self, "winner", winner)
         object.__setattr__(self, "loser", loser)
         for name in ("magnitude", "weight"):
@@ -213,7 +214,7 @@ def sample_preferences(
     -----
     O(m log m + l log l) for m documents and l preferences; the other pairs are never enumerated.
     """
-    # Both are at most 1; noise may be 0.
+    # Both numbers are at most 1; noise may be 0, but the share may not.
     for name, value, may_be_zero in (("share", share, False), ("noise", noise, True)):
         is_large_enough = value >= 0 if may_be_zero else value > 0
         if not (is_large_enough and value <= 1):
@@ -221,16 +222,17 @@ def sample_preferences(
                 f"a number {'from 0' if may_be_zero else 'greater than 0'} up to 1"
             )
             raise ParameterError(name, value, expected)
-    between("seed", seed, 0)
+    between("seed", seed, 0)  # called for its errors only
     # Sort the documents of each query by their labels.
     order = np.lexsort((data.y, data.query_index))
     # For each sorted document, the position of the first one of its query.
     labels = data.y[order]
     first = data.query_ptr[data.query_index]
     positions = np.arange(order.size)
-    # The number of documents of the query with a lower label is the position in
-    # the sorted query at which the run of equal labels begins. np.nan makes the
-    # first label differ from the one "before" it.
+    # The number of documents of the query with a lower label is the
+    # position in the sorted query at which the run of equal labels
+    # begins. np.nan makes the first label differ from the one
+    # "before" it.
     begins = (np.diff(labels, prepend=np.nan) != 0) | (positions == first)
     n_lower = np.maximum.accumulate(np.where(begins, positions, 0)) - first
     # Pairs are numbered by the position of the winner, then of the loser: no

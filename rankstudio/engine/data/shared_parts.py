@@ -131,7 +131,8 @@ def open_kept(folder: Path) -> RankingDataset:
 def _mapped_part(entry: StoredEntry) -> RankingDataset:
     """Return the part of a dataset in an entry of the store, with mapped arrays.
 
-    It has no comments; if ids of documents rank equal scores, their ranks are stored.
+    Comments are not stored. If documents with equal scores are ranked by their
+    ids, the ranks of the ids are stored instead of the ids.
     """
     arrays = {name: entry.mapped(name) for name in entry.arrays}
     # X comes first among the linked arrays, and is stored in several forms.
@@ -178,6 +179,7 @@ def _write_part(folder: Path, part: RankingDataset) -> str:
         "feature_ids": part.feature_ids,
         "id_ranks": np.empty(0, dtype=np.int64) if ranks is None else ranks,
     }
+    # The contents of the entry other than arrays.
     text = {
         "query_ids": part.query_ids,
         "feature_names": part.feature_names,
@@ -203,6 +205,7 @@ def _write_part(folder: Path, part: RankingDataset) -> str:
         return entry.name
     with NewEntry(folder) as new:
         for name, array in arrays.items():
+            # Large arrays are linked to the files of the source if possible.
             if (
                 name in _SMALL_ARRAYS
                 or source is None
@@ -213,7 +216,10 @@ def _write_part(folder: Path, part: RankingDataset) -> str:
 
 
 def _try_link(new: NewEntry, name: str, source: StoredEntry) -> bool:
-    """Link an array of another entry; return False if the disk does not support links."""
+    """Link an array of another entry; return False if the disk does not support links.
+
+    ``new`` is the entry that is written, ``source`` the other one.
+    """
     try:
         new.link(name, source)
     except OSError:

@@ -166,6 +166,7 @@ class StreamedFile:
     whole = None  # the text is never complete in memory
 
     def __init__(self, path: Path, progress: ReadProgress, pool: Executor) -> None:
+        """Prepare to read; ``pool`` computes the checksum on another thread."""
         self.path = path
         self.size = regular_file_size(path)
         self.done = 0
@@ -175,7 +176,9 @@ class StreamedFile:
         self._pending: Future[None] | None = None
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield the bytes piece by piece.
+        """Yield the bytes piece by piece, each once it is in the checksum.
+
+        Progress is reported for each piece.
 
         Raises
         ------
@@ -222,9 +225,10 @@ SourceFile = LoadedFile | StreamedFile
 def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
     """Yield the text of a file as arrays of complete lines, each followed by `PADDING` newlines.
 
-    A file in memory is a single chunk. For other files, each chunk overwrites
-    the previous one, and is larger than requested if a line is longer. The text
-    ends after the first piece with a zero byte: such a file is not text.
+    A file in memory is a single chunk. For other files, each chunk
+    overwrites the previous one, and is larger than requested if a line
+    is longer. The text ends after the first piece with a zero byte:
+    such a file is not text.
 
     Parameters
     ----------

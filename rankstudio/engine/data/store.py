@@ -102,6 +102,7 @@ def writable(folder: Path) -> Path:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        # Called for its errors only.
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         with suppress(OSError):
@@ -338,8 +339,8 @@ class StoredEntry:
         if described.n_bytes:
             self._state(name)
 
-        # Read the blocks of the array into ``content``, its bytes.
         def read(index: int) -> None:
+            """Read a block into ``content``, the bytes of the array, and verify it."""
             self._read_block(name, index, content[index * BLOCK : (index + 1) * BLOCK])
 
         _read_in_threads(read, range(len(described.digests)), stop_check)
@@ -394,6 +395,7 @@ class StoredEntry:
         try:
             with self._file(name).open("rb", buffering=0) as file:
                 file.seek(index * BLOCK)
+                # One call may read less than the buffer holds.
                 n_read = 0
                 while n_read < len(buffer) and (
                     count := file.readinto(buffer[n_read:])
@@ -439,6 +441,7 @@ def entry_of(**arrays: NDArray[Any]) -> StoredEntry | None:
     """
     files = {name: _mapped_file(array) for name, array in arrays.items()}
     folders = {file.parent for file in files.values() if file is not None}
+    # In an entry, each file has the name of its array.
     are_named_files = all(
         file is not None and file.name == f"{name}{_ENDING}"
         for name, file in files.items()
@@ -563,7 +566,8 @@ class NewEntry:
     def file(self, name: str, dtype: DTypeLike, width: int | None = None) -> ArrayFile:
         """Return a new file in the entry's folder, for an array or temporary.
 
-        It is closed on exit.
+        It is closed on exit. ``dtype`` is the type of its numbers,
+        ``width`` the number of columns, None for a vector.
         """
         file = ArrayFile(self.path / f"{name}{_ENDING}", dtype, width)
         self._opened.callback(file.close)
@@ -734,7 +738,7 @@ def widened(file: ArrayFile, to: ArrayFile, padding: float = 0.0) -> ArrayFile:
 
     New columns are filled with ``padding``. The original file is removed.
     """
-    # It is removed in the end, and need not reach the disk.
+    # The original file is removed in the end, and need not reach the disk.
     file.finish(durable=False)
     X = file.content()
     # About BLOCK bytes of 8-byte numbers at a time.
@@ -749,12 +753,14 @@ def widened(file: ArrayFile, to: ArrayFile, padding: float = 0.0) -> ArrayFile:
     return to
 
 
-# Reading gigabytes again only to learn that they are unchanged would make every
-# start slow. Therefore the checksum of a large source file is remembered with
-# the file's path and state: device, inode, size, time of modification (mtime),
-# and time of any change (ctime), which a program that resets mtime changes,
-# too. The checksum is not remembered if the file was changed just before it was
-# read: within the resolution of its times it could be changed again unnoticed.
+# Reading gigabytes again only to learn that they are unchanged
+# would make every start slow. Therefore the checksum of a large
+# source file is remembered with the file's path and state: device,
+# inode, size, time of modification (mtime), and time of any change
+# (ctime), which a program that resets mtime changes, too. The
+# checksum is not remembered if the file was changed just before it
+# was read: within the resolution of its times it could be changed
+# again unnoticed.
 
 SourceState = tuple[int, ...]
 
@@ -866,7 +872,7 @@ def _read_in_threads(
 ) -> None:
     """Read blocks, in several threads if there is more than one.
 
-    Check for a stop after each.
+    Check for a stop after each. ``read`` is called for each of them.
     """
     with threads.pool(len(blocks) > 1) as (executor, _):
         for _ in (map if executor is None else executor.map)(read, blocks):

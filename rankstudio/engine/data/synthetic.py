@@ -95,8 +95,9 @@ def make_ranking(
     """
     if n_informative < 1:
         raise ParameterError("n_informative", n_informative, "a number of at least 1")
-    # Each factor counts less for relevance than the one before it. A row of the
-    # identity matrix is the loadings of a feature that has one factor only.
+    # Each factor counts less for relevance than the one before it. A
+    # row of the identity matrix is the loadings of a feature that has
+    # one factor only.
     weights = 0.8 ** np.arange(n_informative)
     factors = np.eye(n_informative)
     # Each informative feature has its own factor, with noise of 0.3; redundant

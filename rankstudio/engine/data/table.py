@@ -179,8 +179,8 @@ class Table:
         present_ids = self.feature_ids
         missing = np.zeros(ids.size, dtype=np.int64)
         counts = self.missing
-        # An array has the ids 1 … n; drop its columns of zeros (``ids`` has
-        # those of the other columns).
+        # An array has a column for each id 1 … n. Its columns of zeros are
+        # dropped: self.ids are the ids of the others, all of which are in ``ids``.
         if not isinstance(X, SparseRows):
             present_ids = self.ids
             X = SparseRows.of_array(X[:, present_ids - 1])
@@ -222,7 +222,10 @@ def scaling(name: str) -> Normalize:
 
 
 def check_options(missing: str, normalize: str | bool) -> None:
-    """Raise `ParameterError` for an unknown treatment of missing values (``missing``) or scaling (``normalize``)."""
+    """Raise `ParameterError` for an unknown treatment of values.
+
+    ``missing`` is that of missing values, ``normalize`` the scaling.
+    """
     if missing not in get_args(Missing):
         raise ParameterError(
             "missing", missing, tr('one of "query_min", "zero" and "refuse"')
@@ -296,8 +299,9 @@ def treated(
         First row of each query, followed by m.
     missing : ndarray of shape (n,)
         Number of missing values of each feature.
-    fill_policy : str
-        Policy for missing values; "" to keep them.
+    fill_policy : {"query_min", "zero", ""}
+        Whether a missing value becomes the smallest value of the feature in its
+        query, becomes 0, or stays.
     n_features : int
         Number of columns of an array, if larger than n.
     normalize : bool

@@ -218,7 +218,8 @@ class QueryRuns:
             if self._runs and self._runs[-1] == query:
                 self._lengths[-1] += length
                 continue
-            # The query occurred before, but another one in between.
+            # The query occurred before, but another one in between. Only the
+            # first such query needs the line where it recurs.
             if is_known and query not in self._recurrences:
                 self._recurrences[query] = (
                     0 if self._recurrences else line_of_run(position)
@@ -242,7 +243,10 @@ class QueryRuns:
         return np.cumsum(sizes)
 
     def scattered(self, unit: str) -> Scattered | None:
-        """Return the queries with scattered documents."""
+        """Return the queries with scattered documents; None without such queries.
+
+        ``unit`` is that of positions in the file, "line" or "row".
+        """
         if not self._recurrences:
             return None
         query, line = next(iter(self._recurrences.items()))
@@ -316,7 +320,10 @@ class TableBuilder(ABC):
 
     @abstractmethod
     def _write(self, piece: DocumentPiece, share: float) -> None:
-        """Append documents to the rows written so far."""
+        """Append documents to the rows written so far.
+
+        ``share`` is about the share of all documents that have been read.
+        """
 
     def add(self, piece: DocumentPiece, share: float = 1.0) -> None:
         """Append documents to the table.
@@ -399,11 +406,13 @@ class TableBuilder(ABC):
 
         The first row of each query is followed by the number of documents.
         ``sizes`` are the numbers of documents of the queries, if the documents
-        do not contain their query.
+        do not contain their query. If the reader has gathered rows, the columns
+        that it leaves out are dropped here, and counts of missing values reset.
         """
-        # The reader has gathered the rows itself, and knows their queries and
-        # the columns that are left out (``without``); all others stay. Missing
-        # values are counted later, in the rows of the table.
+        # The reader has gathered the rows itself, and knows their
+        # queries and the columns that are left out (``without``);
+        # all others stay. Missing values are counted later, in the
+        # rows of the table.
         if facts.rows is not None:
             self._dropped_columns = set(facts.rows.without)
             self._columns = tuple(range(facts.n_features + len(self._dropped_columns)))
@@ -500,6 +509,7 @@ class TableInMemory(TableBuilder):
         """
         if self._entries:
             sparse, feature_ids = Entries.joined(self._entries).matrix()
+            # The columns of the missing values.
             absent = sparse.csr.indices[np.isnan(sparse.csr.data)]
             missing = np.bincount(absent, minlength=feature_ids.size).astype(np.int64)
             return sparse, feature_ids, missing
@@ -509,11 +519,12 @@ class TableInMemory(TableBuilder):
         return X, _no_integers(), self._missing[columns]
 
     def _write(self, piece: DocumentPiece, share: float) -> None:
-        """Append documents.
+        """Append the documents of a piece to the table in memory.
 
         The features of the first piece, usually the only one, are not copied.
-        ``share`` is about the share of all documents that have been read, this
-        piece included.
+        A piece that is narrower than the table gets ``padding`` in its last
+        columns. ``share`` is about the share of all documents that have been
+        read, this piece included.
         """
         if isinstance(piece.X, Entries) or self._entries:
             # Once one piece comes as entries, all are kept as entries, those
@@ -533,8 +544,9 @@ class TableInMemory(TableBuilder):
                 self._grow(rows, width, share)
             self._X[self.n_documents : rows, : piece.X.shape[1]] = piece.X
             self._X[self.n_documents : rows, piece.X.shape[1] :] = self.padding
-        # Keep the rest of the piece without its features and runs, which would
-        # hold memory; int() stands for the function that it needs no more.
+        # Keep the rest of the piece without its features and runs,
+        # which would hold memory; int() stands for the function that it
+        # needs no more.
         self._pieces.append(
             replace(piece, X=np.zeros((0, 0)), runs=(), line_of_run=int)
         )
@@ -629,14 +641,16 @@ class TableOnDisk(TableBuilder):
         """
         assert self._X is not None
         n_features = max(facts.n_features, n_features)
-        # Find the order in which queries are contiguous.
+        # Find the order in which queries are contiguous. ``scattered`` is None if
+        # they are so already, or the reader itself ordered the rows.
         query_ptr, ids, scattered = self._queries(facts, sizes)
         if scattered is None:
             order = _order_of_rows(facts, self.n_documents)
         else:
             order = self._order_by_query(scattered)
-        # Count the missing values of each feature. If the table has only some
-        # of the written rows (facts.rows), the counts so far are of too many.
+        # Count the missing values of each feature. If the table has
+        # only some of the written rows (facts.rows), the counts so far
+        # are of too many.
         columns = self._kept_columns(n_features)
         # Columns beyond the written ones have no missing values.
         missing = np.zeros(n_features, dtype=np.int64)
@@ -837,7 +851,8 @@ class TableOnDisk(TableBuilder):
 def _order_of_rows(facts: TableFacts, n_documents: int) -> Ints:
     """Return the order in which the reader put the rows.
 
-    The order is empty if it is that of the file.
+    The order is empty if it is that of the file. ``facts`` are those of
+    the reader about all ``n_documents`` rows.
     """
     if facts.rows is None or np.array_equal(facts.rows.order, np.arange(n_documents)):
         return _no_integers()
@@ -855,7 +870,10 @@ def unreadable(path: Path, error: OSError) -> FileAccessError:
 
 
 def check_memory(path: object, rows: int, width: int) -> None:
-    """Raise `DatasetError` if the features of that many documents do not fit into memory."""
+    """Raise `DatasetError` if the features of that many documents do not fit into memory.
+
+    ``rows`` and ``width`` are the numbers of documents and features.
+    """
     needed = 8.0 * rows * width
     free = memory.available()
     if rows < 0 or needed > free:  # a damaged file may state a negative number of rows

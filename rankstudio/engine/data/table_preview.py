@@ -85,7 +85,10 @@ class TablePreview:
         )
 
     def is_text(self, position: int, missing_texts: Collection[str] = ()) -> bool:
-        """Return whether the visible values of a column are neither numeric nor missing."""
+        """Return whether the visible values of a column are neither numeric nor missing.
+
+        ``missing_texts`` are further texts for a missing value.
+        """
         texts = (row[position] for row in self.rows)
         return not all(is_numeral(text) or text in missing_texts for text in texts)
 
@@ -106,6 +109,7 @@ def preview_table(path: Path, format_name: str = "") -> TablePreview:
         If no table can be read.
     """
     file = first_file(path)
+    # The file beside it with the number of documents of each query, if any.
     size_file = sizes_file(file)
     sizes = size_file.name if size_file else ""
     # A format that the user named is used in any case.

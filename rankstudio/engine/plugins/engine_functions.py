@@ -31,7 +31,7 @@ class EngineFunction:
 
 
 def engine_functions() -> dict[str, str]:
-    """Return the modules of the functions by name.
+    """Return the modules of the engine's functions that plug-ins add, by name.
 
     Functions of packages are refused with a warning.
     """

@@ -38,7 +38,8 @@ def entries_of(
     # The plug-in of each key; keys that differ in case only are equal.
     keys: dict[str, LoadedPlugin] = {}
     plugins = plugins_with(kind)
-    # An ability of RankStudio that lacks another one is no reason for a warning.
+    # RankStudio's own plug-ins only fail if the user has left out another one
+    # that they need, which is no reason for a warning.
     for failed in (plugin for plugin in plugins.failed if not plugin.built_in):
         text = tr(
             "The plug-in {name} of {package} {version} cannot be loaded: {reason}."
@@ -50,8 +51,9 @@ def entries_of(
             version=failed.version,
             reason=failed.reason,
         )
-    # Built-in plug-ins come first, so that their keys are used already. Another
-    # entry with such a key, or an invalid one, gives a warning.
+    # Built-in plug-ins come first, so that their keys are used
+    # already. Another entry with such a key, or an invalid one,
+    # gives a warning.
     for loaded in plugins.loaded:
         for entry in values_of(loaded, kind):
             if not loaded.built_in:
@@ -92,10 +94,11 @@ def _warn_of_two(first: LoadedPlugin, second: LoadedPlugin, key: str) -> None:
 def values_of(loaded: LoadedPlugin, kind: str) -> tuple[Any, ...]:
     """Return a plug-in's entries of a kind.
 
-    A value that is not a tuple is returned as a single entry, which the check
-    of :func:`entries_of` refuses. A built-in plug-in may name its tuple as
-    "module:name" instead: classes with computations are then imported only when
-    the entries are needed, not together with the plug-in.
+    A value that is not a tuple is returned as a single entry, which
+    the check of :func:`entries_of` refuses. A built-in plug-in may
+    name its tuple as "module:name" instead: classes with computations
+    are then imported only when the entries are needed, not together
+    with the plug-in.
     """
     values = getattr(loaded.plugin, kind)
     if loaded.built_in and isinstance(values, str):

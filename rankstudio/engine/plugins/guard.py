@@ -103,11 +103,12 @@ def yielded(
 ) -> Iterator[T]:
     """Yield the values of a generator of foreign code, which runs on its own thread.
 
-    ``function`` returns the generator. The thread is left behind if the code
-    hangs. ``seconds`` is the limit of the time spent waiting in all, None for
-    no limit; ``check`` is called meanwhile, and may raise an error to stop
-    (``int`` does nothing). Raise RuntimeError if the code raises an error or
-    ends the program, TimeoutError if it takes too long.
+    ``function`` returns the generator. The thread is left behind if
+    the code hangs. ``seconds`` is the limit of the time spent waiting
+    in all, None for no limit; ``check`` is called meanwhile, and may
+    raise an error to stop (``int`` does nothing). Raise RuntimeError
+    if the code raises an error or ends the program, TimeoutError if
+    it takes too long.
     """
     # Of one element: the code computes at most one value in advance.
     results: queue.Queue[tuple[str, Any]] = queue.Queue(1)

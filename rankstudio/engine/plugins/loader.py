@@ -187,8 +187,9 @@ def _reason_of_missing_needs(plugin: Plugin, above: tuple[str, ...] = ()) -> str
         return tr("needs: expected names of plug-ins, got {value}").format(
             value=shown(plugin.needs)
         )
-    # The loaded ones of installed packages, by name. Built-in plug-ins are the
-    # core, which is always there, and abilities, which may be absent.
+    # The loaded ones of installed packages, by name. Built-in
+    # plug-ins are the core, which is always there, and abilities,
+    # which may be absent.
     package_plugins = {
         loaded.plugin.name: loaded.plugin for loaded in _plugins_of_packages().loaded
     }
@@ -269,7 +270,7 @@ def _plugins_of_packages() -> PluginSet:
     """
     names_to_leave_out = _names_to_leave_out()
     loaded: list[LoadedPlugin] = []
-    names = set(_BUILT_IN)
+    used_names = set(_BUILT_IN)
     failed: list[FailedPlugin] = []
     left_out = sorted(names_to_leave_out & set(_ABILITIES))
     # Entry points are the names under which packages announce plug-ins: (name,
@@ -296,7 +297,7 @@ def _plugins_of_packages() -> PluginSet:
             )
         elif result.name in names_to_leave_out:
             left_out.append(result.name)
-        elif result.name in names:
+        elif result.name in used_names:
             reason = tr("a plug-in named {name} is loaded already").format(
                 name=result.name
             )
@@ -309,7 +310,7 @@ def _plugins_of_packages() -> PluginSet:
                 )
             )
         else:
-            names.add(result.name)
+            used_names.add(result.name)
             loaded.append(LoadedPlugin(result, package.name, package.version))
     return PluginSet(tuple(loaded), tuple(failed), tuple(left_out))
 
@@ -374,7 +375,7 @@ def _package_of(distribution: Distribution) -> _Package:
     fields: dict[str, str] = {}
     for line in text.splitlines():
         name, colon, value = line.partition(":")
-        if not colon:
+        if not colon:  # the blank line behind the fields
             break
         fields.setdefault(name.lower(), value.strip())
     return _Package(fields.get("name", ""), fields.get("version", ""))

@@ -70,9 +70,10 @@ class PagePart:
 
 
 def page_parts() -> list[tuple[LoadedPlugin, PagePart]]:
-    """Return the parts of pages that abilities add.
+    """Return (plug-in, part) for each part of a page that an ability adds.
 
-    Parts of other packages are refused with a warning.
+    Abilities are RankStudio's own removable plug-ins. Parts of other packages
+    are refused with a warning.
     """
     exists = tr(
         "A part of a page with the key {key} exists already. Choose another key."

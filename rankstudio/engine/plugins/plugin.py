@@ -22,8 +22,9 @@ class Keyed(Protocol):
 class Plugin:
     """Additions of a package to the program.
 
-    All values are static: estimators and functions are named as ``"module:name"`` and
-    imported on first use, so that reading a plug-in imports no computation.
+    All values are static: estimators and functions are named as
+    ``"module:name"`` and imported on first use, so that reading a
+    plug-in imports no computation.
 
     Attributes
     ----------

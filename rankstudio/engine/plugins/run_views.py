@@ -35,9 +35,10 @@ class RunView:
 
 
 def run_views() -> list[RunView]:
-    """Return the views that abilities add.
+    """Return the views of runs that abilities add.
 
-    Entries of other packages only give a warning.
+    Abilities are RankStudio's own removable plug-ins. Entries of other packages
+    only give a warning.
     """
     exists = tr("A view of runs with the key {key} exists already. Choose another key.")
     unusable = tr("A view of the plug-in {name} cannot be used: {reason}")

@@ -57,7 +57,10 @@ def commands_to_record() -> dict[str, str]:
 
 
 def recorded_commands() -> dict[str, str]:
-    """Return the recorded plug-in of each command of an ability, even where its folder is absent."""
+    """Return the recorded plug-in of each command of an ability, by the command.
+
+    Commands of abilities whose folders are absent are among them.
+    """
     commands: dict[str, str] = json.loads(
         resource("abilities", "commands.json").read_text(encoding="utf-8")
     )

@@ -36,7 +36,7 @@ def plugin_texts(language: str) -> dict[str, str]:
     Parameters
     ----------
     language : str
-        Key: "de".
+        Key of the language, such as "de".
     """
     translations: dict[str, str] = {}
     for loaded in plugins().loaded:
@@ -54,7 +54,7 @@ def plugin_texts(language: str) -> dict[str, str]:
             text = tr("The texts of the plug-in {name} stay in English: {reason}.")
             warn_once(text, name=loaded.plugin.name, reason=str(error).rstrip("."))
             continue
-        # Those of earlier plug-ins come last, and so win.
+        # The translations of earlier plug-ins come last, and so win.
         translations = {**texts, **translations}
     return translations
 
@@ -101,7 +101,10 @@ def _valid_translations(loaded: LoadedPlugin, language: str) -> dict[str, str]:
 
 
 def _with_double_braces(text: str) -> str:
-    """Return a text with its braces doubled, as measures have it in sentences that are formatted later."""
+    """Return a text with its braces doubled.
+
+    Measures have them so in sentences that are formatted later.
+    """
     return text.replace("{", "{{").replace("}", "}}")
 
 
@@ -155,6 +158,7 @@ def read_catalog(path: Path) -> Iterator[tuple[str, str]]:
         content = file.read(_MAX_BYTES + 1)
     if len(content) > _MAX_BYTES:
         raise ValueError(tr("{path} is larger than 1 MB").format(path=path))
+    # The first four bytes mark the format and say the order of bytes, "<" or ">".
     order = _MAGIC.get(content[:4])
     if order is None:
         raise ValueError(tr("{path} is no compiled gettext catalog").format(path=path))

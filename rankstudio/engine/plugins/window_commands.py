@@ -35,9 +35,10 @@ class WindowCommands:
 
 
 def window_commands() -> list[tuple[LoadedPlugin, WindowCommands]]:
-    """Return the commands that abilities add.
+    """Return (plug-in, commands) for the menus of the window that abilities add.
 
-    Entries of other packages only give a warning.
+    Abilities are RankStudio's own removable plug-ins. Entries of other packages
+    only give a warning.
     """
     exists = tr(
         "Commands of the window with the key {key} exist already. Choose another key."

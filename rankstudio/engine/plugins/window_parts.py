@@ -140,7 +140,10 @@ def own_pages() -> tuple[WindowPage, ...]:
 
 
 def _is_page_of_window(page: object, loaded: LoadedPlugin) -> bool:
-    """Return whether a page is one of the window itself, also where it is in the folder of an ability."""
+    """Return whether a page is one of the window itself.
+
+    Some of these pages are in the folders of abilities.
+    """
     return loaded.built_in and isinstance(page, WindowPage) and page.key in OWN_PAGES
 
 

@@ -79,13 +79,17 @@ def averaged_auc(scores: ArrayLike, labels: ArrayLike, folds: ArrayLike) -> floa
 
 
 def pair_auc(held_out: ArrayLike, labels: ArrayLike) -> float:
-    """Compare the two documents of each pair by the model trained without both: leave-pair-out.
+    """Return the AUC of leave-pair-out: a model trained without a pair ranks this pair.
+
+    That is the share of pairs with different labels in which the document with
+    the higher label has the higher score.
 
     Parameters
     ----------
     held_out : array-like of shape (m, m)
-        Entry (i, j) is the score of i without i and j.
+        Entry (i, j) is the score of i by the model without i and j.
     labels : array-like of shape (m,)
+        Label of each document.
 
     Returns
     -------
@@ -98,7 +102,8 @@ def pair_auc(held_out: ArrayLike, labels: ArrayLike) -> float:
         raise ParameterError(
             "held_out", scores.shape, f"a matrix of {truth.size} rows and columns"
         )
-    # Entry (i, j) is whether i has the higher label. Equal scores count half.
+    # Entry (i, j) is whether i has the higher label. The scores of i and of j are
+    # entries (i, j) of the scores and of their transpose; equal ones count half.
     higher = truth[:, None] > truth
     right = np.heaviside(scores[higher] - scores.T[higher], 0.5)
     return float(right.mean()) if right.size else float("nan")
@@ -140,7 +145,8 @@ def mean_auc_interval(
     Parameters
     ----------
     rankings : sequence of (array-like, array-like)
-        Scores and relevance for each model, as in `auc_interval`.
+        For each model, the scores of its documents, and whether each of them is
+        relevant.
     level : float, default 0.95
 
     Returns
@@ -156,7 +162,7 @@ def mean_auc_interval(
     """
     if not 0 < level < 1:
         raise ParameterError("level", level, "a number between 0 and 1")
-    # A row (AUC, variance) for each model.
+    # A row (AUC, variance) for each model; shape (0, 2) without models.
     estimates = np.array(
         [_area_and_variance(*ranking) for ranking in rankings]
     ).reshape(-1, 2)
@@ -186,7 +192,8 @@ def _area_and_variance(scores: ArrayLike, relevant: ArrayLike) -> tuple[float, f
     if min(higher.size, lower.size) < 2:
         return float("nan"), float("nan")
     # For each relevant document, the share of others with lower scores; then,
-    # for each other document, the share of relevant ones with higher scores.
+    # for each other document, the share of relevant ones with higher scores. An
+    # equal score counts half.
     above = _counts_below(higher, lower) / lower.size
     below = 1.0 - _counts_below(lower, higher) / higher.size
     variance = above.var(ddof=1) / higher.size + below.var(ddof=1) / lower.size

@@ -45,6 +45,8 @@ def clusters(correlations: Floats, alike: float = ALIKE) -> Clusters:
     Returns
     -------
     Clusters
+        The order of the features in the tree, and the number of each feature's
+        cluster, from 0 in this order.
 
     Notes
     -----

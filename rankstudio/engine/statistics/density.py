@@ -60,8 +60,8 @@ def gaussian_density(
     Notes
     -----
     O(n + g²): each value is divided linearly between the two nearest of 8 g
-    bins. Compared with the exact kernel sum the error is below
-    0.2 % of the highest point.
+    bins. Compared with the exact kernel sum, the error is below 0.2 % of the
+    highest point.
     """
     if values.size == 0:
         return np.zeros(grid.size)
@@ -78,7 +78,8 @@ def gaussian_density(
         lower_bin + 1, share, n_bins
     )
     bins = grid[0] + (step / _BINS_PER_POINT) * np.arange(n_bins)
-    # The normal density at each grid point of a value in each bin, but its factor.
+    # The normal density at each grid point (rows) of a value in each bin
+    # (columns), without its constant factor.
     kernel = np.exp(-0.5 * ((grid[:, None] - bins[None, :]) / width) ** 2)
     density: Floats = kernel @ mass / (values.size * width * np.sqrt(2.0 * np.pi))
     return density

@@ -59,6 +59,12 @@ def mean_intervals(differences: Sequence[Floats], level: float = 0.95) -> MeanIn
     level : float, default 0.95
         Confidence, between 0 and 1.
 
+    Returns
+    -------
+    MeanIntervals
+        Means and half widths of their intervals, each of shape (K,); NaN where
+        there are too few queries.
+
     Raises
     ------
     ParameterError
@@ -89,7 +95,7 @@ def mean_p_values(differences: Sequence[Floats]) -> Floats:
     ----------
     differences : sequence of F ndarrays of shape (K, Q_f)
         Differences of K pairs of models in the queries of each fold, NaN for a
-        query without one; the same errors are raised as for intervals.
+        query without one.
 
     Returns
     -------
@@ -97,11 +103,16 @@ def mean_p_values(differences: Sequence[Floats]) -> Floats:
         1 if the models are equal in every query, and 0 if they differ by the
         same amount in every query. NaN with fewer than two queries.
 
+    Raises
+    ------
+    ParameterError
+        For no folds, unequal numbers of pairs, or infinite values.
+
     Notes
     -----
     O(K n).
     """
-    from scipy.special import stdtr  # noqa: PLC0415 - as above
+    from scipy.special import stdtr  # noqa: PLC0415 - scipy, where it is needed
 
     mean, error, n = _means(differences)
     # Without spread, t is 0 for a mean of 0, and infinite otherwise.

@@ -149,8 +149,7 @@ def paired_t(a: ArrayLike, b: ArrayLike) -> PairedT:
 
     t = mean(d) / (s / √Q) for differences d with standard deviation s (Q - 1 in
     its denominator), against Student's distribution with Q - 1 degrees of
-    freedom (Student
-    1908).
+    freedom (Student 1908).
 
     ``a`` and ``b`` have shape (Q,): the values of two runs in the same queries.
     A query with NaN in either is left out.
@@ -274,8 +273,10 @@ def win_tie_loss(
 def holm(p_values: ArrayLike) -> Floats:
     """Adjust the p values of several tests so that their familywise error is at most the level.
 
-    The ith smallest of m becomes max over j <= i of min(1, (m - j + 1) p_(j)) (Holm
-    1979). It holds for any dependence between the tests.
+    The level is the one with which the adjusted values are compared. With
+    p_(j) the jth smallest of m values, the ith smallest becomes the maximum
+    over j <= i of min(1, (m - j + 1) p_(j)) (Holm 1979). It holds for any
+    dependence between the tests.
 
     Parameters
     ----------
@@ -400,8 +401,8 @@ def _signed_sums(tables: Floats, codes: Bytes) -> Floats:
 def _all_signs(n_differences: int) -> Iterator[Bytes]:
     """Yield every assignment of signs to Q differences once, in blocks.
 
-    A block has shape (Q / 8, assignments): each byte has the signs of eight
-    differences.
+    A block has shape (Q / 8, assignments): each byte has the signs of
+    eight differences. ``n_differences`` is Q.
     """
     n_tables = -(-n_differences // 8)  # rounded up
     for first in range(0, 2**n_differences, _ASSIGNMENTS_AT_ONCE):
@@ -450,7 +451,7 @@ def signed_ranks(a: ArrayLike, b: ArrayLike) -> SignedRanks:
     SignedRanks
         For up to 50 differences p is the share of all 2^n sign assignments
         whose sum of positive ranks is at least as far from its mean n(n + 1) /
-        4, with or without ties; for more it is that of the normal distribution
+        4 as the observed sum, with or without ties; for more it is that of the normal distribution
         with the same variance, a quarter of the sum of squared ranks. 1 if all
         differences are 0. NaN without a query.
 
@@ -493,8 +494,8 @@ def doubled_ranks(sizes: Floats, rounding: float) -> Ints:
     order = np.argsort(sizes, kind="stable")
     begins_group = np.diff(sizes[order], prepend=-np.inf) > rounding
     group = np.cumsum(begins_group) - 1
-    # The last rank of a group is the number of numbers up to its end.
-    # bincount() would make a group of nothing.
+    # The last rank of a group is the number of numbers up to its end. Without
+    # numbers there is no group, and the array of groups is empty, too.
     last_ranks = np.cumsum(np.bincount(group)) if sizes.size else group
     first_ranks = np.concatenate(([0], last_ranks))[: last_ranks.size] + 1
     ranks = np.empty(sizes.size, dtype=np.int64)
@@ -507,7 +508,7 @@ def _exact_p(doubled: Ints, positive: int) -> float:
     """Return the exact p of Wilcoxon's test.
 
     That is the share of all assignments of signs to the ranks whose sum of
-    positive ranks is at least as far from its mean.
+    positive ranks is at least as far from its mean as the observed sum.
 
     Parameters
     ----------
@@ -524,6 +525,7 @@ def _exact_p(doubled: Ints, positive: int) -> float:
     # The next rank is negative, which keeps the sum, or positive, which adds to it.
     for rank in doubled.tolist():
         counts[rank:] += counts[: total + 1 - rank].copy()
+    # Twice the distance of each sum from the mean, half of the total.
     is_far = np.abs(2 * np.arange(total + 1) - total) >= abs(2 * positive - total)
     return int(counts[is_far].sum()) / (1 << doubled.size)
 

@@ -74,7 +74,8 @@ def one_standard_error(
     Returns
     -------
     int
-        Position of the model. Best among the models of this size; ties go to the first.
+        Position of the model: the best one of the smallest size within the
+        error; ties go to the first.
 
     Raises
     ------
@@ -90,10 +91,11 @@ def one_standard_error(
         )
     if gain.max(initial=-np.inf) == -np.inf:
         raise ParameterError("means", gain.size, "at least one value that is not NaN")
-    # The last argument is which models count.
+    # The smallest of the models with the greatest gain.
     best = _smallest_model(size, gain, gain == gain.max())
     best_error = float(np.nan_to_num(error[best]))
-    # A mean exactly one error below counts, although the difference is rounded.
+    # Then the smallest of the models within one error. A mean exactly one error
+    # below counts, although the difference is rounded.
     rounding = 4.0 * EPS * (abs(gain[best]) + best_error)
     return _smallest_model(size, gain, gain >= gain[best] - best_error - rounding)
 

@@ -213,9 +213,9 @@ def nogueira(member: Bools, level: float = 0.95) -> Nogueira:
     O(Md). The interval is valid for many independently drawn sets. The sets of
     a few folds are neither many nor independent, and their interval is too
     narrow: of 95 % intervals for independent sets of 12 features, each selected
-    with a probability from
-    0.1 to 0.9, 15 % contained the stability with 2 sets, 55 % with 3, 73 % with 5, 87 %
-    with 10 and 94 % with 50. In addition, the training data of folds overlap.
+    with a probability from 0.1 to 0.9, 15 % contained the stability with 2
+    sets, 55 % with 3, 73 % with 5, 87 % with 10 and 94 % with 50. In addition,
+    the training data of folds overlap.
 
     References
     ----------
@@ -246,6 +246,8 @@ def nogueira(member: Bools, level: float = 0.95) -> Nogueira:
 def membership(sets: Sets, n_features: int) -> Bools:
     """Return whether each of M sets has each of d features, shape (M, d).
 
+    ``n_features`` is d.
+
     Raises
     ------
     ParameterError
@@ -258,6 +260,7 @@ def membership(sets: Sets, n_features: int) -> Bools:
     member = np.zeros((len(rows), n_features), dtype=np.bool_)
     for row, features in zip(member, rows, strict=True):
         for feature in features:
+            # ``row[feature]`` is true if the feature occurred in this set before.
             if between("sets", feature, 0) >= n_features or row[feature]:
                 raise ParameterError(
                     "sets", feature, f"each feature once, from 0 to {n_features - 1}"

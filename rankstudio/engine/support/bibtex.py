@@ -109,10 +109,13 @@ class BibEntry:
     def line(self) -> str:
         """The entry as one line of plain text, such as for a list of references.
 
-        Authors and year come first, then title, journal or book with volume,
-        number and pages, note and address. Fields that are absent are left out.
+        Authors and year come first, then title, journal or book with
+        volume, number and pages, note and address. Fields that are
+        absent are left out.
         """
-        # plain() gives a field without LaTeX, "" for an absent one; value() as it is.
+        # plain() gives a field without LaTeX, "" for an absent one;
+        # value() as it is. Without a journal or book, a school or
+        # publisher takes its place.
         year = self.plain("year")
         container = next(
             filter(None, map(self.plain, ("journal", "booktitle", *_PUBLISHERS))), ""
@@ -230,11 +233,16 @@ def _plain_sign(match: re.Match[str]) -> str:
         return _LETTERS.get(match["name"], match["name"])
     if match["sign"]:
         return match["sign"]
+    # The remaining signs, such as "--" and "~".
     return _WRITTEN[match[0]]
 
 
 def _authors_text(authors: str) -> str:
-    """Return the authors of an entry as a text: "Geng, X.; Liu, T. and Li, H.", or with "et al." at the end."""
+    """Return the authors of an entry as a text.
+
+    That is "Geng, X.; Liu, T. and Li, H."; if the last author is "others",
+    the text ends with "et al."
+    """
     *first_authors, last = authors.split(" and ")
     if not first_authors:
         return last
@@ -258,6 +266,7 @@ def _parsed_entry(text: str, position: int) -> tuple[BibEntry, int]:
             raise _refusal(name, f"every field of {start['key']} once")
         fields[name] = value
         position = end
+    # Behind the brace that ends the entry.
     position = _after(_END, text, position)
     return BibEntry(
         start["kind"].lower(), start["key"], tuple(fields.items())

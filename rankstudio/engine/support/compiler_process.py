@@ -43,6 +43,8 @@ class CompilerProcess:
         """Compile a function for some types of arguments in the other process.
 
         Return whether that succeeded: the code is then in the cache of kernels.
+        If the process cannot be used, set ``wanted`` to False, so that later
+        kernels are compiled in this process.
         """
         if not self.wanted:  # kernels are compiled in this process
             return False
@@ -75,7 +77,7 @@ class CompilerProcess:
         reader = self._process.stdout
         assert writer is not None
         assert reader is not None
-        # Its answer is whether it compiled.
+        # The answer of the process is whether it compiled the function.
         writer.write(request)
         writer.flush()
         return bool(pickle.load(reader))
@@ -93,7 +95,8 @@ def _start_process() -> subprocess.Popen[bytes]:
     It ends when its input is closed, that is, with this process. In a session
     of its own, Ctrl+C does not reach it.
     """
-    # It finds the same modules; "" is the current folder.
+    # The process finds the same modules as this one. An entry "" of the path is
+    # the current folder, ".".
     path = os.pathsep.join(folder or "." for folder in sys.path)
     return subprocess.Popen(
         [sys.executable, "-m", __name__],
@@ -105,7 +108,10 @@ def _start_process() -> subprocess.Popen[bytes]:
 
 
 def _serve(reader: BinaryIO, writer: BinaryIO) -> None:
-    """Compile the kernels that ``reader`` requests, until it ends; ``writer`` gets the results."""
+    """Compile the kernels that ``reader`` requests, until it ends.
+
+    ``writer`` gets the results: whether each was compiled.
+    """
     with suppress(EOFError, BrokenPipeError):
         while True:
             module, name, signature = pickle.load(reader)

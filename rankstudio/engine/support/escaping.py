@@ -85,7 +85,10 @@ def one_line(text: str) -> str:
 
 
 def comment_text(text: str, kind: Comment) -> str:
-    """Return a text for a comment of a kind: one line, with blanks for characters with a meaning there."""
+    """Return a text for a comment of a kind, as one line.
+
+    Characters with a meaning in such comments become blanks.
+    """
     allowed = _COMMENT_SIGNS[kind]
     return "".join(
         c if c.isalnum() or c in allowed or ord(c) > 0x7F else " "
@@ -168,7 +171,10 @@ def shell_command(words: Sequence[str]) -> str:
 
 
 def guarded(cell: object) -> object:
-    """Return a cell of a CSV file that no spreadsheet executes: ``=cmd|…`` is prefixed by an apostrophe."""
+    """Return a cell of a CSV file that no spreadsheet executes.
+
+    A text such as ``=cmd|…`` gets an apostrophe in front.
+    """
     if not isinstance(cell, str) or _is_number(cell):
         return cell
     return _UNGUARDED.sub("'", cell)
@@ -221,7 +227,9 @@ def _is_allowed_in_documents(character: str) -> bool:
 
     Controls, and signs that change the direction of text, are not allowed.
     """
-    # The category of Unicode: "Co" are private characters, "Cn" unassigned ones.
+    # The category of Unicode, such as "Lu": "Co" are private
+    # characters, "Cn" unassigned ones. The joiners are invisible, and
+    # reorder nothing.
     code = ord(character)
     kind = category(character)
     if code & 0xFFFE == 0xFFFE or 0xFDD0 <= code < 0xFDF0:  # noncharacters

@@ -36,8 +36,9 @@ def release(array: NDArray[Any]) -> None:
     # The position of the array within the mapped file, by the addresses of both.
     begin = np.frombuffer(mapped, np.uint8).__array_interface__["data"][0]
     offset = array.__array_interface__["data"][0] - begin
-    # Only whole pages of the array, from the first boundary of pages (rounded
-    # up) to the last: a page at its edge may belong to another array, too.
+    # Only whole pages of the array, from the first boundary of
+    # pages (rounded up) to the last: a page at its edge may belong
+    # to another array, too.
     first = -(-offset // mmap.PAGESIZE) * mmap.PAGESIZE
     end = (offset + array.nbytes) // mmap.PAGESIZE * mmap.PAGESIZE
     if first < end:
@@ -144,7 +145,8 @@ def taken_columns(X: Floats, columns: slice) -> Floats:
     """
     if not in_file(X):
         return np.ascontiguousarray(X[:, columns].T)
-    transposed = np.empty((X[:1, columns].shape[1], len(X)))
+    n_columns = X[:1, columns].shape[1]  # of the slice
+    transposed = np.empty((n_columns, len(X)))
     for rows in _row_blocks(*X.shape):
         transposed[:, rows] = X[rows, columns].T
         release(X[rows])
@@ -182,7 +184,10 @@ def joined_rows(matrices: Sequence[Floats], folder: Path) -> Floats:
 
 
 def _row_blocks(n_rows: int, width: int) -> Iterator[slice]:
-    """Yield blocks of the rows of a matrix, each small enough to be copied."""
+    """Yield blocks of the rows of a matrix, each small enough to be copied.
+
+    The matrix has ``n_rows`` rows and ``width`` columns.
+    """
     step = max(1, _MAX_BLOCK_NUMBERS // width)
     for first in range(0, n_rows, step):
         yield slice(first, first + step)

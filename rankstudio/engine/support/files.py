@@ -118,7 +118,8 @@ def read_text(
 ) -> str:
     """Read the text of a regular file of at most ``max_bytes`` bytes.
 
-    Devices and pipes are refused, because they may have no end.
+    Devices and pipes are refused, because they may have no end. ``encoding``
+    and ``errors`` are those of Python's ``open``.
 
     Raises
     ------

@@ -57,7 +57,10 @@ class Grading:
         return ranks
 
     def find_now(self, *, by_id: bool) -> None:
-        """Compute the ranks now, so that they are sent to other processes, if a convention uses ids."""
+        """Compute the ranks now if a convention uses ids (``by_id``).
+
+        They are then sent to other processes with the data.
+        """
         if by_id:
             _ = self.id_ranks
 
@@ -124,7 +127,10 @@ def ranks_of_ids(ids: Iterable[str], query_ptr: Ints) -> Ints | None:
 
 
 def order_of_ranks(query_ptr: Ints, ranks: Ints | None) -> Ints:
-    """Return the documents of each query in descending rank; without ranks the last comes first."""
+    """Return the documents of each query in descending rank.
+
+    Without ranks, the last document of a query comes first.
+    """
     n_documents = int(query_ptr[-1])
     ranks = np.arange(n_documents) if ranks is None else ranks
     query = np.repeat(np.arange(query_ptr.size - 1), np.diff(query_ptr))
@@ -135,8 +141,8 @@ def order_of_ranks(query_ptr: Ints, ranks: Ints | None) -> Ints:
 def _joined_ranks(gradings: Sequence[Grading], rows: Sequence[Ints]) -> Ints | None:
     """Return the ranks of document ids of several parts, one after the other.
 
-    A part without ids has its rows as ranks: ``rows`` has those of each part.
-    Return None if no part has ids.
+    ``rows`` has an array for each part: the ranks of its documents by row,
+    which are used if the part has no ids. Return None if no part has ids.
     """
     ranks = [grading.id_ranks for grading in gradings]
     if all(part_ranks is None for part_ranks in ranks):

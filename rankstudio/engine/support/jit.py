@@ -82,8 +82,8 @@ def _checked_cache(
     """Return a cache if its folder is safe from other users.
 
     Only this user, or the one who installed the program, may be able to write
-    there. Its contents are unpickled and run: the digests show damage, but not
-    malicious code.
+    there. The files of the folder are unpickled and run. The digest in each
+    file shows damage, but not malicious code.
 
     Raises
     ------
@@ -133,6 +133,7 @@ def _use_temporary_folder(reason: str = "") -> None:
         CacheWarning,
         stacklevel=3,
     )
+    # numba reads the variable again.
     with suppress(OSError):
         os.environ[VARIABLE] = str(temporary_folder())
         config.reload_config()
@@ -144,7 +145,10 @@ def shipped_folder(module: str) -> Path:
 
 
 def _source_digest(function: Callable[..., Any]) -> str:
-    """Return a digest of the contents of the files with a function and the kernels that it may call."""
+    """Return a digest of the source of a function.
+
+    It covers the files of the function and of the kernels that it may call.
+    """
     files: dict[str, Path] = {}
     _add_sources(function, files)
     return hashlib.sha256(
@@ -168,7 +172,12 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        """Find the folders; the names of files have a digest of the kernel's source."""
+        """Find the folder of the cache, and that of the kernels shipped with the program.
+
+        The names of files have a digest of the source of ``function``, which is
+        the kernel.
+        """
+        # numba's class finds the folder, `_cache_path`, and the names of files.
         super().__init__(function)
         name = self._impl.filename_base
         digest = _source_digest(function)
@@ -183,9 +192,10 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the code for some types of arguments (``sig``), or None.
 
-        It comes from the cache, from the kernels shipped with the program, or
-        from another process that compiles it now. After None, numba compiles it
-        in this process.
+        It comes from the cache, from the kernels shipped with the
+        program, or from another process that compiles it now. After None,
+        numba compiles it in this process. ``target_context`` is numba's,
+        for the processor.
         """
         # The cache counts first; then the shipped kernels; then the other
         # process, which writes to the cache.
@@ -306,13 +316,14 @@ class _Compilations(event.Listener):  # type: ignore[misc]
             gc.disable()
         self._n_active += 1
         dispatcher = event.data["dispatcher"]
-        # A kernel without this option is called from Python; others are parts of it.
+        # A kernel with the option "no_cpython_wrapper" is only called from other
+        # kernels, and is compiled as a part of them.
         is_ours = dispatcher.py_func.__module__.startswith("rankstudio.")
         if is_ours and "no_cpython_wrapper" not in dispatcher.targetoptions:
             announce(dispatcher.py_func.__name__)
 
     def on_end(self, event: event.Event) -> None:
-        """Enable garbage collection after the last one."""
+        """Enable garbage collection after the last compilation; numba calls this."""
         self._n_active -= 1
         if self._n_active == 0 and self._was_enabled:
             gc.enable()
@@ -337,6 +348,7 @@ def _compiler(is_cached: bool = False, **options: Any) -> _Compiler:
     compiler = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)
 
     def compile_cached(function: Any) -> Any:
+        """Return a function that is compiled when it is called, with a cache on disk."""
         dispatcher = compiler(function)
         # In place of numba's own cache.
         dispatcher._cache = kernel_cache(function)

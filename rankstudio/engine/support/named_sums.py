@@ -89,7 +89,11 @@ class _Parser:
     """
 
     def __init__(self, text: str, names: tuple[str, ...], parameter: str) -> None:
-        """Begin at the first character that is not blank."""
+        """Begin at the first character that is not blank.
+
+        ``names`` are allowed in the ``text``, and ``parameter`` is for
+        messages.
+        """
         self._text = text
         self._names = names
         self._parameter = parameter

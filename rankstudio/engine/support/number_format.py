@@ -29,7 +29,10 @@ def raised(text: str) -> str:
 
 
 def count_text(number: int) -> str:
-    """Return a count with its digits in groups of three, as the language has them: "9,630", "9.630"."""
+    """Return a count with its digits in groups of three.
+
+    The language decides the sign between them: "9,630" or "9.630".
+    """
     return f"{number:,}".replace(",", thousands_separator())
 
 
@@ -43,12 +46,13 @@ def fixed(value: float, decimals: int = 4, *, sign: bool = False) -> str:
     if math.isnan(value):
         return NOTHING
     signs = "+" if sign and value else ""
-    # 0 is formatted apart, as -0.0 would have a sign. A text of only zeros is
-    # empty without them.
+    # 0 is formatted apart, as -0.0 would have a sign.
     text = f"{value:{signs}.{decimals}f}" if value else f"{0:.{decimals}f}"
+    # A text of zeros only is empty without zeros, sign and point.
     if value and not text.strip("+-0."):
         text = f"{value:{signs}.{decimals + 1}f}"
     if value and not text.strip("+-0."):
+        # Exponents have two digits: "3e-06" becomes "3e-6".
         text = f"{value:{signs}.0e}".replace("e-0", "e-")
         return text.replace("-", MINUS, 1) if value < 0 else text
     return text.replace("-", MINUS)

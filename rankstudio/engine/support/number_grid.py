@@ -130,13 +130,13 @@ def _exponent(power: re.Match[str]) -> float:
 def format_grid(values: Sequence[float]) -> str:
     """Format a grid of numbers as a short text, from which it is read back bit for bit.
 
-    Powers of two are written as such, and ranges of them as
-    "2^0..2^10".
+    Powers of two are written as such, and ranges of them as "2^0..2^10".
     """
     exponents = [power_of_two(v) for v in values]
     if len(values) > 1 and None not in exponents:
-        # Ranges are written of powers of 2 with exponents 1 apart, or of 4 if
-        # they are 2 apart and even.
+        # A range of powers of 2 has exponents that are 1 apart. Even exponents
+        # that are 2 apart are a range of powers of 4. Other exponents are
+        # floats, in quarters.
         steps = [b - a for a, b in pairwise(exponents)]  # type: ignore[operator]
         if len(values) > 2 and set(steps) == {1} and isinstance(exponents[0], int):
             return f"2^{exponents[0]}..2^{exponents[-1]}"
@@ -173,8 +173,8 @@ def power_of_two(value: float) -> float | None:
     """
     if value <= 0 or not math.isfinite(value):
         return None
-    # frexp() writes the value as mantissa · 2^exponent, with a mantissa of at least
-    # 0.5.
+    # frexp() writes the value as mantissa · 2^exponent, with a mantissa from 0.5
+    # to below 1.
     mantissa, exponent = math.frexp(value)
     if mantissa == 0.5:
         return exponent - 1

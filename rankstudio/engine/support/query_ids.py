@@ -24,7 +24,8 @@ def checked_ids(qid: ArrayLike) -> NDArray[Any]:
         text, because 1 and "1" would be ambiguous.
     """
     check_none_missing(qid)
-    # np.asarray([1, "a"]) would turn 1 into "1"; dtype=object keeps the types apart.
+    # np.asarray([1, "a"]) would turn 1 into "1". In a flat list, dtype=object
+    # keeps the types apart.
     ids: NDArray[Any] = np.asarray(qid, dtype=object if _is_flat(qid) else None)
     if ids.dtype.kind != "O" or ids.ndim != 1:
         return ids
@@ -69,7 +70,10 @@ def check_none_missing(qid: ArrayLike) -> None:
 
 
 def _is_flat(qid: ArrayLike) -> bool:
-    """Return whether ids are a flat list, in which numpy would convert all to text if one is text."""
+    """Return whether ids are a flat list.
+
+    From such a list, numpy would convert all ids to text if one is text.
+    """
     return isinstance(qid, list | tuple) and not any(
         isinstance(v, list | tuple | np.ndarray) for v in qid
     )

@@ -36,9 +36,10 @@ _EMPTY_ARRAY = unwritable(np.empty(0))
 def worth_it(rows: int, width: int, n_values: float) -> bool:
     """Return whether only the nonzero values of a matrix should be stored.
 
-    A matrix of up to a million columns is dense if it and the products of its
-    columns take up to 256 MB each, or if it takes up to eight times the memory
-    of the values.
+    A matrix of up to a million columns is dense if it and the products of
+    its columns take up to 256 MB each, or if it takes up to eight times
+    the memory of the values. ``n_values`` is the number of values in a
+    matrix of ``rows`` rows and ``width`` columns.
     """
     is_small = 8 * max(rows, width) * width <= _ALWAYS_DENSE_BYTES
     has_few_zeros = 8 * rows * width <= _MIN_MEMORY_RATIO * _BYTES_PER_VALUE * n_values
@@ -48,9 +49,10 @@ def worth_it(rows: int, width: int, n_values: float) -> bool:
 class SparseRows:
     """A read-only matrix of mostly zeros, used instead of an array of shape (m, n).
 
-    A selection of rows is again such a matrix, and a selection of columns is an
-    array: code that reads a few features at a time works for both kinds. The
-    whole matrix is converted to an array on demand, if it fits into memory.
+    A selection of rows is again such a matrix, and a selection of
+    columns is an array: code that reads a few features at a time works
+    for both kinds. The whole matrix is converted to an array on demand,
+    if it fits into memory.
 
     Parameters
     ----------
@@ -70,7 +72,11 @@ class SparseRows:
     def of_parts(
         cls, values: Floats, columns: Indices, starts: Ints, width: int
     ) -> SparseRows:
-        """Return the matrix whose row i has the values ``starts[i]`` to ``starts[i + 1] - 1``."""
+        """Return the matrix whose row i has the values ``starts[i]`` to ``starts[i + 1] - 1``.
+
+        ``columns`` are those of the values, ``width`` is the number of
+        all columns.
+        """
         from scipy.sparse import csr_array  # noqa: PLC0415 - where it is needed
 
         return cls(csr_array((values, columns, starts), shape=(starts.size - 1, width)))
@@ -115,7 +121,7 @@ class SparseRows:
 
     @property
     def nbytes(self) -> int:
-        """Memory of one form of the matrix."""
+        """Bytes of the matrix in one of its forms, by rows or by columns."""
         matrix = self._matrix
         return int(matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes)
 
@@ -178,6 +184,7 @@ class SparseRows:
         """
         starts = self.csc.indptr
         first = 0
+        # As many columns as fit, but at least one.
         while first < self.shape[1]:
             last = (
                 int(np.searchsorted(starts, starts[first] + n_values, side="right")) - 1
@@ -208,7 +215,7 @@ class SparseRows:
         ``values`` are those of all entries, column by column. Entries that
         become 0 are removed.
         """
-        from scipy.sparse import csc_array  # noqa: PLC0415 - as above
+        from scipy.sparse import csc_array  # noqa: PLC0415 - where it is needed
 
         csc = csc_array((values, self.csc.indices, self.csc.indptr), shape=self.shape)
         if not values.all():
@@ -266,7 +273,10 @@ class SparseRows:
 
 
 class SparseColumns:
-    """The transposed matrix of `SparseRows`: features, each with its values in all documents."""
+    """The transposed matrix of `SparseRows`.
+
+    Its rows are features, each with its values in all documents.
+    """
 
     ndim = 2
     dtype = np.dtype(np.float64)

@@ -30,7 +30,10 @@ def heeding(check: Callable[[], object]) -> Iterator[None]:
 
 
 def check_of_this_thread() -> Callable[[], object]:
-    """Return the function that :func:`stop_if_asked` calls on this thread, for its helper threads."""
+    """Return the function that :func:`stop_if_asked` calls on this thread.
+
+    Helper threads of this one call it, too.
+    """
     check: Callable[[], object] | None = getattr(_own, "check", None)
     return check if check is not None else _do_not_stop
 

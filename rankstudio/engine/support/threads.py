@@ -22,9 +22,10 @@ Value = TypeVar("Value")
 
 VARIABLE = "RANKSTUDIO_THREADS"
 
-# Starting two threads and waiting for them took 80,000 ns on idle processors,
-# and several times that on busy ones; another call of started threads takes
-# less. Threads are used only if they gain much more than that.
+# Starting two threads and waiting for them took 80,000 ns on idle
+# processors, and several times that on busy ones; another call of
+# started threads takes less. Threads are used only if they gain much
+# more than that.
 _START_NANOSECONDS = 2e6
 _CALL_NANOSECONDS = 2e5
 # A symmetric matrix of this order is decomposed in half a second by one thread.
@@ -86,7 +87,8 @@ def is_busy() -> bool:
 def at_most(count: int) -> Iterator[None]:
     """Limit the work that this thread starts within a with statement to some threads.
 
-    That is for several workers that share the processors. The limit before is restored.
+    That is for several workers that share the processors. The limit
+    before is restored. The limit is ``count``.
     """
     # ``_own`` has attributes of this thread.
     previous_count: int | None = getattr(_own, "count", None)
@@ -214,8 +216,9 @@ def blas() -> ThreadpoolController:
 def _load_blas_of_scipy() -> None:
     """Load SciPy's own BLAS library before anything computes with it.
 
-    Its number of threads can be set only then. Loading one small library of
-    SciPy that needs it is faster than importing all of SciPy's linear algebra.
+    Its number of threads can be set only then. Loading one small
+    library of SciPy that needs it is faster than importing all of
+    SciPy's linear algebra.
     """
     import scipy  # noqa: PLC0415 - numpy is enough to count the threads
 
@@ -229,8 +232,9 @@ def _load_blas_of_scipy() -> None:
 class _Steady:
     """A context manager that limits BLAS to one thread while any thread of this process is inside it.
 
-    The setting belongs to the process: the first thread that enters makes it,
-    and the last one that leaves restores the numbers of threads from before.
+    The setting belongs to the process: the first thread that enters
+    makes it, and the last one that leaves restores the numbers of
+    threads from before.
     """
 
     def __init__(self) -> None:
@@ -241,7 +245,8 @@ class _Steady:
     def limit(self, count: int) -> None:
         """Set the number of threads of the library BLAS.
 
-        While some thread limits it to one, the number is only noted, for the end.
+        While some thread limits it to one, the number is only stored. It is set
+        when the last such thread is done.
         """
         # ``_n_holders`` threads are inside of the context now.
         with self._lock:
@@ -270,19 +275,21 @@ class _Steady:
 def _set_blas_threads(counts: list[int]) -> None:
     """Set the number of threads of each BLAS library, from any thread.
 
-    For OpenBLAS, threadpoolctl allows a change only to the thread that made the
-    first one, so that threads do not interfere. Here that control is cleared,
-    because :class:`_Steady` coordinates the threads.
+    For OpenBLAS, threadpoolctl allows a change only to the thread that
+    made the first one, so that threads do not interfere. Here that
+    control is cleared, because :class:`_Steady` coordinates the threads.
+    ``counts`` has a number for each library.
     """
     for library, count in zip(blas().lib_controllers, counts, strict=True):
-        # Cleared before and after: earlier changes may be another thread's, and
-        # so may the next one.
-        take_over = getattr(library, "clear_controlling_thread", None)
-        if take_over is not None:
-            take_over(force=True)
+        # Other libraries than OpenBLAS have no such control (None). It is
+        # cleared before and after, as another thread may have made the last
+        # change, or may make the next one.
+        clear_control = getattr(library, "clear_controlling_thread", None)
+        if clear_control is not None:
+            clear_control(force=True)
         library.set_num_threads(count)
-        if take_over is not None:
-            take_over(force=True)
+        if clear_control is not None:
+            clear_control(force=True)
 
 
 STEADY = _Steady()
@@ -320,5 +327,6 @@ def steadily(work: Generator[Item, None, Value]) -> Generator[Item, None, Value]
                     value: Value = end.value
                     return value
             yield item
+    # The receiver of the items may stop early.
     finally:
         work.close()

@@ -106,7 +106,8 @@ def minimise_by_planes(
     slope_i x_i, so the minimum of the planes is a lower bound of P. O(mn) and
     one loss evaluation per plane, and a few more for its line search.
     """
-    # P(0), and the best point so far, which is 0.
+    # The loss R at 0 and its tangent plane; P(0), and the best point so far,
+    # which is 0.
     loss_at_zero = yield from problem.tangent_at_zero()
     n = problem.n_features
     at_zero = C * loss_at_zero.loss
@@ -276,6 +277,7 @@ class Planes:
 
         Its multiplier in the solution is 0 at first. O(Tn + T²) for T planes.
         """
+        # The inner products get another row and column.
         products = self._planes @ a
         self._gram = np.block(
             [[self._gram, products[:, None]], [products, np.array(float(a @ a))]]
@@ -305,8 +307,8 @@ class Planes:
         solution stays unique. Starts from the β of the previous call. O(s³ +
         T²) for each plane that joins a set of size s.
         """
-        # The program is solved in units of its largest numbers. All planes may
-        # be level, with a = 0 up to rounding.
+        # The program is solved in units of its largest numbers, or of 1 if these
+        # are 0. All planes may be level, with a = 0 up to rounding.
         scale = (
             max(float(self._gram.diagonal().max()), _LEVEL * float(self._offsets.max()))
             or 1.0
@@ -324,8 +326,8 @@ class Planes:
 def _maximise(gram: Floats, offsets: Floats, beta: Floats) -> Floats:
     """Return the β >= 0 of sum 1 at which offsets'β - ½ β'gram β is greatest.
 
-    β, of shape (T,), has the multiplier of each of T planes; the given one,
-    which must be feasible, is the start. ``gram`` (T, T) has the inner products
+    β, of shape (T,), has the multiplier of each of T planes. ``beta`` is the
+    start, which must be feasible. ``gram`` (T, T) has the inner products
     of the planes.
     """
     best = beta
@@ -358,7 +360,12 @@ def _maximise(gram: Floats, offsets: Floats, beta: Floats) -> Floats:
 
 
 def _system(gram: Floats, support: Ints) -> Floats:
-    """Return the matrix of the equations for a set of planes: equal slopes, and the sum of multipliers."""
+    """Return the matrix (s + 1, s + 1) of the equations for a set of s planes.
+
+    The first s equations make the slopes equal, the last one is about the sum
+    of the multipliers. ``gram`` (T, T) has the inner products of all planes,
+    ``support`` the positions of the set.
+    """
     size = support.size
     system = np.ones((size + 1, size + 1))
     system[:size, :size] = gram[np.ix_(support, support)]
@@ -376,24 +383,23 @@ def _joined(gram: Floats, beta: Floats, joining: int) -> tuple[Floats, Ints]:
     If the plane is a combination of the set, its multiplier grows at once until
     that of another plane is 0, and this plane leaves the set.
     """
-    support = np.flatnonzero(beta > 0.0)
     # The set before, its products with the new plane, and the planes' lengths.
+    support = np.flatnonzero(beta > 0.0)
     column = gram[support, joining]
     lengths = np.sqrt(gram.diagonal())
     # Change of the set's multipliers, with equal slopes, if the joining plane's
     # multiplier grows by 1. The equations: equal slopes of the set's planes,
-    # and a sum of all multipliers that stays 1.
+    # and a sum of all multipliers that stays 1. The last unknown is the change
+    # of the common slope.
     solved = np.linalg.solve(_system(gram, support), np.append(-column, -1.0))
     change = solved[:-1]
     level = float(solved[-1])  # the common change of the slopes
     bend = float(gram[joining, joining] + column @ change) + level
     # ``bend`` is the curvature of the objective along this change: 0, up to
-    # rounding, only for a combination of the set. Another plane joins the set,
-    # and the multipliers stay.
-    if (
-        bend
-        > _DEPENDENT * float(lengths[joining] + np.abs(change) @ lengths[support]) ** 2
-    ):
+    # rounding, only for a combination of the set. Any other plane joins the
+    # set, and the multipliers stay.
+    length = float(lengths[joining] + np.abs(change) @ lengths[support])
+    if bend > _DEPENDENT * length**2:
         return beta, np.append(support, joining)
     # Otherwise the multipliers change until the first one of the set is 0.
     ratios = np.full(support.size, np.inf)
@@ -414,14 +420,17 @@ def _joined(gram: Floats, beta: Floats, joining: int) -> tuple[Floats, Ints]:
 def _on_support(gram: Floats, offsets: Floats, beta: Floats, support: Ints) -> Floats:
     """Return the best nonnegative multipliers, of shape (T,), of a set of planes.
 
-    ``support`` has the positions of the set; other planes have the multiplier
-    0. ``beta`` (T,) is a feasible start, ``gram`` (T, T) has the inner products
-    of all planes.
+    ``support`` has the positions of the set; other planes have the
+    multiplier 0. ``beta`` (T,) is a feasible start, ``gram`` (T, T) has
+    the inner products of all planes. ``offsets`` (T,) are those of the
+    planes.
     """
     beta = beta.copy()
     while True:
-        # The minimum on these planes, without the condition that no multiplier
-        # is negative.
+        # The minimum on these planes, without the condition that no
+        # multiplier is negative: equal slopes, and multipliers that
+        # add up to 1. The last unknown is the common slope, which
+        # is not needed.
         unconstrained = np.linalg.solve(
             _system(gram, support), np.append(offsets[support], 1.0)
         )[:-1]

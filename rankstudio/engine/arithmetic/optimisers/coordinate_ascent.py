@@ -31,15 +31,22 @@ class AscentSearch:
         self.informative = np.flatnonzero(scale > 0)
 
     def measured(self, coef: Floats) -> Waiting[float]:
-        """Return the value of the model ``coef`` (n,)."""
+        """Return the value of the measure for the model with weights ``coef`` (n,)."""
         raise NotImplementedError
 
     def changed(self, coef: Floats, feature: int, changes: Floats) -> Waiting[Floats]:
-        """Return the value of a model (n,) after each of some changes of the weight of ``feature``."""
+        """Return the value of the measure after each of some changes of a weight.
+
+        ``coef`` (n,) are the weights of the model, ``changes`` (c,) are
+        added to that of ``feature``. The result has shape (c,).
+        """
         raise NotImplementedError
 
     def normalise(self, coef: Floats) -> Floats:
-        """Return equivalent weights with absolute values, in units of 1 / scale, that sum to 1."""
+        """Return weights that rank in the same way, with a sum of 1.
+
+        The sum is that of their absolute values, in units of 1 / scale.
+        """
         total = float(np.abs(coef * self.scale).sum())
         return coef / total if total > 0 else coef
 
@@ -78,9 +85,8 @@ class AscentSearch:
     ) -> Generator[WorkProgress | None, None, tuple[Floats, float]]:
         """Search along the weights of some features, one after the other.
 
-        ``coef`` (n,) is the model to start with, and ``value`` its value.
-
-        Yield None after every weight.
+        ``coef`` (n,) is the model to start with, and ``value`` its value. Yield
+        None after every weight; return the best model and its value.
         """
         for feature in features:
             coef, value = yield from self.searching(coef, value, feature)

@@ -106,10 +106,11 @@ def _line_search(
 ) -> Waiting[tuple[Floats, float, Floats] | None]:
     """Return (point, value, gradient) on a line that meet the weak Wolfe conditions.
 
-    The function has decreased enough there, and its slope has flattened enough.
-    x, f and g are point, value and gradient at the start. The length of the
-    step is doubled or bisected, from ``first_length`` on; return None after
-    ``max_steps`` steps.
+    The function has decreased enough there, and its slope has flattened
+    enough. x, f and g are point, value and gradient at the start. The
+    length of the step is doubled or bisected, from ``first_length`` on;
+    return None after ``max_steps`` steps. ``objective`` returns value and
+    gradient at a point, and the line has the ``direction`` (n,).
     """
     slope = float(g @ direction)
     # The lengths between which a valid one lies; without an upper one, the

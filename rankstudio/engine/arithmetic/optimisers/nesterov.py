@@ -99,8 +99,10 @@ class FSMObjective:
     ) -> None:
         """Prepare; the weights of features without importance stay 0.
 
-        ``similarity`` is A (n, n), ``importance`` s (2n,): that of each feature
-        and of its negative. λ1 and λ2 weigh the two terms, ``loss`` is ℓ.
+        ``problem`` has the pairs (i, j). ``similarity`` is A (n, n),
+        ``importance`` s (2n,): that of each feature and of its
+        negative. λ1 and λ2 weigh the first two terms, and ``loss`` is
+        the name of ℓ.
         """
         self._problem = problem
         self._loss = pair_loss(loss)
@@ -110,9 +112,10 @@ class FSMObjective:
         self.allowed = importance > 0.0
         # 1 only avoids a division by 0: such weights stay 0.
         self.costs = lambda2 / np.where(self.allowed, importance, 1.0)
-        # An upper bound of the gradient's Lipschitz constant, for features from
-        # 0 to 1: the squared length of the 2n differences of a pair is at most
-        # 2n, and ``bend`` is the greatest second derivative of ℓ.
+        # An upper bound of the gradient's Lipschitz constant, for
+        # features from 0 to 1: the squared length of the 2n differences
+        # of a pair is at most 2n, and ``bend`` is the greatest second
+        # derivative of ℓ.
         self.bound = (2.0 * self._loss.bend + 2.0 * lambda1) * self.n
 
     def scores(self, w: Floats) -> Floats:
@@ -126,7 +129,7 @@ class FSMObjective:
 
         The costs are the term that is linear in w. ``slopes`` is whether the
         loss needs its gradient. The number of pairs is stored for the gradient
-        of φ.
+        of φ. It is a generator, which yields its progress.
         """
         loss = yield from self._problem.smooth(self._loss, scores, slopes)
         self._p = max(1, (yield from self._problem.count()))
@@ -144,7 +147,10 @@ class FSMObjective:
         return smooth + float(self.costs @ w)
 
     def gradient(self, w: Floats, slopes: Floats) -> Floats:
-        """Return φ's gradient, shape (2n,), from the slopes of a loss that :meth:`at` returned."""
+        """Return the gradient of φ in w, shape (2n,).
+
+        ``slopes`` are those of a loss that :meth:`at` returned.
+        """
         similar = self._lambda1 * (self.similarity @ (w[: self.n] + w[self.n :]))
         inward = self._problem.weigh(slopes) / self._p
         return np.concatenate((similar + inward, similar - inward))
@@ -247,6 +253,7 @@ def projected_step(
         scores = objective.scores(w)
         value, at_w = yield from objective.at(w, scores, slopes=False)
         step = w - z
+        # ``largest`` is the largest absolute score.
         allowance = _rounding(at_z.largest) + _rounding(at_w.largest)
         bound = value_z + float(g @ step) + 0.5 * lipschitz * float(step @ step)
         if value <= bound + allowance:
@@ -256,7 +263,10 @@ def projected_step(
 
 
 def momentum_after(last_alpha: float) -> tuple[float, float]:
-    """Return the next α of Nesterov's sequence, and the factor of the last step."""
+    """Return (next α, momentum) of Nesterov's sequence after α = ``last_alpha``.
+
+    The next point is beyond the new one by the last step times the momentum.
+    """
     alpha = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * last_alpha * last_alpha))
     momentum = (last_alpha - 1.0) / alpha
     return alpha, momentum
@@ -265,8 +275,9 @@ def momentum_after(last_alpha: float) -> tuple[float, float]:
 def _rounding(largest: float) -> float:
     """Return a bound on the rounding of φ, a mean over pairs of losses up to the scores' squares.
 
-    Rounding is no reason to shorten the steps: without this bound the line
-    search would not end near the minimum.
+    Rounding is no reason to shorten the steps: without this bound the
+    line search would not end near the minimum. ``largest`` is the largest
+    absolute score.
     """
     return 16.0 * float(np.finfo(np.float64).eps) * (1.0 + largest) ** 2
 
@@ -288,8 +299,9 @@ def subgradient(
         increase the objective.
     """
     w = np.zeros(2 * objective.n)
+    # At 0, the value of ψ is that of φ, because the costs are linear in w.
     value, loss = yield from objective.at(w, objective.scores(w))
-    best = Descent(w, value, float("nan"))
+    best = Descent(w, value, lipschitz=float("nan"))  # no estimate is needed
     for t in range(1, max_iter + 1):
         # The excluded weights have a subgradient of 0, so they stay 0.
         g = np.where(

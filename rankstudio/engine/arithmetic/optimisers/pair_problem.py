@@ -33,10 +33,11 @@ _SAMPLE = 4_096  # minimum number of documents from which the matrix is estimate
 class LinearProblem(Protocol):
     """Scores that are linear in the features.
 
-    The representation of a vector of scores or slopes, one per document, is up
-    to the problem: the vector itself, or, for documents in shards, the weights
-    w (n,) of the scores and the sum X'slopes (n,). Sums, multiples and inner
-    products of these representations equal those of the vectors.
+    The representation of a vector of scores or slopes, one per
+    document, is up to the problem: the vector itself, or, for documents
+    in shards, the weights w (n,) of the scores and the sum X'slopes
+    (n,). Sums, multiples and inner products of these representations
+    equal those of the vectors.
     """
 
     @property
@@ -69,23 +70,23 @@ class LineValue:
 
 
 class LineOfScores(Protocol):
-    """A convex loss at scores + t d for some t."""
+    """A convex loss at the scores s + t d, for a direction d and any step t."""
 
     def value(self, t: float) -> Waiting[LineValue]:
-        """Return the loss and its derivative in t."""
+        """Return the loss after a step t, and its derivative in t."""
 
     def tangent(self, t: float) -> Waiting[Tangent]:
-        """Return the plane."""
+        """Return the plane that touches the loss after a step t."""
 
 
 class PlaneProblem(LinearProblem, Protocol):
     """A convex loss of linear scores, and its tangent planes."""
 
     def line(self, scores: Floats, d: Floats) -> LineOfScores:
-        """Return the loss along a line."""
+        """Return the loss along the line from some scores in the direction d."""
 
     def tangent(self, scores: Floats) -> Waiting[Tangent]:
-        """Return the plane at some scores."""
+        """Return the plane that touches the loss at some scores."""
 
     def tangent_at_zero(self) -> Waiting[Tangent]:
         """Return the plane at scores of 0, which may be known in advance."""
@@ -135,12 +136,12 @@ class TangentLine:
         self._d = d
 
     def value(self, t: float) -> Waiting[LineValue]:
-        """Return the loss and its derivative in t."""
+        """Return the loss after a step t along the line, and its derivative in t."""
         tangent = yield from self.tangent(t)
         return LineValue(tangent.loss, dot(tangent.slopes, self._d), tangent)
 
     def tangent(self, t: float) -> Waiting[Tangent]:
-        """Return the plane."""
+        """Return the plane that touches the loss after a step t along the line."""
         return (yield from self._problem.tangent(self._scores + t * self._d))
 
 
@@ -185,7 +186,10 @@ class LocalPairs:
     def smooth(
         self, loss: PairLoss, scores: Floats, slopes: bool = True
     ) -> Waiting[LossAtScores]:
-        """Return a loss at some scores, with slopes if ``slopes`` is true; see :class:`PairProblem`."""
+        """Return a loss at some scores, with slopes if ``slopes`` is true.
+
+        See :class:`PairProblem`.
+        """
         yield from ()
         return loss(self._pairs, scores)
 

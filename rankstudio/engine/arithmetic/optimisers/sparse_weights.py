@@ -149,6 +149,7 @@ class SparseProblem:
             state = yield from self.minimise_weighted_l1(costs, state.w)
             value = yield from self._penalised(state.w, penalty, lam)
             rounds.append(value)
+            # This round has hardly lowered the objective.
             if rounds[-2] - value <= _SAME * abs(value):
                 break
         return SparseWeights(state.w, value, state.violation, l1_minimum, tuple(rounds))
@@ -197,6 +198,8 @@ class SparseProblem:
             w = step.w
             scores = step.scores
         value = yield from objective.value(w)
+        # The last field of the result is the minimum for the L1 penalty: the
+        # weights themselves.
         if value > first_value:
             return SparseWeights(start, first_value, violation, start)
         weights = w[: self.n] - w[self.n :]
@@ -205,7 +208,8 @@ class SparseProblem:
     def _objective(self, costs: Floats) -> FSMObjective:
         """Return F as FSMRank's objective.
 
-        It has no similarities, and the importances 1 / c.
+        It has no similarities, and the importances 1 / c. ``costs`` (n,)
+        are c.
         """
         with np.errstate(divide="ignore"):
             importance = np.tile(1.0 / costs, 2)
@@ -229,7 +233,8 @@ def _signed_parts(w: Floats) -> Floats:
 def _violation(objective: FSMObjective, w: Floats, scores: Floats) -> Waiting[float]:
     """Return the violation of the conditions of the optimum.
 
-    The weights (2n,) are not negative.
+    The weights (2n,) are not negative. ``scores`` are those of the
+    weights, and the optimum is that of ``objective``.
     """
     _, loss = yield from objective.at(w, scores)
     slopes = objective.gradient(w, loss.slopes) + objective.costs

@@ -55,7 +55,9 @@ class Point:
 def close_enough(gap: float, objective: float, at_zero: float, tol: float) -> bool:
     """Return whether a gap is small relative to both the objective and its reduction from w = 0.
 
-    The second condition matters for small C, where the objective is close to that of w = 0 for any w.
+    The second condition matters for small C, where the objective is close
+    to that of w = 0 for any w. ``at_zero`` is the objective there, and
+    ``tol`` the greatest share.
     """
     return gap <= max(tol * min(objective, at_zero - objective), _ROUNDING * at_zero)
 
@@ -94,18 +96,18 @@ def minimise_squared_hinge(
     at_zero = C * (yield from problem.count())
     start = np.zeros(problem.n_features)
     inverse = yield from preconditioner(problem)
-    number = 0  # of Newton steps
+    n_steps = 0
     for point in descend(problem, C, SquaredHinge(), start, inverse):
         if isinstance(point, WorkProgress):
             yield point
             continue
-        number += 1
+        n_steps += 1
         # Half the squared norm of the gradient is the duality gap.
         objective = 0.5 * float(point.w @ point.w) + C * point.smooth.loss
         gap = 0.5 * float(point.gradient @ point.gradient)
         converged = close_enough(gap, objective, at_zero, tol)
         yield OptimizerState(point.w, objective, gap, converged)
-        if converged or number == max_iter:
+        if converged or n_steps == max_iter:
             return
 
 
@@ -165,8 +167,9 @@ def minimise_hinge(
             yield OptimizerState(best_w, best_objective, gap, converged)
             if converged:
                 return
-            # If so, most of the gap is due to the smoothing, which further
-            # steps do not change.
+            # Half the squared gradient is the gap of the smoothed problem. If it
+            # is a small part of the whole gap, most of this is due to the
+            # smoothing, which further steps do not change.
             is_solved = 0.5 * float(point.gradient @ point.gradient) <= 0.1 * (
                 primal - dual
             )
@@ -175,10 +178,11 @@ def minimise_hinge(
         if width <= _NARROWEST:
             return
         target_gap = 0.5 * tol * min(best_objective, at_zero - best_objective)
-        # gap ~ width², so the width for a gap g is √(g / gap) times the present
-        # one, but only near the minimum. The width at least halves, so that the
-        # search ends, and keeps a tenth, from which Newton steps still
-        # converge. 1e-300 avoids a division by 0.
+        # gap ~ width², so the width for a gap g is √(g / gap) times
+        # the present one, but only near the minimum. The width at
+        # least halves, so that the search ends, and keeps a tenth,
+        # from which Newton steps still converge. 1e-300 avoids a
+        # division by 0.
         factor = float(
             np.clip(np.sqrt(target_gap / max(primal - dual, 1e-300)), 0.1, 0.5)
         )
@@ -188,8 +192,8 @@ def minimise_hinge(
 def _hinge_bounds(point: Point, C: float, width: float) -> tuple[float, float]:
     """Return the hinge objective P and the dual value D at a point.
 
-    ``width`` is that of the smoothed kink of the hinge, whose derivatives give
-    the dual variables of D.
+    ``width`` is that of the smoothed kink of the hinge, whose derivatives
+    give the dual variables of D. ``C`` is the weight of the hinge.
     """
     hinge, inner = point.smooth.hinges
     total = (hinge - inner) / width  # sum of the derivatives of the pairs' losses
@@ -217,9 +221,10 @@ def descend(
         if norm == 0.0:
             yield point
             return
-        # Accuracy of a Newton step (Dembo and Steihaug): a relative residual
-        # that falls as √||gradient|| makes the steps converge superlinearly. At
-        # least 1e-4, because the curved pairs change with each step.
+        # Accuracy of a Newton step (Dembo and Steihaug): a relative
+        # residual that falls as √||gradient|| makes the steps converge
+        # superlinearly. At least 1e-4, because the curved pairs change
+        # with each step.
         accuracy = max(1e-4, min(0.1, norm / previous, float(np.sqrt(norm / first))))
         previous = norm
         direction = yield from _newton_direction(problem, C, point, inverse, accuracy)
@@ -234,7 +239,11 @@ def descend(
 def _point(
     problem: PairProblem, C: float, w: Floats, smooth: SmoothLoss, scores: Floats
 ) -> Point:
-    """Return the point of weights, with its gradient of the objective."""
+    """Return the point of weights, with its gradient of the objective.
+
+    ``smooth`` is the loss at the ``scores`` of ``w`` (n,), and ``C`` its
+    weight.
+    """
     return Point(
         w=w, scores=scores, smooth=smooth, gradient=w + C * problem.weigh(smooth.slopes)
     )
@@ -299,13 +308,14 @@ def _newton_direction(
 ) -> Waiting[Floats]:
     """Return the Newton direction p (n,): H p = -gradient, with the Hessian H.
 
-    Preconditioned conjugate gradients solve the equations until their residual
-    is at most the share ``accuracy`` of the gradient, in the norm of the
-    preconditioner.
+    Preconditioned conjugate gradients solve the equations until their
+    residual is at most the share ``accuracy`` of the gradient, in the
+    norm of the preconditioner. The step goes from ``point``; ``C`` is the
+    weight of the loss, and ``inverse`` the preconditioner.
     """
     smooth = point.smooth
-    # The weight of each pair if the curved pairs were spread evenly over all
-    # pairs, for the preconditioner.
+    # The curved pairs are those whose loss has a second derivative, ``bend``.
+    # For the preconditioner, this is spread evenly over all pairs.
     share = C * smooth.bend * smooth.n_curved / max(1, (yield from problem.count()))
     # Conjugate gradients from p = 0, until the preconditioned residual is small enough.
     p = np.zeros_like(point.w)
@@ -343,10 +353,11 @@ def preconditioner(problem: PairProblem) -> Waiting[Inverse]:
     r has shape (n,). The degree of a document is its number of pairs, and the
     sum is estimated from a sample of documents.
 
-    This is the Hessian with the curved pairs spread evenly over all pairs, each
-    weighted by a. With x centred within each query, that sum is within a factor
-    of 2 of the sum over all pairs of (x_i - x_j)(x_i - x_j)' if the documents
-    of each query have different labels. One decomposition is used for all a.
+    This is the Hessian with the curved pairs spread evenly over all
+    pairs, each weighted by a. With x centred within each query, that
+    sum is within a factor of 2 of the sum over all pairs of (x_i -
+    x_j)(x_i - x_j)' if the documents of each query have different
+    labels. One decomposition is used for all a.
     """
     gram = yield from problem.degree_gram()
     # Of very many features, there is only the diagonal.

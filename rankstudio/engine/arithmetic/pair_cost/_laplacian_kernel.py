@@ -4,15 +4,18 @@ A Laplacian is its graph. With w the weights between documents and b the right
 side of the normal equations, eliminating document i changes, for later ones j
 and k,
 
-(1) w_jk ← w_jk + w_ij w_ik / W_i, with W_i = Σ_l w_il over later documents (2)
-b_j ← b_j + w_ij b_i / W_i.
+(1) w_jk ← w_jk + w_ij w_ik / W_i, with W_i = Σ_l w_il over later documents
+
+(2) b_j ← b_j + w_ij b_i / W_i.
 
 Nothing is ever subtracted from a weight, so that weights of any magnitudes keep
 their digits (Grassmann, Taksar and Heyman 1985). Row i of the factor and its
 target are then
 
-(3) Σ_j e_ij (s_i - s_j) with e_ij = w_ij / √W_i, and b_i / √W_i (4) s_i = (b_i
-/ √W_i + Σ_j e_ij s_j) / Σ_j e_ij, from the last document to the first.
+(3) Σ_j e_ij (s_i - s_j) with e_ij = w_ij / √W_i, and b_i / √W_i
+
+(4) s_i = (b_i / √W_i + Σ_j e_ij s_j) / Σ_j e_ij, from the last document to the
+first.
 
 O(|q|³) for a query. Comments refer to these equations.
 """
@@ -39,7 +42,17 @@ def eliminate(
 ) -> None:
     """Compute the triangular factor of each query's preferences, and the least loss.
 
-    The numbers in comments are those of the equations at the beginning of this module.
+    Documents i are eliminated in order. With w the weights between
+    documents, b the right side of the normal equations and W_i = Σ_j
+    w_ij over later j,
+
+    (1) w_jk grows by w_ij w_ik / W_i, for later documents j and k,
+
+    (2) b_j grows by w_ij b_i / W_i,
+
+    (3) the row of i has the entries e_ij = w_ij / √W_i and the target b_i / √W_i,
+
+    (4) and the score of i is (target + Σ_j e_ij s_j) / Σ_j e_ij.
 
     Parameters
     ----------

@@ -149,7 +149,8 @@ def tied_scale(ptr: Ints, cost: PairCost) -> Floats:
     times these factors. Query q has the rows ``ptr[q]:ptr[q + 1]``.
     """
     # The sum over all pairs of a query is its number of documents times the sum
-    # over its centred documents.
+    # over its centred documents. The weighting divides it by the query's number
+    # of documents or pairs.
     sizes = np.diff(ptr)
     query = np.repeat(np.arange(sizes.size), sizes)
     scale: Floats = np.sqrt(
@@ -206,10 +207,11 @@ def _general_cost_rows(
     squares of the rows add up to sum_{c > d} ω_cd n_c n_d ||m_c - m_d||², for
     n_c documents with mean m_c.
 
-    In each query, let CC' be the Cholesky factorisation of the Laplacian of the
-    classes without the last class, which is positive definite. Only differences
-    of means count, so that the rows are C'M, where row c of M is m_c - m_last.
-    A last row of zeros makes their number that of the classes.
+    In each query, let CC' be the Cholesky factorisation of the
+    Laplacian of the classes without the last class, which is positive
+    definite. Only differences of means count, so that the rows are C'M,
+    where row c of M is m_c - m_last. A last row of zeros makes their
+    number that of the classes.
     """
     degrees = np.empty(len(means))
     rows = np.zeros_like(means)
@@ -245,9 +247,9 @@ def shares(weighting: str, sizes: Ints, n_pairs: Floats) -> Floats:
     """Return the factor of each query's loss, shape (Q,), 0 for a query without pairs.
 
     By ``weighting``, it is one over the number of documents ("size") or of
-    pairs ("pairs") of the query, or 1 ("none").
+    pairs ("pairs") of the query, or 1 ("none"). ``sizes`` and ``n_pairs``, of
+    shape (Q,), are these numbers.
     """
-    # ``sizes`` and ``n_pairs`` are numbers of documents and pairs of each query.
     divisor = {"size": sizes, "pairs": n_pairs, "none": np.ones(sizes.size)}[
         weighting
     ].astype(np.float64)

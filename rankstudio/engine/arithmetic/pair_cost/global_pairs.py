@@ -16,7 +16,11 @@ from rankstudio.engine.support import memory
 
 
 def global_statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
-    """Return [X'MM'X, X'MN; N'M'X, 0] over all pairs of documents, and the share of each query.
+    """Return sums of products over all pairs of documents, also of different queries.
+
+    They are the matrix [X'MM'X, X'MN; N'M'X, 0]. A column of M is a
+    weighted pair of documents, with the entry of N as its weighted
+    difference of labels.
 
     Parameters
     ----------
@@ -94,9 +98,12 @@ def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
     all_sums = sums.sum(axis=0)
 
     def system(class_counts: Floats, class_sums: Floats, gram: Floats) -> Floats:
-        """Return the matrix of the normal equations of some documents.
+        """Return the sums of products over all pairs of some documents.
 
-        Uses ``weights`` and ``preferences`` of the enclosing function.
+        The matrix, of shape (n + 1, n + 1), is that of the features and
+        the target of ``cost``. Uses ``weights`` (C, C) and
+        ``preferences`` (C, C) of pairs of classes, and ``cost`` and
+        ``n`` of the enclosing function.
 
         Parameters
         ----------
@@ -105,11 +112,12 @@ def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
         class_sums : ndarray of shape (C, n)
             Sum of their features.
         gram : ndarray of shape (n, n)
-            sum_c d_c A_c.
+            sum_c d_c A_c, for the degree d_c and the Gram matrix A_c of class c.
         """
         joint = np.zeros((n + 1, n + 1))
         joint[:n, :n] = gram - class_sums.T @ weights @ class_sums
-        # The last row and column are the products with the labels.
+        # The last row and column are the products with the target; the entry in
+        # the corner is not needed.
         joint[n, :n] = joint[:n, n] = (
             (weights * preferences) @ class_counts
         ) @ class_sums

@@ -40,8 +40,9 @@ class PairRows(QueryData):
     def of(cls, data: QueryData, cost: PairCost) -> QueryData:
         """Return rows whose squared errors equal the loss of the pairs of the data.
 
-        They are cached for each cost. Centred documents have the default cost
-        of pairs of labels: then return the data themselves.
+        They are cached for each cost. With the default cost of pairs of labels,
+        the squared errors of the centred documents equal this loss already:
+        then return the data themselves.
         """
         if cost.default and data.preferences is None:
             return data
@@ -82,9 +83,9 @@ class PairRows(QueryData):
         mirrored_rows = rows + np.repeat(sizes, sizes)
         X = np.empty((2 * self.y.size, self.X.shape[1]))
         y = np.empty(2 * self.y.size)
-        for values, mirrored in ((self.X, X), (self.y, y)):
-            mirrored[rows] = values * np.sqrt(0.5)
-            mirrored[mirrored_rows] = -mirrored[rows]
+        for values, doubled in ((self.X, X), (self.y, y)):
+            doubled[rows] = values * np.sqrt(0.5)
+            doubled[mirrored_rows] = -doubled[rows]
         return QueryData(X, y, ptr)
 
 
@@ -117,10 +118,12 @@ def query_factors(data: QueryData, cost: PairCost) -> Iterator[tuple[Floats, Flo
     Yields
     ------
     factor : ndarray of shape (r, |q|)
-        S with S'S = M_q M_q' (Pahikkala et al. 2009, eq. (12)), and at most |q|
-        + 1 rows more than labels.
+        S with S'S = M_q M_q', the Laplacian of the pairs of query q (Pahikkala
+        et al. 2009, eq. (12)), and at most |q| + 1 rows more than labels.
     targets : ndarray of shape (r,)
-        t with S't = M_q N_q and t't = N_q'N_q: the loss of scores s of the documents is ||t - S s||².
+        t with S't = M_q N_q and t't = N_q'N_q, where N_q has the weighted
+        differences of labels: the loss of scores s of the documents is
+        ||t - S s||².
     """
     if data.preferences is not None:
         from rankstudio.engine.arithmetic.pair_cost.preference_rows import (  # noqa: PLC0415 - scipy
@@ -143,10 +146,12 @@ def losses_inside(data: QueryData, cost: PairCost, models: Floats) -> Floats:
 
     Row q of ``models`` (Q, n) has the weights of the model for query q. O(Qn²).
     """
+    # Sums of products of each query, of shape (Q, n + 1, n + 1).
     gram = PairRows.of(data, cost).statistics.gram
-    # The loss of weights w is (w, -1)' gram (w, -1), as the last row and column
-    # of a Gram matrix are those of the targets. Rounding may make it negative.
+    # The loss of weights w is (w, -1)' gram (w, -1), as the last row
+    # and column of a Gram matrix are those of the targets. Rounding may
+    # make it negative.
     models = np.column_stack((models, np.full(len(models), -1.0)))
-    along = np.matmul(gram, models[:, :, None])[:, :, 0]
-    losses: Floats = np.maximum(np.einsum("qi,qi->q", models, along), 0.0)
+    products = np.matmul(gram, models[:, :, None])[:, :, 0]
+    losses: Floats = np.maximum(np.einsum("qi,qi->q", models, products), 0.0)
     return losses

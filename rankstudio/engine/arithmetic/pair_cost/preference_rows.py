@@ -84,15 +84,17 @@ class LaplacianFactor:
     def times(self, X: Floats) -> Floats:
         """Return S X for X of shape (documents, n), where S'S is the Laplacian.
 
-        The squared rows of S s add up to the loss of scores s. A constant
-        column of X gives exactly 0. O(|q|² n) per query q.
+        The result has shape (r, n), a row for each of the r
+        targets. The squared rows of S s add up to the loss of
+        scores s. A constant column of X gives exactly 0.
+        O(|q|² n) per query q.
         """
         from rankstudio.engine.arithmetic.pair_cost import _laplacian_kernel  # noqa: PLC0415 - numba
 
         out = np.zeros((self.targets.size, X.shape[1]))
-        ordered = np.ascontiguousarray(X, dtype=np.float64)
+        features = np.ascontiguousarray(X, dtype=np.float64)
         _laplacian_kernel.multiply(
-            ordered, self._ptr, self._starts, self._entries, self._row_of_document, out
+            features, self._ptr, self._starts, self._entries, self._row_of_document, out
         )
         return out
 
@@ -185,8 +187,9 @@ def _factor(
         scores,
         rest,
     )
-    # A document without a row, which no preference connects with later ones,
-    # has the target NaN. Such rows are dropped; each query has one more row.
+    # A document without a row, which no preference connects with later
+    # ones, has the target NaN. Such rows are dropped; each query has
+    # one more row.
     has_target = ~np.isnan(targets)
     counts = np.add.reduceat(has_target, ptr[:-1], dtype=np.int64) + 1
     ends = np.cumsum(counts)
@@ -238,10 +241,10 @@ def incidence(
     row_ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``row_ptr[q]:row_ptr[q + 1]``.
     """
-    preferred = _scaled(preferences, ptr, cost)
-    query = preferred.query
-    scale = preferred.scale
-    targets = preferred.targets
+    scaled = _scaled(preferences, ptr, cost)
+    query = scaled.query
+    scale = scaled.scale
+    targets = scaled.targets
     # A query without preferences gets a row of zeros.
     empty_queries = np.flatnonzero(np.bincount(query, minlength=ptr.size - 1) == 0)
     # The rows in order of queries, and the reverse: the row of each preference.
@@ -279,8 +282,7 @@ def preference_rows(
     -----
     O(ln) for l preferences and n features. If a query has more preferences than
     documents plus one, elimination reduces its rows to the number of documents:
-    O(l_q +
-    |q|³ + |q|² n) time, O(|q|²) memory.
+    O(l_q + |q|³ + |q|² n) time, O(|q|²) memory.
     """
     return rows_of(X, preference_blocks(ptr, preferences, cost))
 
@@ -323,7 +325,9 @@ def preference_blocks(
 
     The rows follow from features later; their squared errors equal the loss.
     Query q has the documents ``ptr[q]:ptr[q + 1]``. If any query has more
-    preferences than its triangular factor has rows, factors are used.
+    preferences than its triangular factor has rows, blocks of factors are
+    yielded, each with at most ``VALUES`` entries; otherwise one block with a
+    row per preference.
     """
     sizes = np.diff(ptr)
     query = np.searchsorted(ptr, preferences.winner, side="right") - 1
@@ -359,9 +363,9 @@ def preference_factors(
     Yields
     ------
     factor : ndarray of shape (r, |q|)
-        S with S'S = M_q M_q', and r at most |q|.
+        S with S'S = M_q M_q', the Laplacian, and r at most |q|.
     targets : ndarray of shape (r,)
-        t with S't = M_q N_q and t't = N_q'N_q.
+        t for which ||t - S s||² is the loss of scores s of the query.
     """
     for block in laplacian_factors(ptr, _scaled(preferences, ptr, cost)):
         yield block.times(np.eye(block.inside.stop - block.inside.start)), block.targets
@@ -399,7 +403,7 @@ def _scaled(preferences: Preferences, ptr: Ints, cost: PairCost) -> ScaledPrefer
 
 
 def sparse_preference_rows(data: SparseQueryData, cost: PairCost) -> SparseQueryData:
-    """Return rows whose squared errors equal the loss of sparse preferences.
+    """Return rows whose squared errors equal the loss of preferences, for sparse features.
 
     The rows are followed by their negatives, and divided by √2. So they are
     centred in each query, and have the sums of products of the rows themselves.

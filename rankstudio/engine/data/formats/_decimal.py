@@ -90,8 +90,9 @@ def digits_value(word: np.uint64, count: int) -> np.uint64:
 
     ``word`` holds eight bytes of text, the first one in its lowest bits.
     """
-    # Turn "0" … "9" into 0 … 9 (by ^) and shift out the bytes behind the
-    # digits: the number is now of eight digits, with zeros in front.
+    # Turn "0" … "9" into 0 … 9 (by ^) and shift out the bytes
+    # behind the digits: the number is now of eight digits, with
+    # zeros in front.
     digits = (word ^ _ZERO_DIGITS) << np.uint64(64 - 8 * count)
     # Every second byte becomes the value of two digits.
     pairs = digits * np.uint64(10) + (digits >> _U8)

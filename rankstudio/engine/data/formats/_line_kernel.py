@@ -435,6 +435,7 @@ def _read_comment(i: int, base: int, row: int, spans: Ints) -> int:
         has neither "#" nor blanks at its end; without a comment, both positions
         are equal.
     """
+    # A comment begins behind its "#", and ends with the line.
     begin = i
     if byte_at(i) == HASH:
         begin += 1

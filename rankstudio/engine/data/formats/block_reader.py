@@ -85,8 +85,9 @@ _failed_formats: set[str] = set()
 def confidence(form: DataFormat, beginning: Beginning) -> float:
     """Return how certain it is, from 0 to 1, that a file has a format of a plug-in.
 
-    The ending of the file's name decides, the bytes with which files of the
-    format begin (its mark), and the format's own recogniser, if it has these.
+    The ending of the file's name decides, the bytes with which files of
+    the format begin (its mark), and the format's own recogniser, if it
+    has these. ``beginning`` has the path and the first bytes of the file.
     """
     name = without_ending(beginning.path.name).lower()
     endings = [ending for ending in form.endings if ending and name.endswith(ending)]
@@ -106,15 +107,18 @@ def confidence(form: DataFormat, beginning: Beginning) -> float:
     certainty = _recogniser_confidence(form, beginning)
     if not certainty:
         return 0.0
-    # Its certainty counts little beside a mark or ending, but orders formats
-    # with the same one.
+    # The recogniser's certainty counts little beside a mark or ending, but
+    # orders formats with the same one.
     if is_own:
         return _CONFIDENCE_BY_ENDING + _MAX_ADDITION * certainty
     return _MAX_CONFIDENCE * certainty
 
 
 def is_named(form: DataFormat, beginning: Beginning) -> bool:
-    """Return whether the name of a file, or its first bytes, may be those of a format of a plug-in."""
+    """Return whether a file may have a format of a plug-in.
+
+    Its name or its first bytes decide.
+    """
     name = without_ending(beginning.path.name).lower()
     is_marked = bool(form.magic) and beginning.head.startswith(form.magic)
     return is_marked or any(ending and name.endswith(ending) for ending in form.endings)
@@ -123,9 +127,10 @@ def is_named(form: DataFormat, beginning: Beginning) -> bool:
 def _recogniser_confidence(form: DataFormat, beginning: Beginning) -> float:
     """Return how certain a format's recogniser is of a file, from 0 to 1.
 
-    A recogniser is a function of a plug-in that gets the first bytes and the
-    name of the file. It runs guarded, with a limit of time: if it fails, warn
-    and return 0, and do not call it again in this process.
+    A recogniser is a function of a plug-in that gets the first bytes and
+    the name of the file. It runs guarded, with a limit of time: if it
+    fails, warn and return 0, and do not call it again in this process.
+    ``beginning`` has the path and the first bytes of the file.
     """
     # ``recorded`` identifies the format, as results record it.
     if form.recorded in _failed_formats:
@@ -178,7 +183,10 @@ def need(form: DataFormat, path: Path) -> ContentsNeed:
 
 
 def code_digest(form: DataFormat) -> str:
-    """Return the checksum of the reader's file, so that a changed reader reads data again; "" if unknown."""
+    """Return the checksum of the file of a format's reader; "" if it is unknown.
+
+    A changed reader reads data again.
+    """
     with suppress(ImportError, ValueError, OSError, AttributeError):
         spec = find_spec(form.reader.partition(":")[0])
         if spec is not None and spec.origin:
@@ -206,8 +214,8 @@ def read_blocks(
     for file in files:
         for block in _yielded_blocks(part.form, file, progress):
             piece = shape.piece(file.path, block, builder)
-            # A builder that holds parts keeps all documents in memory. Only
-            # entries need no check here, as they lack the zeros.
+            # A builder that holds parts keeps all documents in memory. Entries,
+            # which lack the zeros, need no check here.
             if not isinstance(piece.X, Entries) and builder.holds_parts:
                 check_memory(
                     shown_path(file.path),
@@ -232,10 +240,14 @@ def _yielded_blocks(
 
     Raise DatasetError if the reader fails.
     """
-    # The reader opens the file by its path; read it here, too, for its checksum.
+    # The reader opens the file by its path. end() goes over its
+    # bytes here, for the progress and the checksum, unless that was
+    # done before.
     if not file.done:
         file.end()
     with _decompressed_file(file.path) as path:
+        # yielded() calls the reader on a thread, and raises its errors as
+        # RuntimeError.
         blocks = yielded(lambda: imported(form.reader)(path), check=progress.check)
         while True:
             try:
@@ -410,9 +422,10 @@ def _as_data_block(raw_block: Any) -> DataBlock:
 def _as_matrix(X: Any, *, takes_entries: bool) -> Any:
     """Return features as a float64 array of shape (m, n), or as `Entries`.
 
-    Entries store only values other than 0, with ascending ids of features. They
-    are used for a sparse matrix of SciPy if the caller takes them and they save
-    memory. Raise _BlockError for anything but a matrix of numbers.
+    Entries store only values other than 0, with ascending ids of
+    features. They are used for a sparse matrix of SciPy if the caller
+    takes them and they save memory. Raise _BlockError for anything but
+    a matrix of numbers.
     """
     # Recognise a sparse matrix by its attributes, as SciPy need not be installed.
     if hasattr(X, "tocsr") and hasattr(X, "nnz"):
@@ -424,6 +437,7 @@ def _as_matrix(X: Any, *, takes_entries: bool) -> Any:
             ids = (rows.indices + 1).astype(np.int32)  # from 1
             lengths = np.diff(rows.indptr).astype(np.int64)
             entries = Entries(ids, values, lengths, width)
+            # No id occurs twice, after sum_duplicates().
             sorted_entries, _ = sorted_rows(entries)
             return sorted_entries
         X = rows.toarray()
@@ -581,7 +595,11 @@ def _as_columns(path: Path, block: Any, first_row: int) -> TableColumns:
     # Messages count the rows of the file from 1. A missing value has an error
     # of its own; its column is not known (0).
     def error(row: int, actual: str, expected: str, missing: bool = False) -> DataError:
-        """Return the error of a value in a row of the block."""
+        """Return the error of a value in a row of the block.
+
+        ``actual`` and ``expected`` are texts for the message, and
+        ``missing`` is whether the value is missing.
+        """
         if missing:
             return MissingValueError(path, first_row + row + 1, 0, actual, expected)
         text = tr("{path}, row {row}: found {found}, expected {expected}.")
@@ -658,6 +676,7 @@ def write_file(
             called(lambda: imported(form.writer)(new_file, block))
             if [child.name for child in Path(folder).iterdir()] != [new_file.name]:
                 raise RuntimeError(tr("it did not write this one file"))
+            # The inner iterator reads pieces until one is empty, at the end.
             with new_file.open("rb") as file:
                 write_pieces(
                     path,

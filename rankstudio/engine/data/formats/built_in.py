@@ -26,22 +26,18 @@ def _format_code(recognised: str, read: str = "", **functions: str) -> FormatCod
     ``recognised`` is the function that recognises files, in the module
     ``recognition``. ``read`` and the others, by their use, are
     "module:function" inside the package of formats; without ``read``, the
-    default one reads files. "" is no writer.
+    default function of `FormatCode` reads files. Without ``write``, there is no
+    writer ("").
     """
     references = {
         "confidence": f"recognition:{recognised}",
         **({"read": read} if read else {}),
         **functions,
     }
-    return FormatCode(
-        **{
-            "write": "",
-            **{
-                name: f"{_PACKAGE}.{reference}"
-                for name, reference in references.items()
-            },
-        }
-    )
+    locations = {
+        name: f"{_PACKAGE}.{reference}" for name, reference in references.items()
+    }
+    return FormatCode(**{"write": "", **locations})
 
 
 _CSV = _format_code(

@@ -101,7 +101,10 @@ class CsvText:
     """
 
     def __init__(self, path: Path, stream: IO[bytes]) -> None:
-        """Read the beginning: find the delimiter, decimal commas and the header."""
+        """Read the beginning: find the delimiter, decimal commas and the header.
+
+        ``stream`` has the bytes of the text, and ``path`` is for messages.
+        """
         self._path = path
         self.n_characters = 0
         self.has_odd_characters = False
@@ -261,9 +264,10 @@ def _delimiter(begin: str) -> str:
 def _has_decimal_commas(begin: Sequence[str], delimiter: str) -> bool:
     """Return whether numbers at the beginning of a CSV text have decimal commas.
 
-    ``begin`` has the first lines. Some number must have a decimal comma, and
-    none a decimal point. Numbers such as "1,234" are not enough: their comma
-    may separate thousands.
+    ``begin`` has the first lines. Some number must have a decimal comma,
+    and none a decimal point. Numbers such as "1,234" are not enough:
+    their comma may separate thousands. ``delimiter`` is the sign between
+    cells.
     """
     has_decimal_comma = False
     try:
@@ -389,6 +393,8 @@ class _CsvRows:
         query, the comment and the part, and cells that are not all numbers;
         whoever uses these finds the invalid one.
         """
+        # unguarded() removes the apostrophe that protects a cell from
+        # spreadsheets.
         if position in self._text_columns:
             texts = [unguarded(_escaped_cell(cell)) for cell in cells.tolist()]
             return np.array(texts, dtype=object)
@@ -415,7 +421,11 @@ class _CsvRows:
     def _error(
         self, row: int, actual: str, expected: str, missing: bool = False
     ) -> DataError:
-        """Return the error of a value in a row."""
+        """Return the error of a value in a row.
+
+        ``actual`` and ``expected`` are texts for the message, and
+        ``missing`` is whether the value is missing.
+        """
         kind = MissingValueError if missing else ColumnValueError
         return kind(self._path, self._line(row), 0, actual, expected)
 
@@ -427,7 +437,8 @@ class _CsvRows:
 def preview(_: DataFormat, path: Path, beginning: bytes, n_rows: int) -> FirstRows:
     """Return the first rows of a CSV table from the first bytes of its text.
 
-    The format is not needed; all formats have a function with these parameters.
+    The format is not needed; all formats have a function with these
+    parameters. At most ``n_rows`` rows are returned.
 
     Raises
     ------
@@ -471,8 +482,8 @@ def read_csv(
         text = CsvText(file.path, unpacked_stream(file))
         if text.head.decimal_comma:
             remarks.append(tr("The numbers have decimal commas."))
-        # Each step reads the next megabytes of the text; none remain in the
-        # end. The share of the file that is read tells how many rows will
+        # Each step reads the next megabytes of the text; the last one has no
+        # rows. The share of the file that is read tells how many rows will
         # follow.
         while (columns := _CsvRows(file.path, text, part, progress).columns).n_rows:
             reader.add(file.path, columns, file.done / max(file.size, 1))

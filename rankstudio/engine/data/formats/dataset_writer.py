@@ -67,7 +67,10 @@ def save_dataset(
 
 
 def written_files(path: Path, form: DataFormat) -> tuple[Path, ...]:
-    """Return the files of a dataset in a format: the data, and the query sizes if they are separate."""
+    """Return the files of a dataset in a format.
+
+    They are the data and, if these are separate, the query sizes.
+    """
     return (
         (path, path.with_name(without_ending(path.name) + form.sizes))
         if form.sizes
@@ -161,14 +164,16 @@ def _csv_pieces(
 ) -> Iterator[bytes]:
     """Yield CSV text, as bytes: a header, then one line for each document.
 
-    The columns are query, label, the features and, if ``comments`` is true and
-    there are any, the comments.
+    The columns are query, label, the features and, if ``comments`` is
+    true and there are any, the comments. ``delimiter`` is the sign
+    between cells.
     """
 
     def cell(text: str) -> str:
         """Return a text as a cell of CSV."""
-        # A cell that a spreadsheet would take as a formula gets an apostrophe.
-        # Quote texts with outer blanks, delimiters, quotes or line ends.
+        # A cell that a spreadsheet would take as a formula gets an
+        # apostrophe. Quote texts with outer blanks, delimiters, quotes
+        # or line ends.
         text = str(guarded(text))
         is_plain = text == text.strip() and not any(
             c in text for c in f'{delimiter}"\r\n'
@@ -311,7 +316,10 @@ def _letor_lines(
 def _written_columns(
     values: np.ndarray[tuple[int], np.dtype[np.float64]], is_first_row: bool
 ) -> list[int]:
-    """Return the columns other than 0; in the first row also the last one, so that it is not lost."""
+    """Return the columns of the values other than 0.
+
+    In the first row, the last column is among them, so that it is not lost.
+    """
     is_written = (values != 0.0) | np.signbit(values)  # -0.0 is written, too
     is_written[-1] |= is_first_row
     return np.flatnonzero(is_written).tolist()

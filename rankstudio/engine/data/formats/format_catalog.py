@@ -82,7 +82,10 @@ def format_of_key(key: str) -> DataFormat:
 
 @cache
 def recorded_formats() -> tuple[dict[str, Any], ...]:
-    """Return key, plug-in, endings, marks and first bytes of the formats of abilities, absent or not."""
+    """Return facts about the formats of abilities, also of absent abilities.
+
+    These are key, plug-in, endings, marks and first bytes, by name.
+    """
     text = resource("abilities", "data_formats.json").read_text(encoding="utf-8")
     return tuple(json.loads(text))
 
@@ -185,7 +188,10 @@ class FormatSource:
 
     @property
     def lacking(self) -> str:
-        """Reason why the data cannot be read, a sentence without a subject; "" if there is none."""
+        """Reason why the data cannot be read; "" if there is none.
+
+        It is a sentence without a subject.
+        """
         return self.origin.lacking
 
 
@@ -208,8 +214,8 @@ def format_sources(recorded: str) -> tuple[FormatSource, ...]:
     if not package:
         return ()
     name = one_line(package)
-    number = one_line(version)
-    return (FormatSource(Origin(OriginKind.PACKAGE, name, number, present=False)),)
+    version = one_line(version)
+    return (FormatSource(Origin(OriginKind.PACKAGE, name, version, present=False)),)
 
 
 def _format_of_name(name: str) -> DataFormat | None:

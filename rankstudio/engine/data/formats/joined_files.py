@@ -78,8 +78,9 @@ def formats_to_record() -> list[dict[str, object]]:
     formats are recognised then, too. The signs are endings of file names, texts
     at the beginning (marks) and first bytes.
     """
-    # Other formats than those of abilities are skipped; the abilities' own are
-    # valid. So nothing is checked (the lambda), and no message is needed ("").
+    # Other formats than those of abilities are skipped; the abilities'
+    # own are valid. So nothing is checked (the lambda), and no message
+    # is needed ("").
     return [
         {
             "key": form.key,
@@ -151,13 +152,15 @@ def refuse_absent(beginning: Beginning, *, by_name: bool) -> None:
         is_marked = form["key"] in marked or (
             magic and beginning.head.startswith(magic)
         )
+        # A format with marks has one in each of its files.
         is_named = (
             by_name and not form["marks"] and name.endswith(tuple(form["endings"]))
         )
-        if (is_marked or is_named) and (lacking := lacking_ability(form["key"])):
+        # The reason is "" if the ability is not absent.
+        if (is_marked or is_named) and (reason := lacking_ability(form["key"])):
             text = tr("{path}: the format of the data {reason}")
             raise DatasetError(
-                text.format(path=shown_path(beginning.path), reason=lacking)
+                text.format(path=shown_path(beginning.path), reason=reason)
             )
 
 
@@ -172,7 +175,9 @@ def joined_format(path: Path) -> DataFormat:
     DatasetError
         If the ability with this format is absent.
     """
-    # Joined formats have marks, texts at the beginning of their files.
+    # Joined formats have marks, texts at the beginning of their
+    # files. Without such a format, its ability is absent: the error
+    # has the reason.
     forms = [form for form in data_formats() if form.marks]
     if forms:
         return forms[0]
@@ -215,14 +220,20 @@ def logs_with_judgments(paths: Files) -> tuple[Files, Files]:
 
 
 def logs_judged_by_trec(paths: Files) -> tuple[Files, Files]:
-    """Return the logs beside a file of TREC judgments without runs, and the file; nothing for others."""
+    """Return the logs beside a file of TREC judgments without runs, and the file.
+
+    Return () and () for other files.
+    """
     if len(paths) != 1 or runs_beside(paths[0]):
         return (), ()
     return logs_in(paths[0].parent), paths
 
 
 def logs_judged_by_table(paths: Files) -> tuple[Files, Files]:
-    """Return the logs beside a table of judgments, and this table; nothing for other files."""
+    """Return the logs beside a table of judgments, and this table.
+
+    Return () and () for other files.
+    """
     folder = paths[0].parent
     if len(paths) != 1 or paths[0] not in judgment_files(folder):
         return (), ()

@@ -65,7 +65,10 @@ class JsonValues:
     """
 
     def __init__(self, path: Path, stream: IO[bytes], expected: str) -> None:
-        """Prepare to read; ``path`` and ``expected`` (contents) are for messages."""
+        """Prepare to read; ``path`` and ``expected`` (contents) are for messages.
+
+        ``stream`` has the bytes of the text.
+        """
         self._path = path
         self._expected = expected
         self._text = io.TextIOWrapper(stream, "utf-8-sig", errors="replace")
@@ -137,8 +140,9 @@ class JsonValues:
                     # is no text.
                     json.dumps(value, ensure_ascii=False).encode()
             except json.JSONDecodeError as error:
-                # A value that is cut off is decoded again with more text. Then
-                # the error is within a few characters of the end of the text.
+                # A value that is cut off is decoded again with more
+                # text. Then the error is within a few characters of the
+                # end of the text.
                 is_near_end = not self._rest[error.pos + _CUT_CHARACTERS :].strip()
                 may_be_incomplete = error.msg.startswith("Unterminated") or is_near_end
                 if self._is_at_end or not may_be_incomplete:

@@ -46,10 +46,11 @@ def read_judgments(text: TextLines) -> Grades:
         If a line is no judgment, there are no judgments, or two different ones
         of a document of a query.
     """
-    first = next((line.strip() for line in text.lines if line.strip()), "")
-    if first[:1] in ("{", "["):
+    # The first line that is not blank.
+    first_line = next((line.strip() for line in text.lines if line.strip()), "")
+    if first_line[:1] in ("{", "["):
         grades = _grades_by_query(text, _judgments_in_json(text))
-    elif is_judgment(first):
+    elif is_judgment(first_line):
         grades = grades_of(text)
     else:
         grades = _grades_by_query(text, _judgments_in_table(text))
@@ -95,6 +96,7 @@ def judged_by_any(judges: Sequence[Grades]) -> Grades:
     """
     judged: dict[str, dict[str, float]] = {}
     for query, documents in (item for grades in judges for item in grades.items()):
+        # Add the documents that no earlier judge has judged.
         judged_documents = judged.setdefault(query, {})
         judged_documents.update(
             {

@@ -92,8 +92,9 @@ _EXPECTED = {
 class _LineRules:
     """Permitted contents of a line.
 
-    These are the greatest feature id, whether missing values are refused, what
-    is added to ids (1 if they begin at 0), and whether the line has a query id.
+    These are the greatest feature id, whether missing values are
+    refused, what is added to ids (1 if they begin at 0), and whether
+    the line has a query id.
     """
 
     most_features: int = MOST_ID
@@ -143,7 +144,8 @@ class _Rows:
         return cls(
             X=np.zeros((rows, 0 if sparse else width)),
             y=np.empty(rows),
-            spans=np.empty((rows, 4), np.int64),  # ends of query id and comment
+            # begin and end of the query id, begin and end of the comment
+            spans=np.empty((rows, 4), np.int64),
             new_query=np.empty(rows, np.bool_),
             lengths=np.zeros(rows if sparse else 0, np.int64),
         )
@@ -261,11 +263,12 @@ class _LetorText:
         pool: Executor,
         progress: ReadProgress,
     ) -> None:
-        """Prepare to read.
+        """Prepare to read the files of ``part`` with the threads of ``pool``.
 
+        Documents go to ``builder``, the bytes done to ``progress``.
         While text is read, ``width`` becomes the greatest feature id,
-        ``n_values`` the number of values; ``empty`` is whether there was no
-        text.
+        and ``n_values`` the number of values; ``empty`` is whether
+        there was no text.
         """
         self._rules = _LineRules.of(part)
         self._one_ranking = part.user_columns.no_queries
@@ -313,6 +316,7 @@ class _LetorText:
                 # After an invalid line, only a zero byte is searched for.
                 progress.check()
                 _refuse_zero_byte(file.path, text, n_lines_before)
+            # A file in memory has only this chunk.
             if file.whole is None:
                 n_lines_before += count_lines(text[: len(text) - PADDING])[0]
         # A document hidden in a comment is reported if all lines are valid.
@@ -323,7 +327,11 @@ class _LetorText:
     def _parse(
         self, path: Path, text: Bytes, progress: ReadProgress, *, begins: bool
     ) -> _ParsedLines:
-        """Parse a chunk of text, and update the width and the number of values."""
+        """Return the parsed lines of a chunk of text.
+
+        Update the width and the number of values. ``begins`` is
+        whether the chunk is the first one of the file.
+        """
         lines = _parse_lines(
             path,
             text,
@@ -346,6 +354,8 @@ class _LetorText:
         The chunk has ``n_lines_before`` lines before it in its file.
         """
         rows = lines.rows
+        # A single query cannot occur again, so that the line of its run is never
+        # needed.
         if self._one_ranking:
             return DocumentPiece(
                 X=lines.X,
@@ -379,13 +389,19 @@ class _LetorText:
 
 
 def _with_line_offset(error: FormatError, n_lines_before: int) -> FormatError:
-    """Return an error with its line counted from the beginning of the file instead of the chunk."""
+    """Return an error with its line counted from the beginning of the file instead of the chunk.
+
+    ``n_lines_before`` are the lines of the file before the chunk.
+    """
     line = error.line + n_lines_before if error.line else 0
     return type(error)(error.path, line, error.column, error.found, error.expected)
 
 
 def _refuse_zero_byte(path: Path, text: Bytes, n_lines_before: int) -> None:
-    """Raise an error for a zero byte in a chunk of text."""
+    """Raise an error for a zero byte in a chunk of text.
+
+    ``n_lines_before`` are the lines of the file before the chunk.
+    """
     size = len(text) - PADDING
     if text[:size].min() == 0:
         raise _with_line_offset(zero_byte_error(path, text, 0, size), n_lines_before)
@@ -418,6 +434,7 @@ def _parse_lines(
     progress : ReadProgress
         Receives half of the bytes of the text, as they are parsed.
     rules : _LineRules
+        Permitted contents of a line, and the shift that is added to its ids.
     begins : bool
         Whether these are the first lines of the file.
     width : int
@@ -564,7 +581,10 @@ def _parse_pieces(
 
 
 def warm_up() -> None:
-    """Compile the parser, which takes seconds once after an installation, or load it from the cache."""
+    """Compile the parser, or load it from the cache.
+
+    Compilation takes seconds, once after an installation.
+    """
     # A line of 13 characters and its end, then the newlines behind every text.
     text = np.full(PADDING + 14, ord("\n"), dtype=np.uint8)
     text[:13] = np.frombuffer(b"1 qid:1 1:0.5", dtype=np.uint8)
@@ -577,14 +597,17 @@ def warm_up() -> None:
 def _first_tally(text: Bytes, pieces: list[TextPiece], rules: _LineRules) -> Ints:
     """Parse the first lines only, and return the kernel's counts of them.
 
-    Their greatest feature id is nearly always the final number of columns.
+    Their greatest feature id is nearly always the final number of
+    columns. ``pieces`` are those of the text, ``rules`` are the permitted
+    contents of a line.
     """
     if not pieces:
         return np.zeros(kernels.TALLY_SIZE, dtype=np.int64)
     first = pieces[0]
     end = line_end(text, min(first.begin + _PEEK, first.end) - 1, first.end)
     # The last line may lack its newline, hence one more.
-    lines = count_lines(text[first.begin : end])[0] + 1
+    n_newlines, _ = count_lines(text[first.begin : end])
+    lines = n_newlines + 1
     piece = TextPiece(first.begin, end, row=0, lines=lines)
     # Without columns, values are only counted; problems are found later.
     return _parse_piece(
@@ -598,6 +621,7 @@ def _allocate(path: Path, rows: int, width: int) -> _Rows:
     Raise DatasetError, which names ``path``, if they do not fit into memory.
     """
     needed = rows * (8 * width + _OTHER_BYTES_PER_ROW)
+    # An error of NumPy, and one raised here, have the same message for users.
     try:
         free = memory.available()
         if needed > free:
@@ -612,7 +636,8 @@ def _parse_piece(
 ) -> _Outcome:
     """Parse one piece of a text into its rows, in a thread of the pool.
 
-    Return the counts, the values (if zeros are not stored) and the problems found.
+    Return the counts, the values (if zeros are not stored) and the
+    problems found. ``rules`` are the permitted contents of a line.
     """
     width = rows.X.shape[1]
     capacity = _FIRST_HARD_CAPACITY
@@ -818,7 +843,10 @@ def line_end(text: Bytes, position: int, size: int) -> int:
 
 
 def find_byte(text: Bytes, byte: bytes, begin: int, end: int) -> int:
-    """Return the position of the first such byte from ``begin`` on; ``end`` if there is none before."""
+    """Return the position of the first such byte from ``begin`` on.
+
+    Return ``end`` if there is none before.
+    """
     for window in range(begin, end, _WINDOW):
         offset = text[window : window + _WINDOW].tobytes().find(byte)
         if offset >= 0:
@@ -915,6 +943,7 @@ def _problem_text(problem: int, token: str) -> str:
     if not token:
         return tr("the end of the line") if problem == NO_QID else tr("nothing")
     excerpt = token if len(token) <= _EXCERPT_LENGTH else token[:_EXCERPT_LENGTH] + "…"
+    # Invisible characters are written as escapes, such as \t.
     quoted = (
         '"' + "".join(c if c.isprintable() else repr(c)[1:-1] for c in excerpt) + '"'
     )

@@ -46,9 +46,9 @@ def csv_need(_: DataFormat, path: Path) -> ContentsNeed:
     from rankstudio.engine.data.formats.csv_text import csv_width  # noqa: PLC0415 - first needed here
 
     head = read_beginning(path, HEAD)
-    text = _text_size(path)  # in bytes, decompressed
-    n_lines = text * max(head.count(b"\n"), 1) / max(len(head), 1)
-    return ContentsNeed(n_lines * (8 * csv_width(head) + _PER_DOCUMENT), text)
+    text_bytes = _text_size(path)  # decompressed
+    n_lines = text_bytes * max(head.count(b"\n"), 1) / max(len(head), 1)
+    return ContentsNeed(n_lines * (8 * csv_width(head) + _PER_DOCUMENT), text_bytes)
 
 
 def text_need(_: DataFormat, path: Path) -> ContentsNeed:
@@ -59,17 +59,17 @@ def text_need(_: DataFormat, path: Path) -> ContentsNeed:
     is not used.
     """
     head = read_beginning(path, HEAD)
-    text = _text_size(path)
+    text_bytes = _text_size(path)  # decompressed
     # At least 1, also for a line that is longer than the beginning.
     n_head_lines = max(head.count(b"\n"), 1)
     ids = _ID.findall(head)
     width = max(map(int, set(ids)), default=1)
-    n_lines = text * n_head_lines / max(len(head), 1)
+    n_lines = text_bytes * n_head_lines / max(len(head), 1)
     stores_no_zeros = worth_it(int(n_lines), width, n_lines * len(ids) / n_head_lines)
     # Without zeros, a document has a value and its column for each of its entries.
     n_numbers = 2 * len(ids) // n_head_lines if stores_no_zeros else width
     return ContentsNeed(
-        n_lines * (8 * n_numbers + _PER_DOCUMENT), text, stores_no_zeros
+        n_lines * (8 * n_numbers + _PER_DOCUMENT), text_bytes, stores_no_zeros
     )
 
 

@@ -80,8 +80,9 @@ Files = tuple[Path, ...]
 def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
     """Return whether data probably exceed their share of the memory limit.
 
-    If so, they are read from disk as needed. Text with mostly zeros stays in
-    memory, where zeros are not stored: with zeros it would fill the disk.
+    If so, they are read from disk as needed. Text with mostly zeros
+    stays in memory, where zeros are not stored: with zeros it would
+    fill the disk.
 
     Parameters
     ----------
@@ -99,8 +100,9 @@ def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
     -----
     O(parts): the beginning of each file is read unless all files are small.
     """
-    # A file that belongs to feature logs (responses of a search engine) stands
-    # for all the log files; logs_of() gives these first, () for other data.
+    # A file that belongs to feature logs (responses of a search
+    # engine) stands for all the log files; logs_of() gives these
+    # first, () for other data.
     parts = [
         logs_of(part, recognised_form(part[0], specified), specified)[0] or part
         for part in parts
@@ -108,8 +110,8 @@ def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
     files = {path for part in parts for path in part}
     memory_for_data = SHARE * memory.budget()
     size_of_files = sum(regular_file_size(path) for path in files)
-    # Small files always fit. With little free memory, data either fit, too, or
-    # are refused.
+    # Small files always fit, even if their data take 64 times their size. With
+    # little free memory, data either fit, too, or are refused.
     if (
         size_of_files < min(_ALWAYS_FITTING_BYTES, memory_for_data / 64)
         or memory.available() < _MIN_FREE_BYTES
@@ -152,11 +154,19 @@ class PartReader:
     parts : sequence of tuple of Path
         The files of each part.
     progress : ReadProgress
+        Receives the progress over all bytes of the files.
     specified : DataColumns
-    missing, normalize, cache
-        As in `open_dataset`.
+        Specified columns and files.
+    missing : {"query_min", "zero", "refuse"}
+        Whether a missing value becomes the smallest value of the feature in its
+        query, becomes 0, or is an error.
+    normalize : False or "query_minmax"
+        Whether to scale features to [0, 1] within each query.
+    cache : bool
+        Whether to read and write the cache of parsed files.
     several_folds : bool
-        Whether a single fold would need less memory.
+        Whether there are several folds: then a single one would need less
+        memory.
     """
 
     def __init__(
@@ -171,9 +181,12 @@ class PartReader:
         cache: bool,
         several_folds: bool = False,
     ) -> None:
-        """Prepare to read; begin with empty caches of the results.
+        """Prepare to read the files of ``parts``; begin with empty caches of the results.
 
-        The parameters are those of the class.
+        ``path`` is the dataset, for messages. ``specified`` are columns and
+        files that the user names, ``missing`` and ``normalize`` say how values
+        are treated, and ``cache`` whether the cache of parsed files is used.
+        With ``several_folds``, a message advises to open one.
         """
         self._path = path
         self._parts = parts
@@ -209,6 +222,7 @@ class PartReader:
         """
         is_large = exceeds_budget(self._parts, self._specified)
         contents_of_part: dict[Files, FileContents] = {}
+        # Several folds may have the same part.
         for part in self._parts:
             if part not in contents_of_part:
                 contents_of_part[part] = self._contents(part, is_large)
@@ -267,9 +281,10 @@ class PartReader:
     def dataset(self, file_contents: FileContents, width: int) -> RankingDataset:
         """Return the contents of a file as one dataset with ``width`` features.
 
-        With several judges, that is, several labels per document, the dataset
-        has the documents and labels of the judge in use. Missing values are
-        filled from all documents, so that features do not depend on the judge.
+        With several judges, that is, several labels per document, the
+        dataset has the documents and labels of the judge in use.
+        Missing values are filled from all documents, so that features
+        do not depend on the judge.
         """
         # With several judges, labels are a matrix, NaN where one is missing.
         table = file_contents.table
@@ -317,7 +332,10 @@ class PartReader:
         return replace(file_contents.source, checksum=checksum)
 
     def judgments(self, part: RankingDataset) -> Judgments:
-        """Return the judgments of all judges for the documents of a part that this reader created."""
+        """Return the judgments of all judges for the documents of a part.
+
+        The part is one that this reader created.
+        """
         return self._judgments[id(part.y)]
 
     def _unjudged(self, file_contents: FileContents, n: int) -> tuple[str, ...]:
@@ -368,8 +386,8 @@ class PartReader:
     def _contents(self, part: Files, is_large: bool) -> FileContents:
         """Read the files of a part into memory, or into mapped files.
 
-        The latter are used if the data are large, and the format can be read
-        piece by piece.
+        The latter are used if the data are large, and the format can be
+        read piece by piece. ``is_large`` is whether the data are large.
         """
         _refuse_judges(
             part[0], recognised_form(part[0], self._specified), self._specified
@@ -387,7 +405,10 @@ class PartReader:
     def _to_disk(
         self, part: Files, progress: ReadProgress, width: int = 0
     ) -> FileContents | None:
-        """Read a part into mapped files with at least ``width`` columns; None if the format cannot be."""
+        """Read a part into mapped files with at least ``width`` columns.
+
+        Return None if the format cannot be read piece by piece.
+        """
         form = recognised_form(part[0], self._specified)
         part_files = part_of(part, form, self._specified, refuse=self._refuses)
         if not part_files.form.is_streamed:
@@ -480,10 +501,11 @@ def part_of(
 ) -> PartFiles:
     """Return files of a format as a part, with the files that belong to it.
 
-    A part is the training, validation or test documents of a fold. The files
-    that belong to it are the judgments of feature logs, or a file with the
-    numbers of documents of the queries. ``specified`` are the columns and files
-    that the user names, ``refuse`` is whether a missing value is an error.
+    A part is the training, validation or test documents of a fold. The
+    files that belong to it are the judgments of feature logs, or a file
+    with the numbers of documents of the queries. ``specified`` are the
+    columns and files that the user names, ``refuse`` is whether a
+    missing value is an error.
 
     Raises
     ------
@@ -494,8 +516,9 @@ def part_of(
     logs, judgments = logs_of(paths, form, specified)
     if logs:
         texts = tuple(map(read_text, judgments))
-        # A joined format has marks, texts at the beginning of its files. Logs
-        # that were recognised as another format are joined, too.
+        # A joined format has marks, texts at the beginning of its
+        # files. Logs that were recognised as another format are
+        # joined, too.
         joining_form = form if form.marks else joined_format(logs[0])
         return PartFiles(logs, joining_form, specified, refuse=refuse, judgments=texts)
     # A format that is not read piece by piece has no further files.
@@ -590,8 +613,9 @@ def read_into_memory(
                 progress.advance(sum(file.size for file in files) / 2)
             else:
                 builder = TableInMemory(part.paths[0])
-                # The reader of the format passes the documents to the builder,
-                # and returns facts about them, such as the number of features.
+                # The reader of the format passes the documents to the
+                # builder, and returns facts about them, such as the
+                # number of features.
                 read_table = part.form.table_reader()
                 facts = read_table(part, files, builder, progress)
                 table = builder.finish(facts, part.sizes)
@@ -609,9 +633,10 @@ def read_into_memory(
 def _open_file(
     part: PartFiles, path: Path, progress: ReadProgress, pool: Executor
 ) -> LoadedFile | StreamedFile:
-    """Return a file in memory.
+    """Return a file, read into memory.
 
-    A plug-in's format reads the file itself, so only its checksum is read.
+    The reader of a plug-in opens the file itself: then it is only read
+    for its checksum here. ``pool`` computes the checksum.
     """
     if not part.form.package:
         return LoadedFile.read(path, progress)
@@ -748,6 +773,7 @@ def _refuse_missing(path: Path, table: Table) -> None:
         )
         if rows.size:
             row = begin + int(rows[0])
+            # The query that has this row.
             query = table.query_ids[
                 int(np.searchsorted(table.query_ptr, row, side="right")) - 1
             ]
@@ -794,7 +820,11 @@ def _stream_files(
 def _key_of_mapped_table(
     part: PartFiles, checksums: Sequence[str], treatment: Treatment, n_features: int
 ) -> str:
-    """Return the key in the store of the mapped table of files with these checksums."""
+    """Return the key in the store of the mapped table of files with these checksums.
+
+    ``treatment`` is that of missing values, ``n_features`` the least
+    number of columns.
+    """
     how = (treatment.missing, treatment.normalize, n_features, _parsing_key(part))
     return hashlib.sha256(
         json.dumps([_MAPPED_VERSION, list(checksums), *how]).encode()

@@ -82,11 +82,12 @@ def _plugin_format(
 ) -> DataFormat | None:
     """Return the plug-in's format that is more certain than all built-in formats.
 
-    ``confidence`` is that of the best built-in format. A plug-in's recogniser
-    is called only if the file has an ending or a mark of its format, or no
-    built-in format is certain. Of equally certain formats, the one that the
-    plan records (``recorded``) is returned. Return None if none is more
-    certain; raise DatasetError for two such.
+    ``confidence`` is that of the best built-in format. A plug-in's
+    recogniser is called only if the file has an ending or a mark of its
+    format, or no built-in format is certain. Of equally certain formats,
+    the one that the plan records (``recorded``) is returned. Return None
+    if none is more certain; raise DatasetError for two such.
+    ``beginning`` has the path and the first bytes of the file.
     """
     # Ask the formats of plug-ins that may recognise the file.
     candidates = [
@@ -195,8 +196,10 @@ def identity_of(part: PartFiles) -> str:
         values.pop("label", None)
     if values.get("ids_from") == 1:  # the default
         del values["ids_from"]
+    # This option concerns tables, too.
     if part.user_columns.no_queries:
         values["no_queries"] = True
+    # For feature logs, the judgments replace all other specifications.
     if part.judgments:
         values = {"judgments": [text.checksum for text in part.judgments]}
     if part.sizes is not None:

@@ -30,7 +30,10 @@ _FEATURE = re.compile(rb"[0-9]+:")
 
 
 def trec_confidence(_: DataFormat, beginning: Beginning) -> float:
-    """Return how certain it is, from 0 to 1, that a file has TREC judgments."""
+    """Return how certain it is, from 0 to 1, that a file has TREC judgments.
+
+    ``beginning`` has the path and the first bytes of the file.
+    """
     lines = (line for line in beginning.head.split(b"\n") if line.strip(b"\0\r \t"))
     line = next(lines, b"")
     return BY_CONTENTS if line and is_judgment(line.decode("utf-8", "replace")) else 0.0
@@ -39,13 +42,15 @@ def trec_confidence(_: DataFormat, beginning: Beginning) -> float:
 def csv_confidence(form: DataFormat, beginning: Beginning) -> float:
     """Return how certain it is, from 0 to 1, that a file is a table of text.
 
-    ``form`` is CSV, or TSV, which is recognised only by the ending of the name.
+    ``form`` is CSV, or TSV, which is recognised only by the ending of the
+    name. ``beginning`` has the path and the first bytes of the file.
     """
     key_by_name = format_of_name(beginning.path.name).key
     if key_by_name in ("csv", "tsv"):
         return _CONFIDENCE_BY_NAME if form.key == key_by_name else 0.0
     if form.key == "tsv":
         return 0.0
+    # Without such a name, anything else has to suggest a table.
     specified = beginning.user_columns
     is_likely = (
         beginning.lacks_queries
@@ -59,7 +64,8 @@ def csv_confidence(form: DataFormat, beginning: Beginning) -> float:
 def letor_confidence(_: DataFormat, beginning: Beginning) -> float:
     """Return how certain it is, from 0 to 1, that a file is LETOR text.
 
-    This is the format of any file that has no other one.
+    This is the format of any file that has no other one. ``beginning``
+    has the path and the first bytes of the file.
     """
     return BY_MARKS if b"qid:" in beginning.first_line else _LEAST_CONFIDENCE
 
@@ -67,13 +73,19 @@ def letor_confidence(_: DataFormat, beginning: Beginning) -> float:
 def sizes_confidence(form: DataFormat, beginning: Beginning) -> float:
     """Return how certain it is, from 0 to 1, that a file is SVMlight text.
 
-    Its lines have no queries: these are in a file of query sizes beside it, or
-    the user stated that there are none. The file ending in ".query" is that of
-    LightGBM, whose format differs in this only.
+    Its lines have no queries: these are in a file of query sizes beside
+    it, or the user stated that there are none. The file ending in
+    ".query" is that of LightGBM, whose format differs in this only.
+    ``beginning`` has the path and the first bytes of the file.
     """
-    is_query = beginning.sizes is not None and beginning.sizes.name.endswith(".query")
+    has_lightgbm_sizes = beginning.sizes is not None and beginning.sizes.name.endswith(
+        ".query"
+    )
     words = beginning.first_line.split()
-    if not beginning.lacks_queries or is_query != (form.key == "lightgbm"):
+    if not beginning.lacks_queries:
+        return 0.0
+    # The name of the file of sizes decides which of the two formats it is.
+    if has_lightgbm_sizes != (form.key == "lightgbm"):
         return 0.0
     # A line is a label and features such as 1:0.5. The certainty is more than
     # that of CSV, which may lack queries, too.

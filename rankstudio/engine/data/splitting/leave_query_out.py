@@ -108,7 +108,10 @@ class LeftOut(PartOfWhole):
 
     @property
     def _excluded_rows(self) -> tuple[int, int]:
-        """First row of the left-out query in the whole dataset, and the row behind its last."""
+        """Rows of the left-out query in the whole dataset.
+
+        These are its first row, and the row behind its last.
+        """
         ptr = self.whole.query_ptr
         return int(ptr[self.query]), int(ptr[self.query + 1])
 

@@ -20,7 +20,10 @@ from rankstudio.engine.support.grades import Grading
 
 
 class Division(Protocol):
-    """Rule that divides a dataset into folds of such parts: a small value, which other processes receive."""
+    """Rule that divides a dataset into folds of such parts.
+
+    It is a small value, which other processes receive.
+    """
 
     def fold(self, dataset: RankingDataset, number: int) -> Fold:
         """Return the fold with a number, counted from 1."""
@@ -52,7 +55,7 @@ class PartOfWhole(RankingDataset):
     whole: RankingDataset
     number: int
     division: Division
-    _kept: MatrixCache
+    _matrix_cache: MatrixCache
 
     def __init__(
         self,
@@ -73,7 +76,7 @@ class PartOfWhole(RankingDataset):
             "whole": dataset,
             "number": number,
             "division": division,
-            "_kept": matrix_cache,
+            "_matrix_cache": matrix_cache,
             "feature_ids": dataset.feature_ids,
             "feature_names": dataset.feature_names,
             "source": None,
@@ -95,7 +98,10 @@ class PartOfWhole(RankingDataset):
 
     @property
     def recorded_as(self) -> str:
-        """Text that distinguishes the part from other parts of equal data, for a fingerprint."""
+        """Text that distinguishes the part from other parts of equal data.
+
+        It is used for fingerprints.
+        """
         raise NotImplementedError
 
     @property
@@ -104,12 +110,13 @@ class PartOfWhole(RankingDataset):
 
         Only the matrix of the part that was used last is in memory.
         """
+        cache = self._matrix_cache
         # (number of the part, its matrix), or None
-        cache = self._kept
         last = cache.last
         if last is not None and last[0] == self.number:
             return last[1]
-        # Both references free the old matrix before another one is assembled.
+        # Drop both references to the old matrix, so that its memory is free
+        # before another one is assembled.
         del last
         cache.last = None
         X = self._selected_rows(self.whole.X)

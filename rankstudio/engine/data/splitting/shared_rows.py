@@ -106,7 +106,10 @@ def _can_be_sliced(part: RankingDataset) -> bool:
 
 
 class _Pieces:
-    """Distinct feature matrices of validation and test parts, of which other parts may be composed."""
+    """Distinct feature matrices of validation and test parts.
+
+    Other parts may be composed of them.
+    """
 
     def __init__(self, features: Iterable[Floats]) -> None:
         """Collect matrices of shape (rows, n), each of equal ones once."""

@@ -39,9 +39,10 @@ LEAVE_QUERY_OUT = "leave-query-out"
 def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     """Make k folds as in LETOR: each of the subsets S1 … Sk is the test part of one fold.
 
-    Fold i trains on k - 2 subsets, validates on the next one and tests on the
-    following one. With k = 2 no validation part is left: models are trained on
-    one half, selected by their criterion, and tested on the other half.
+    Fold i trains on k - 2 subsets, validates on the next one and tests
+    on the following one. With k = 2 no validation part is left: models
+    are trained on one half, selected by their criterion, and tested on
+    the other half.
 
     Parameters
     ----------
@@ -67,7 +68,7 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     -----
     O(k m n) time and memory for m documents with n features, as for folds read from files.
     """
-    between("k", k, 2)
+    between("k", k, 2)  # called for its errors only
     data = whole(dataset)
     n = _n_items(dataset, data)
     if n < k:
@@ -158,7 +159,8 @@ def single_split(
 
     Notes
     -----
-    O(mn). Numbers of queries are the exact shares rounded by largest remainder; ties go to the earlier part.
+    O(mn). Numbers of queries are the exact shares rounded by largest remainder;
+    ties go to the earlier part.
     """
     train, vali, test = shares  # in percent
     if min(train, test) < 1 or vali < 0 or sum(shares) != PERCENT:
@@ -215,7 +217,7 @@ def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
     -----
     O(mn) per fold.
     """
-    between("share", share, 1, PERCENT - 1)
+    between("share", share, 1, PERCENT - 1)  # called for its errors only
     folds = [
         fold if fold.vali is not None else _inner(dataset, fold, share, seed)
         for fold in dataset.folds
@@ -243,9 +245,10 @@ def _inner(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
 def training_share(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
     """Keep a share of the training queries of each fold, for a learning curve.
 
-    Other parts stay unchanged. The queries of a smaller share are among those
-    of a larger one with the same seed. An existing validation part stays whole,
-    unless it joins the training part for inner folds (`for_inner_folds`).
+    Other parts stay unchanged. The queries of a smaller share are among
+    those of a larger one with the same seed. An existing validation
+    part stays whole, unless it joins the training part for inner folds
+    (`for_inner_folds`).
 
     Parameters
     ----------
@@ -266,7 +269,7 @@ def training_share(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedD
     -----
     O(mn) per fold.
     """
-    between("share", share, 1, PERCENT)
+    between("share", share, 1, PERCENT)  # called for its errors only
     folds = tuple(_reduced(dataset, fold, share, seed) for fold in dataset.folds)
     parts = (part for fold in dataset.folds for part in fold.parts.values())
     # The files of the whole parts still identify the data.
@@ -422,7 +425,10 @@ def _n_items(dataset: FoldedDataset, data: RankingDataset) -> int:
 
 
 def _n_items_of_part(data: RankingDataset) -> int:
-    """Return the number of items of a part that are divided: its queries or, of a single one, its documents."""
+    """Return the number of items of a part that are divided.
+
+    They are its queries or, of a single query, its documents.
+    """
     return data.n_queries if data.n_queries > 1 else data.n_documents
 
 
@@ -614,7 +620,10 @@ def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
 
 
 def _joined_queries(datasets: Sequence[RankingDataset]) -> tuple[Ints, tuple[str, ...]]:
-    """Return sizes and ids of the queries of all datasets; for parts of one ranking, of a single query."""
+    """Return the sizes and the ids of the queries of all datasets.
+
+    Parts of one ranking have a single query.
+    """
     sizes = np.concatenate([np.diff(d.query_ptr) for d in datasets])
     ids = tuple(chain.from_iterable(d.query_ids for d in datasets))
     is_one_ranking = len(datasets) == len(ids) and len(set(ids)) == 1

@@ -145,6 +145,7 @@ def read_documents(
         row, column = (int(indices[0]) for indices in np.nonzero(np.isnan(X)))
         expected = tr("a value for every feature, because missing values are refused")
         # Columns of X are those of numeric features among the feature columns.
+        # True says that the value is missing.
         position = roles.features[numeric_features[column]]
         raise table.error(
             row, _cell_text(table, position, tr("nothing")), expected, True
@@ -166,7 +167,8 @@ def read_documents(
 def _labels(table: TableColumns, roles: RecognisedColumns) -> Floats:
     """Return the labels of documents, of shape (m,), or (m, J) with J judges.
 
-    A judge's label may be missing, NaN; a single label may not, which is an error.
+    A judge's label may be missing, NaN; a single label may not, which is
+    an error. ``roles`` has the columns of labels.
     """
     expected = tr("a finite number as the relevance label")
     if roles.judges:  # a judge may have left documents out
@@ -236,7 +238,8 @@ class ColumnsReader:
                     else self._builder.n_documents + 1,
                 )
             )
-        # Only a table in memory can be divided by a column of parts.
+        # Only a table in memory can be divided by a column of parts. Here there
+        # is one: "or 0" is only for the type checker.
         if piece.parts.size and not self._builder.holds_parts:
             raise DatasetError(
                 tr(
@@ -302,7 +305,11 @@ class _Header:
     roles: RecognisedColumns
 
     def used(self) -> tuple[str, ...]:
-        """Return the names of the columns of query, label and part, "" for none, and of the features."""
+        """Return the names of the columns that are used.
+
+        They are those of query, label and part, "" for a missing one, then
+        those of the judges and of the features.
+        """
         roles = self.roles
         positions = (roles.qid, roles.label, roles.part, *roles.judges, *roles.features)
         return tuple("" if i is None else self.names[i] for i in positions)
@@ -329,8 +336,9 @@ def no_features(location: str) -> DatasetError:
 def _part_codes(table: TableColumns, position: int | None) -> Ints:
     """Return the code of each document's part: 0 for train, 1 for vali, 2 for test.
 
-    ``position`` is that of the column with names of parts. Without one (None),
-    return an empty array. Raise the error of the first row with another value.
+    ``position`` is that of the column with names of parts. Without one
+    (None), return an empty array. Raise the error of the first row with
+    another value.
     """
     if position is None:
         return np.zeros(0, dtype=np.int64)
@@ -519,6 +527,7 @@ def _text_among_numbers(table: TableColumns, positions: Sequence[int]) -> str:
         is_number = [
             _parsed_number(value, table.text_numbers) is not None for value in values
         ]
+        # The column has a text: some value is no number.
         if any(is_number):
             return str(values[is_number.index(False)]).strip()
     return ""
@@ -555,7 +564,10 @@ def _query_runs(
 
 
 def _id_text(value: Any) -> str:
-    """Return the id of a query as text: "7" for 7.0, as pandas stores 7 in a column with missing ids."""
+    """Return the id of a query as text.
+
+    7.0 gives "7", as pandas stores 7 in a column with missing ids.
+    """
     if isinstance(value, float | np.floating):
         return str(int(value)) if float(value).is_integer() else repr(float(value))
     if isinstance(value, bytes):
@@ -566,7 +578,8 @@ def _id_text(value: Any) -> str:
 def _comments(table: TableColumns, roles: RecognisedColumns) -> TextComments:
     """Return the comment of each document, or its id as LETOR writes it: "docid = …".
 
-    Without a column of comments or ids, all comments are empty.
+    Without a column of comments or ids, all comments are empty. ``roles``
+    has the column of either.
     """
     # No bytes, and offsets that are all 0.
     if roles.comment is None:
@@ -716,6 +729,7 @@ def frame_columns(frame: Any) -> TableColumns:
     def error(
         row: int, actual: str, expected: str, _missing: bool = False
     ) -> DataError:
+        """Return the error of a value in a row of the frame."""
         return DatasetError(
             f"{_LOCATION}, row {row + 1}: found {actual}, expected {expected}."
         )

@@ -189,9 +189,10 @@ def _query_column(
 ) -> int | None:
     """Return the position of the column of the query.
 
-    Return None if a file of sizes determines the queries (``with_sizes``), or
-    there are none. ``location`` is the name of the table for messages. Raise
-    UnknownColumnsError if no column is called like a query.
+    Return None if a file of sizes determines the queries
+    (``with_sizes``), or there are none. ``location`` is the name of the
+    table for messages. Raise UnknownColumnsError if no column is called
+    like a query. ``specified`` has the columns that the user names.
     """
     # Only the most usual names count before a file of query sizes.
     usual = _first_common_position(names, QUERY_NAMES[:4], range(len(names)))
@@ -209,8 +210,9 @@ def _label_column(
     """Return the position of the column of the label.
 
     ``qid`` is that of the query, ``location`` the name of the table for
-    messages. Return None only if labels are not needed, and no column has a
-    usual name. Otherwise raise UnknownColumnsError if there is none.
+    messages. Return None only if labels are not needed, and no column has
+    a usual name. Otherwise raise UnknownColumnsError if there is none.
+    ``specified`` has the columns that the user names.
     """
     if specified.no_labels and not specified.label:
         other_columns = [i for i in range(len(names)) if i != qid]
@@ -258,8 +260,9 @@ def _with_features(
     """Return the roles of columns, with the remaining columns as features.
 
     ``rest`` are the positions of the columns without a role. Columns that
-    number queries or rows are ignored. Raise UnknownColumnsError if no feature
-    is left.
+    number queries or rows are ignored. Raise UnknownColumnsError if no
+    feature is left. ``no_queries`` is whether all documents are one
+    ranking.
     """
     # The id of a query is not a feature, even if all documents are one ranking.
     numbering_names = QUERY_NAMES if no_queries else ()
@@ -291,7 +294,10 @@ def plain_name(name: str) -> str:
 
 @lru_cache(maxsize=2)
 def _plain_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the plain names of the columns of a table; cached, as they are needed several times."""
+    """Return the plain names of the columns of a table.
+
+    Cached, as they are needed several times.
+    """
     return tuple(map(plain_name, names))
 
 
@@ -462,20 +468,20 @@ def _position(location: str, names: Sequence[str], name: str, option: str) -> in
 def original_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return the names that columns have in their file.
 
-    A repeated name, to which its position was added here, is equal to the first
-    one again.
+    A repeated name, to which `column_names` has added its position, is equal to
+    the first one again.
 
     Examples
     --------
     >>> original_names(["tf", "tf (column 2)", "idf (column 3)"])
     ('tf', 'tf', 'idf (column 3)')
     """
-    before: set[str] = set()
+    earlier_names: set[str] = set()
     originals = []
     for i, name in enumerate(names):
         original = name.removesuffix(_name_with_position("", i))
-        originals.append(original if original in before else name)
-        before.add(name)
+        originals.append(original if original in earlier_names else name)
+        earlier_names.add(name)
     return tuple(originals)
 
 
@@ -488,9 +494,9 @@ def _check_repeated(
     """Raise UnknownColumnsError if a feature has the name of another role.
 
     ``role_positions`` are those of the columns of query, label and part, None
-    for none, and ``features`` those of the features. Such a second column, in
-    the file with an equal name, may be meant instead of the first. In
-    ``names``, a repeated name has its position.
+    for none, and ``features`` those of the features. In ``names``, a repeated
+    name has its position, such as "qid (column 5)". In the file, both columns
+    have the same name: the second one may be meant instead of the first.
     """
     roles = {names[i] for i in role_positions if i is not None}
     originals = original_names(names)
@@ -704,7 +710,10 @@ def _table_of_part(table: Table, code: int) -> Table:
 
 
 def _order_in_part(file_rows: Ints) -> Ints:
-    """Return the position of each document of a part among the part's documents in the file."""
+    """Return the order in the file of a part's documents.
+
+    Each gets its position among the documents of the part, from 0.
+    """
     order = np.empty(file_rows.size, dtype=np.int64)
     order[np.argsort(file_rows)] = np.arange(file_rows.size)
     return order
