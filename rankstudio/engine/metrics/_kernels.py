@@ -238,7 +238,8 @@ def rank_all(
     order : ndarray of shape (m,)
         Receives the documents as the last model ranks them.
     reals, integers : ndarray
-        Work space, from :func:`scratch_space`.
+        Work space of :func:`scratch_space`: rows as long as the
+        longest query.
 
     Returns
     -------
@@ -509,9 +510,9 @@ def _grade(
 
     ``level`` (n,) are the levels of the labels, ``gains`` (L,) the gain of each
     level, and ``weight`` the discount of each rank. If ``averaged``, the
-    documents of a tie, with equal keys, share their gains. ``tree`` is None
-    only if no ties are averaged: the kernel is then compiled without this
-    branch.
+    documents of a tie, with equal keys, share their gains. ``tree`` is the work
+    space of other measures. Here only its type counts: callers pass None only
+    if no ties are averaged, and the kernel is then compiled without this branch.
     """
     for i in range(n):
         gain[i] = gains[level[i]]
@@ -541,8 +542,9 @@ def _count(
     the sum of the precisions at the relevant ranks so far. ``level`` (n,) are
     the levels of the labels, and ``relevants`` (L,) is 1 for a relevant level.
     If ``averaged``, the documents of a tie, with equal keys, share their
-    relevance. ``tree`` is None only if no ties are averaged: the kernel is then
-    compiled without this branch.
+    relevance. ``tree`` is the work space of other measures. Here only its type
+    counts: callers pass None only if no ties are averaged, and the kernel is
+    then compiled without this branch.
     """
     for i in range(n):
         relevant[i] = relevants[level[i]]
@@ -691,9 +693,10 @@ def _measure_hits(
 ) -> float:
     """Return P@cut, F@cut, R-precision or rank-biased precision, as ``kind`` says.
 
-    ``hits`` are the numbers of relevant documents up to each of n ranks. A cut
-    of 0 means all ranks. For rank-biased precision, ``persistence`` is the
-    probability that a reader goes on to the next document.
+    ``hits`` are the numbers of relevant documents up to each of n ranks. P and
+    F always have a cut; R-precision has none. For rank-biased precision, a cut
+    of 0 means all ranks, and ``persistence`` is the probability that a reader
+    goes on to the next document.
     """
     if kind == _P:
         return _precision(cut, hits, rules, n)
@@ -701,6 +704,7 @@ def _measure_hits(
         return _rank_biased_precision(persistence, hits, n if cut == 0 else min(cut, n))
     if kind == _R_PRECISION:
         return float(hits[n_relevant - 1] / n_relevant) if n_relevant else 0.0
+    # The remaining kind is F@cut.
     n_hits = hits[min(cut, n) - 1]
     if n_hits == 0.0:
         return 0.0
@@ -750,7 +754,8 @@ def _measure_judged(
     ``depth`` of the n ranks are filled. ``n_relevant`` and
     ``n_judged`` are the numbers of such documents of the
     query. If ``averaged``, the result is a mean over the
-    orders of ties, documents with equal keys.
+    orders of ties, documents with equal keys. The share of
+    judged documents always has a cut.
     """
     if kind == _JUDGED:
         return _judged_share(key, level, judged, min(cut, n), depth, averaged)
@@ -823,8 +828,8 @@ def _preference(
             lost = 0.0
             for tied_above in range(t + 1):
                 lost += min(above + tied_above, n_relevant) / divisor
-            # The mean over the numbers of
-            # irrelevant ones of the tie above.
+            # Of the t irrelevant documents of the tie, 0 to t
+            # are above: `lost` has a term for each number.
             total -= hits * lost / (t + 1)
         above += t
         start = stop
@@ -859,7 +864,8 @@ def _measure_order(
     documents with different labels. Documents with equal
     keys are a tie; if ``averaged``, the result is a mean
     over its orders. ``passed`` and ``tree`` are work
-    space. A cut of 0 means all n ranks.
+    space. Recall always has a cut; for Success, RR and
+    ERR, a cut of 0 means all n ranks.
     """
     if kind == _RECALL:
         return float(hits[min(cut, n) - 1] / n_relevant) if n_relevant else 0.0
@@ -873,7 +879,9 @@ def _measure_order(
     # in ERR, at the first relevant one in RR and Success.
     stops = chances if kind == _ERR else relevants
     last = n if cut == 0 else min(cut, n)
-    return _cascade(key, level, stops, depth, last, averaged, kind != _SUCCESS, passed)
+    # Success counts 1 at any rank, the others 1 / rank.
+    by_rank = kind != _SUCCESS
+    return _cascade(key, level, stops, depth, last, averaged, by_rank, passed)
 
 
 @subroutine
@@ -1006,8 +1014,8 @@ def _order_of_pairs(
             n_wrong_or_tied += _count_below(tree, level[i])
         n_equal_scores += (stop - start) * (stop - start - 1) // 2
         start = stop
-    # Empty the tree for the next query. The number has the type of the other
-    # call's, so that the function is compiled once.
+    # Empty the tree for the next query. Both calls of `_enter` pass an int64, so
+    # that it is compiled once.
     for i in range(n):
         _enter(tree, level[i], np.int64(-1))
     if kind == _STRICT:

@@ -168,7 +168,7 @@ class Convention:
         )
         return replace(self, short_ndcg=ndcg, short_precision=precision)
 
-    def is_zero_below(self, name: str) -> int:
+    def min_documents(self, name: str) -> int:
         """Return the number of documents below which a query counts 0 in a measure; 0 if it always counts.
 
         Parameters
@@ -230,7 +230,11 @@ _ENUM_OF_FIELD: Mapping[str, type[Enum]] = {
 
 
 def _parsed_convention(key: str, values: Mapping[str, Any]) -> Convention:
-    """Return the convention whose fields a file has as ``values``, with words for members of enumerations."""
+    """Return the convention whose fields a file has as ``values``, with words for members of enumerations.
+
+    For example, the word "zero" is the member ``Short.ZERO``.
+    """
+    # Each of these fields has an enumeration, and its member by name.
     members = {
         name: kind[values[name].upper()]
         for name, kind in _ENUM_OF_FIELD.items()

@@ -259,6 +259,8 @@ class DistinctRankings:
             values = np.empty(shape)
             values[:, : self._values.shape[1]] = self._values
             self._values = values
+        # Of each query, the rankings from the number that
+        # is measured to the number that there are.
         if (self._n_measured < self._counts).any():
             evaluator.measure_rows(
                 self._codes, self._n_measured, self._counts, self._values

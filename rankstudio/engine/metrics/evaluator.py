@@ -303,25 +303,26 @@ class Evaluator:
         self.measures = tuple(dict.fromkeys(measure(m) for m in measures))
         self.n_documents = labels.size
         self.n_queries = ptr.size - 1
-        # Sort the documents as equal scores are ordered.
+        # The order in which equal scores are ranked; None for that of the file.
         grading = grading or Grading.of(labels)
         self._order = reading_order(ptr, self.convention, grading, last_first=True)
-        # from here on, documents are in the order of equal scores
+        # From here on, documents are in this order: a stable sort by score then
+        # ranks equal scores by the convention.
         if self._order is not None:
             labels = labels[self._order]
         self._labels = labels
-        # Prepare what all rankings share: rules, codes of
-        # the labels, and ideal values. The mask of the
-        # measures that need the scores themselves, not only
-        # a ranking; and the measures of plug-ins and files.
+        # A mask of the measures that need the scores
+        # themselves, not only a ranking.
         self._needs_scores = np.array(
             [not m.by_rank for m in self.measures], dtype=np.bool_
         )
+        # The measures of plug-ins and files; None without any.
         self._foreign = self._foreign_values(labels, ptr, grading.greatest_grade)
         _, self._level = label_codes(labels)
         self._rules = compile_rules(self.convention)
         # For a convention that orders ties by document id,
-        # rankings of rank() have them in the reverse order.
+        # the function `rank` writes them in the reverse
+        # order, so its rankings have rules of their own.
         backwards = self.convention.ties is Ties.DOCUMENT_ID
         self._ranking_rules = compile_rules(self.convention, ties_reversed=backwards)
         self._query_ptr = ptr
@@ -351,6 +352,7 @@ class Evaluator:
         batches = []
         for relevant_from, batch_indices in indices_by_threshold.items():
             measures = [self.measures[index] for index in batch_indices]
+            # Some measures, such as Kendall's tau, count pairs of documents.
             pairs = any(m.family.name in PAIRED for m in measures)
             rules = replace(self.convention, relevant_from=relevant_from)
             truth = compile_truth(
@@ -624,7 +626,10 @@ class _Batch(NamedTuple):
         ``truth`` has what the labels alone determine.
         """
         # `deepest` is the last rank that a measure reads:
-        # without a cut-off, it reads all ranks.
+        # without a cut-off, it reads all ranks. `kind` is
+        # the measure's number in the kernels. Only
+        # rank-biased precision has a persistence: its own,
+        # or the usual one of its family.
         n_documents = int(truth.query_ptr[-1])
         return cls(
             indices=np.array(indices, dtype=np.int64),
@@ -653,9 +658,11 @@ class _Batch(NamedTuple):
         1 of ``ranked`` (K, m), all of them from models[0] to
         models[1] - 1. ``rules`` are those of the convention.
         """
-        # `weight` has the discount of each rank,
-        # so its size is that of the longest query.
-        # What no measure reads is not computed.
+        # `weight` has the discount of each rank, so
+        # its size is that of the longest query. The
+        # tree is work space that the simplest measures
+        # do not need: with None, the kernel compiles
+        # without it. What no measure reads is not computed.
         space = scratch_space(self.truth.weight.size)
         needs_tree = Reads.ORDER in self.reads or rules.ties_averaged
         tree = (
@@ -694,8 +701,9 @@ def reading_order(
         equal scores are placed. By default it is reversed
         within each query, as :func:`rank` expects it:
         measures by these conventions read ties backwards.
-        So without ids, when the last document comes first,
-        the result is the order of the file.
+        Without ids, these conventions place the last
+        document first; its reverse is the order of the
+        file, so the result is None.
     """
     if convention.ties is not Ties.DOCUMENT_ID:
         return None

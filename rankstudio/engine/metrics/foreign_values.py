@@ -146,7 +146,7 @@ class _Function(NamedTuple):
         measure, the convention, and the lengths of ties.
         """
         entry = measure.family.entry
-        assert entry is not None
+        assert entry is not None  # only built-in measures have none
         call = entry.load()
         names = _accepted_names(call, entry.key)
         settings = {"cutoff": measure.cut, "convention": convention}
@@ -206,7 +206,7 @@ class _Function(NamedTuple):
         range that the measure declares.
         """
         entry = self.measure.family.entry
-        assert entry is not None
+        assert entry is not None  # only built-in measures have none
         if not math.isfinite(value):
             return tr("expected a finite number, got {value}").format(value=value)
         if not entry.low - _RANGE_TOLERANCE <= value <= entry.high + _RANGE_TOLERANCE:

@@ -167,8 +167,8 @@ def measure(name: str | Measure) -> Measure:
     # The cutoff is at least 1. A family has always a cutoff, never, or optionally.
     _, parameters_text, cut_text = match.groups()
     cut = None if cut_text is None else int(cut_text)
-    # `fitting_rule` is the strict rule
-    # that the name satisfies.
+    # `fitting_rule` is the stricter of the two rules that a name with this
+    # cutoff, or without one, satisfies; OPTIONAL is the other.
     fitting_rule = Cut.NONE if cut is None else Cut.NEEDED
     if cut == 0 or family.cut not in (Cut.OPTIONAL, fitting_rule):
         raise ParameterError("measure", name, _expected_names())
