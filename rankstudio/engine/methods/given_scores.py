@@ -65,6 +65,7 @@ class GivenScores(Step):
         """Return the scores as plain values.
 
         See :meth:`rankstudio.engine.steps.Step.beyond_weights`.
+        ``ids``, those of the features, are not used.
         """
         scores = {key: values.tolist() for key, values in self.parts.items()}
         return {"kind": KIND, "name": self.name, "parts": scores}

@@ -78,18 +78,29 @@ class KernelDecomposition:
         return int(self.vectors.shape[0])
 
     def hat(self, regularization: float) -> Floats:
-        """Return the hat matrix H = VΛ(Λ + λI)^-1V', shape (m, m), which maps labels to predictions: O(m²r)."""
+        """Return the hat matrix H = VΛ(Λ + λI)^-1V', shape (m, m), which maps labels to predictions: O(m²r).
+
+        ``regularization`` is the λ of this formula.
+        """
         hat: Floats = (self.vectors * self._shrinkage(regularization)) @ self.vectors.T
         return hat
 
     def hat_of(self, rows: ArrayLike, regularization: float) -> Floats:
-        """Return the rows and columns of the hat matrix of u documents, shape (u, u): O(u²r)."""
+        """Return the rows and columns of the hat matrix of u documents, shape (u, u): O(u²r).
+
+        H = VΛ(Λ + λI)^-1V' maps labels to
+        predictions, with ``regularization`` λ.
+        ``rows`` (u,) are those of the documents.
+        """
         vectors = self.vectors[np.asarray(rows)]
         hat: Floats = (vectors * self._shrinkage(regularization)) @ vectors.T
         return hat
 
     def residuals(self, labels: Floats, regularization: float) -> Floats:
-        """Return y^ - Hy^ for centred labels y^ of shape (m,) or (m, v), with the hat matrix H."""
+        """Return y^ - Hy^ for centred labels y^ of shape (m,) or (m, v), with the hat matrix H.
+
+        ``regularization`` is λ in H = VΛ(Λ + λI)^-1V'.
+        """
         shrinkage = self._shrinkage(regularization)
         along = (self.vectors.T @ labels).T * shrinkage
         residuals: Floats = labels - self.vectors @ along.T
@@ -282,9 +293,10 @@ class HeldOutPredictor:
         ) -> None:
             """Write the sums of squared errors of each document's pairs to ``out``.
 
-            ``hat`` has the rows of the hat matrix
-            from ``first`` on. Uses ``no_update``
-            and ``constants`` of the method.
+            ``hat`` has the rows of the hat matrix from ``first``
+            on. Uses ``no_update`` and ``constants`` of the method.
+            ``leverages`` (m,) is its diagonal, and ``residuals``
+            (m,) are those of the model of all documents.
             """
             _pair_kernel.pair_losses(
                 hat, leverages, residuals, no_update, 0.0, *constants, first, out

@@ -141,6 +141,8 @@ class PairwiseLeastSquares(PreferenceLearner):
 def held_out_weighting(cost: PairCost) -> str:
     """Return the weighting of a loss in predictions of held-out documents: "size" or "none".
 
+    ``cost`` is the loss of a pair.
+
     Raises
     ------
     ParameterError
@@ -181,7 +183,10 @@ def pair_rows(data: Any, cost: PairCost) -> Any:
 
 
 def refuse_unusual(cost: PairCost) -> None:
-    """Raise a ParameterError for a loss of labels other than the default, which sparse features need."""
+    """Raise a ParameterError for a loss of labels other than the default, which sparse features need.
+
+    ``cost`` is the loss of a pair.
+    """
     if name := unusual(cost):
         expected = "the defaults (cost magnitude, ties True, weighting size) for a sparse X, or a dense X"
         raise ParameterError(name, getattr(cost, name), expected)

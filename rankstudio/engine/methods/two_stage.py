@@ -58,13 +58,17 @@ class Narrowed(Step):
         return self.inner.kind
 
     def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
-        """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
+        """Return the scores (m,) of documents whose features are ``columns`` (n, m).
+
+        ``previous_scores``, those of the step before, are not used.
+        """
         return self.inner.scores(np.ascontiguousarray(columns[list(self.columns)]))
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
         """Return the model as plain values.
 
         See :meth:`rankstudio.engine.steps.Step.beyond_weights`.
+        ``ids`` are those of all features.
         """
         return self.inner.beyond_weights([ids[column] for column in self.columns])
 
@@ -92,7 +96,10 @@ class OfSums(Narrowed):
         return self.inner.kind or "sums"
 
     def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
-        """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
+        """Return the scores (m,) of documents whose features are ``columns`` (n, m).
+
+        ``previous_scores``, those of the step before, are not used.
+        """
         new_features = linear_scores(
             np.ascontiguousarray(columns[list(self.columns)]), self.sums
         )

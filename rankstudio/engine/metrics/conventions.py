@@ -233,6 +233,7 @@ def _parsed_convention(key: str, values: Mapping[str, Any]) -> Convention:
     """Return the convention whose fields a file has as ``values``, with words for members of enumerations.
 
     For example, the word "zero" is the member ``Short.ZERO``.
+    ``key`` becomes the key of the convention.
     """
     # Each of these fields has an enumeration, and its member by name.
     members = {
@@ -305,6 +306,7 @@ def objective(key: str) -> Convention:
 
     Here, a query with fewer than k documents counts in a
     measure with the cut-off k, which becomes their number.
+    ``key`` is that of the convention.
 
     Examples
     --------

@@ -235,6 +235,8 @@ def _value_text(value: object) -> str:
 def _accepted_names(call: Callable[..., Any], key: str) -> set[str]:
     """Return the names among cutoff, convention and ties that a function accepts as arguments.
 
+    ``key`` is that of the measure, for the error.
+
     Raises
     ------
     PlanError

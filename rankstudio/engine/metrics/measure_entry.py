@@ -102,8 +102,9 @@ class MeasureEntry:
 
         A measure that is only described by a study lacks its package or file.
         """
-        # The reason of the origin is a sentence without a subject, such as
-        # "needs the file …"; "" if the package or file is present.
+        # The reason of the origin is a sentence
+        # without a subject, such as "needs the file
+        # …"; "" if the package or file is present.
         if (
             self.origin is not None
             and self.origin.lacking

@@ -57,8 +57,8 @@ def short_queries(
     names : iterable of str
         Names of the measures; of several cut-offs the largest is reported.
     """
-    # Number of documents below which a query counts 0, by measure; 0 if it
-    # always counts.
+    # Number of documents below which a query
+    # counts 0, by measure; 0 if it always counts.
     cuts = {name: convention(key).min_documents(name) for name in names}
     cut = max(cuts.values(), default=0)
     n_short = int(np.count_nonzero(query_sizes < cut))

@@ -106,8 +106,10 @@ def _split_list(text: str) -> list[Any] | None:
 def _parsed_numbers(kind: Kind, text: str, name: str) -> list[Any] | None:
     """Return the numbers in a text with commas or ranges, or None for a single value.
 
-    Ranges such as "1..5" are expanded to numbers. Other items remain texts,
-    which are validated later. ``name`` is the parameter's, for errors.
+    Ranges such as "1..5" are expanded to numbers.
+    Other items remain texts, which are validated
+    later. ``name`` is the parameter's, for errors.
+    ``kind`` says whether they are whole numbers.
     """
     items = _split_list(text)
     if items is None and ".." not in text and "…" not in text:
@@ -128,7 +130,9 @@ def _parsed_numbers(kind: Kind, text: str, name: str) -> list[Any] | None:
 def _is_whole_value(kind: Kind, item: Any) -> bool:
     """Return whether an element of a list is a whole value: a set of features, or costs of features.
 
-    Otherwise the list is the value, and the element is a single id or (id, cost) pair.
+    Otherwise the list is the value, and the element
+    is a single id or (id, cost) pair. ``kind`` is
+    that of the parameter, features or costs.
     """
     # A text or a number is no set of features or
     # costs. Only the word "milliseconds" is a
@@ -388,6 +392,9 @@ class Parameter:
                     return format_sum(
                         parse_sum(value, (*earlier_keys, last), self.name)
                     )
+                # Only a parameter with `own_file` also takes
+                # arrays and functions, and one with `summed` sums
+                # of its choices.
                 expected = f"{', '.join((*earlier_keys, last))}, an array or a function"
                 expected = (
                     expected

@@ -125,6 +125,7 @@ class Wrapped:
                 continue
             if p.kind is Kind.TEXT:
                 value = value_of(value, p.label, modules)
+            # The choice "none" stands for Python's None.
             if p.kind is Kind.CHOICE and value == NONE:
                 value = None
             arguments[p.name] = value

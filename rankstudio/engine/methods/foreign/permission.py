@@ -297,6 +297,8 @@ def _find_code(key: str, folders: Sequence[Path]) -> Code:
     file = file_key(key)
     possible_paths = [folder / file.name for folder in folders]
     if file.digest:
+        # In the record of allowed code, the name of a file is its
+        # checksum.
         possible_paths += [
             Path(path)
             for name, path in _allowed_code().items()

@@ -237,8 +237,9 @@ def _number_type(
 ) -> type | None:
     """Return int or float for an argument that is always a number, None for any other argument.
 
-    ``members`` are the types of its annotation, and ``constraints`` what
-    scikit-learn accepts.
+    ``members`` are the types of its annotation, and
+    ``constraints`` what scikit-learn accepts. ``default``
+    is the default of the argument, None without one.
     """
     # A constraint with options allows words, besides or instead of numbers.
     may_be_word = any(
@@ -272,7 +273,9 @@ def _number_range(
 ) -> tuple[float, float, bool]:
     """Return the range that scikit-learn's constraint allows: low, high, and whether low is excluded.
 
-    Without an interval among the constraints, any number is allowed.
+    Without an interval among the constraints, any number
+    is allowed. ``is_integer`` says whether the argument
+    is a whole number: its bounds are never excluded.
     """
     for constraint in constraints:
         # scikit-learn's Interval; an open end is None.

@@ -110,6 +110,9 @@ class ConjugateGradients:
         uses_threads = worthwhile(6.0 * data.X.nnz) if data.sparse else False
         with pool(uses_threads) as (executor, workers):
             # The sum is w'(X^'X^ + λI)w - 2 w'X^'y^ + y^'y^.
+            # `product` multiplies by X^'X^, whose diagonal is
+            # `squares`. It is used to scale the unknowns; `right`
+            # is X^'y^.
             product = gram_product(data, executor, workers)
             right = product.right(labels)
             constant = float(labels @ labels)
@@ -129,9 +132,10 @@ class ConjugateGradients:
     ) -> Waiting[Iteration]:
         """Return the last iteration of the minimisation, with progress events, and a note if it has not converged.
 
-        ``labels`` (m,) are centred within queries. The gap is how far an
-        iteration is at most above the minimum. The progress is the share of the
-        way from the first gap to the tolerance.
+        ``labels`` (m,) are centred within queries. The gap
+        is how far an iteration is at most above the minimum.
+        The progress is the share of the way from the first
+        gap to the tolerance. ``regularization`` is λ.
         """
         first_gap = 0.0
         for last in self.iterations(data, labels, regularization):

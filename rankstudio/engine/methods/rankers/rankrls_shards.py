@@ -172,6 +172,9 @@ def model_steps(
 ) -> Iterator[Step | WorkProgress]:
     """Yield the model for one λ as the only step, after progress events; its criterion is the leave-query-out error.
 
+    ``cost`` is the loss of a pair of
+    documents, and ``regularization`` is λ.
+
     Notes
     -----
     O(mn²) for the sums and O(n³) for their eigendecomposition; if there are at
@@ -230,6 +233,7 @@ def _decomposed(
     so that the results do not depend on the machine.
     Raises an OutOfMemoryError for too many features.
     """
+    # A single shard, with far more features than documents.
     if not data.several and is_wide(*data.X.shape):
         X, y = PairRows.of(data.whole("RankRLS"), cost).centred
         with STEADY:
@@ -247,7 +251,9 @@ def nested_steps(
 ) -> Iterator[Step | WorkProgress]:
     """Yield the models with the first feature of an order, the first two, and so on, for one λ.
 
-    The criterion of each step is the leave-query-out error of its model.
+    The criterion of each step is the leave-query-out
+    error of its model. ``cost`` is the loss of a
+    pair of documents, and ``regularization`` is λ.
     """
     # Row k - 1 of coefs has the model of the first k features, with 0 for all others.
     coefs, errors = yield from models_in_order(
@@ -306,7 +312,10 @@ def models_without(
             # A default value, because a function would see later values of the
             # loop's variable.
             def learn(part: tuple[int, int], strength: float = regularization) -> None:
-                """Write the weights without each query of a range (first, last) to ``models``."""
+                """Write the weights without each query of a range (first, last) to ``models``.
+
+                ``part`` is this range, and ``strength`` is λ.
+                """
                 _rankrls_kernel.leave_out(grams, total, strength, *part, models)
 
             share(executor, workers, learn, pairwise(cuts))
@@ -344,9 +353,10 @@ class LeftOutRankRLS:
         Equal documents of a query have equal scores. O(mk² + Qk³).
         """
         scores = np.zeros(len(data.y))
-        # The model without features gives all documents
-        # 0. Otherwise some queries at a time, with the
-        # products of their features and labels.
+        # The model without features gives all documents 0.
+        # Otherwise some queries at a time, with the products of
+        # their features and labels; `_some` are the documents of
+        # these queries, and `_rows` their rows.
         for queries, grams in self._grams(data) if self.columns else ():
             (models,) = models_without(grams, self.total, (self.regularization,))
             block = _some(data, queries)
@@ -356,7 +366,8 @@ class LeftOutRankRLS:
     def predictions(self, data: QueryData, regularizations: Sequence[float]) -> Floats:
         """Return the scores centred within each query for each λ, shape (L, m).
 
-        Each document is scored by the model trained without its query.
+        Each document is scored by the model trained without
+        its query. ``regularizations`` are the L values of λ.
         """
         scores = np.empty((len(regularizations), len(data.y)))
         # Some queries at a time; for each λ, `models` (queries, k) has a model
@@ -448,9 +459,10 @@ def left_out_models(
 ) -> Waiting[LeftOutRankRLS]:
     """Return the scorer of documents by models of some features that are trained without each query.
 
-    It has the sums of all queries, from which a query's own are later
-    subtracted. One pass over the data, O(mn²), whose result is cached for all
-    features and λ.
+    It has the sums of all queries, from which a query's own
+    are later subtracted. One pass over the data, O(mn²), whose
+    result is cached for all features and λ. ``cost`` is the
+    loss of a pair of documents, and ``regularization`` is λ.
     """
     total = yield from products_of(data, cost)
     chosen_columns = sorted(columns)
@@ -470,7 +482,8 @@ def left_out_predictions(
 ) -> Floats:
     """Return each document's centred score by the model without its query, for each λ, shape (L, m).
 
-    Takes two passes over the data.
+    Takes two passes over the data. ``cost`` is the loss of a pair
+    of documents, and ``regularizations`` are the L values of λ.
     """
     # The λ of the scorer is not used, so
     # any will do: `predictions` gets all λ.

@@ -496,7 +496,7 @@ def top_features(last: Step, all_features: bool = False) -> Iterator[Step]:
 def by_weight(coef: Floats, all_features: bool = False) -> Ints:
     """Return the features with weight, the largest |weight| first; with ``all_features`` also those without.
 
-    Ties go to the first column.
+    Ties go to the first column. ``coef`` (n,) are the weights.
     """
     order = np.argsort(-np.abs(coef), kind="stable").astype(np.int64)
     n_features = coef.size if all_features else np.count_nonzero(coef)

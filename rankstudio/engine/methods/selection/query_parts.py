@@ -40,7 +40,11 @@ COMPARING = "comparing queries"
 def sized_steps(
     estimator: Selector, data: TrainingData, n_features: int
 ) -> Waiting[list[Step]]:
-    """Run a selector with ``n_features`` features to select, and return its steps, with progress events."""
+    """Run a selector with ``n_features`` features to select, and return its steps, with progress events.
+
+    The selector is a copy of ``estimator``,
+    with all other parameters.
+    """
     sized = type(estimator)(
         **{**estimator.get_params(deep=False), "n_features_to_select": n_features}
     )
@@ -111,7 +115,8 @@ def measured_by_query(
 ) -> Waiting[Floats]:
     """Return a measure of each query for each of c models with weights (c, n), shape (c, Q).
 
-    Larger is better: an error is subtracted from 1.
+    Larger is better: an error is subtracted from 1. ``name``
+    is that of the measure, and ``convention`` has its rules.
     """
     name = find_measure(name).name
     (values,) = yield from summed(

@@ -207,7 +207,7 @@ class RecursiveElimination(PathSelector):
 def _ridge_weights(grams: Floats, regularization: float) -> Floats:
     """Return RankRLS's weights (B, c) from each of B sums of Gram matrices of queries, (B, c + 1, c + 1).
 
-    The labels are the last row and column.
+    The labels are the last row and column. ``regularization`` is λ.
     """
     regularized = grams[:, :-1, :-1] + regularization * np.eye(grams.shape[1] - 1)
     return np.asarray(np.linalg.solve(regularized, grams[:, :-1, -1:])[:, :, 0])

@@ -56,7 +56,8 @@ def _start_ascent(
 ) -> Waiting[AscentSearch]:
     """Prepare and return the search, whose scale are the features' standard deviations within queries.
 
-    ``sign`` is 1, or -1 for a measure that is minimised.
+    ``sign`` is 1, or -1 for a measure that is
+    minimised. ``session`` sends models to the shards.
     """
     (squares,) = yield from summed(
         data, "measuring models", _sums_of_squares, by_blocks=True

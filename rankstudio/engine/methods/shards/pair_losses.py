@@ -64,10 +64,11 @@ class _LossAt:
         """Return the numbers of the shard's loss in one array, its gradient (n,), and the largest score.
 
         The numbers are the loss, the number of pairs with
-        curvature, and the two hinge losses from which a
-        smoothed hinge is computed. The gradient is 0 if it
-        is not requested. Of the largest absolute scores of
-        the shards, the greatest counts, and not their sum.
+        curvature, and the two hinge losses from which a smoothed
+        hinge is computed. The gradient is 0 if it is not
+        requested. Of the largest absolute scores of the shards,
+        the greatest counts, and not their sum. ``state`` caches
+        the last loss, and ``problem`` has the pairs and features.
         """
         smooth = state.smooth(problem, self.loss, self.w)
         # From derivatives by scores
@@ -464,7 +465,10 @@ class ShardedPairs:
         return out
 
     def _once(self, message: _Message) -> Waiting[Any]:
-        """Return a sum that does not depend on weights, computed on first use."""
+        """Return a sum that does not depend on weights, computed on first use.
+
+        ``message`` requests the sum from the shards.
+        """
         if message not in self._constant_sums:
             self._constant_sums[message] = (yield from self._sum(message))[0]
         return self._constant_sums[message]
@@ -477,7 +481,10 @@ class _HingeLine:
     """The hinge of shards along a line of weights."""
 
     def __init__(self, pairs: ShardedPairs, w: Floats, p: Floats) -> None:
-        """Store the weights w (n,) and the direction p (n,) of the line w + t p."""
+        """Store the weights w (n,) and the direction p (n,) of the line w + t p.
+
+        ``pairs`` sums the hinge over the shards.
+        """
         self._pairs = pairs
         self._w = w
         self._p = p
@@ -509,7 +516,7 @@ def pairs_of(
     pairs, None all equally; preferences have their own weights, so it is not
     used for them.
     """
-    if data.several:
+    if data.several:  # several shards
         with data.session(StateWork(_PairState, (weighting,))) as session:
             yield ShardedPairs(session, data.X.shape[1])
         return

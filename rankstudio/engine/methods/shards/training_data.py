@@ -120,6 +120,9 @@ class InProcess:
 
         A single shard may use some bytes without a check of the free memory.
         """
+        # The function `_room` returns the limit in bytes. A
+        # single shard calls it only beyond these bytes, because
+        # reading the free memory takes time.
         if not data.several:
             return Room(self._room, unasked=_UNCHECKED_BYTES)
         # The memory limit is set per thread, so it is read here and not in the
@@ -228,7 +231,10 @@ class _Session:
                 future.cancel()
 
     def _step(self, index: int, message: Any) -> Sums:
-        """Return the summands of one of several shards, and release its memory pages afterwards."""
+        """Return the summands of one of several shards, and release its memory pages afterwards.
+
+        ``index`` is the number of the shard.
+        """
         began = time.thread_time()
         with threads.STEADY, threads.at_most(1):
             summands = self._answer(index, message)
@@ -324,6 +330,8 @@ class TrainingData:
         Data that wrap a QueryData or another object, ``given``, have arrays
         that are read-only already.
         """
+        # The class is frozen, so that attributes are set in this
+        # way.
         object.__setattr__(
             self, "shared", SharedResults() if sharing is None else sharing
         )
@@ -378,8 +386,11 @@ class TrainingData:
         return len(self.shards) > 1
 
     def shard(self, index: int) -> Any:
-        """Return the documents of a shard as views, with the cache of results of this shard."""
-        if not self.several:
+        """Return the documents of a shard as views, with the cache of results of this shard.
+
+        ``index`` is the number of the shard.
+        """
+        if not self.several:  # a single shard
             return self._all_documents
         shard = self.shards[index]
         # Starts of the shard's queries, from its first row.
@@ -476,7 +487,7 @@ class TrainingData:
         OSError
             If the disk is full.
         """
-        if not self.several:
+        if not self.several:  # a single shard
             return training_data(self._all_documents.narrowed(columns))
         # From the data with all features, so that no copy is made of a copy.
         if self.source is not None:
@@ -573,8 +584,8 @@ class TrainingData:
     def _rows(self, index: int) -> Floats:
         """Return the features (d, n) of a shard's d documents.
 
-        Narrowed data, with some columns of a
-        ``source``, copy them on first use.
+        Narrowed data, with some columns of a ``source``, copy
+        them on first use. ``index`` is the number of the shard.
         """
         rows = self.X[self.shards[index].rows]
         if self.source is not None and index not in self._copied:
@@ -613,7 +624,10 @@ class TrainingData:
                 yield WorkProgress(activity, min(first + workers, count) / count)
 
     def release(self, index: int) -> None:
-        """Release the memory pages of one of several shards, if its features are mapped from a file."""
+        """Release the memory pages of one of several shards, if its features are mapped from a file.
+
+        ``index`` is the number of the shard.
+        """
         if self.several:
             release(self.X[self.shards[index].rows])
 

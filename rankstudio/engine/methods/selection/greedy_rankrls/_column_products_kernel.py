@@ -168,18 +168,17 @@ def changes_where_present(
 ) -> None:
     """Overwrite ``out`` (c, Q) with the change of a query's error where a candidate has entries in the query.
 
-    The error is that of the model without the query.
-    ``chosen`` (c,) are the candidates' columns in
-    ``columns``. The rows of ``totals`` (c, t + 2) are their
-    products with themselves, with the labels and with the t
-    selected features, over all queries. ``inverse`` (t, t)
-    is L^-1, with LL' the regularised Gram matrix of the
-    selected features; ``p`` (c, t) are the candidates'
-    products with these times L^-1. ``S`` and ``H`` (Q, t,
-    t), ``a`` and ``b`` (Q, t) give the effect of leaving
-    out each query, for products p in these coordinates: p'S
-    p on a pivot, p'H p on the square of a residual, and p'a
-    and p'b on products with labels and residual.
+    The error is that of the model without the query. ``chosen``
+    (c,) are the candidates' columns in ``columns``. The rows of
+    ``totals`` (c, t + 2) are their products with themselves, with
+    the labels and with the t selected features, over all queries.
+    ``inverse`` (t, t) is L^-1, with LL' the regularised Gram
+    matrix of the selected features; ``p`` (c, t) are the
+    candidates' products with these times L^-1. ``S`` and ``H``
+    (Q, t, t), ``a`` and ``b`` (Q, t) give the effect of leaving
+    out each query, for products p in these coordinates: p'S p on
+    a pivot, p'H p on the square of a residual, and p'a and p'b on
+    products with labels and residual. ``regularization`` is λ.
     """
     # The rows of the columns' entries, the first entry of each column, and the
     # query of each row.
@@ -276,15 +275,14 @@ def changes_by_back_fitting(
 ) -> None:
     """Write to ``out`` (c,) how much each candidate in ``chosen`` (c,) would change the criterion.
 
-    In back-fitting, a candidate gets a weight, but those
-    of the t selected features stay the same. These are
-    ``models`` (Q, t), without each query, and
-    ``residual`` (m,) is what they leave of the labels of
-    the query. A candidate changes only the errors of
-    queries in which its sparse column has entries. Its
-    weight in the model without the query is r / (s + λ).
-    Over the other queries, s is its square, and r its
-    product with what the model leaves of the labels.
+    In back-fitting, a candidate gets a weight, but those of the t
+    selected features stay the same. These are ``models`` (Q, t),
+    without each query, and ``residual`` (m,) is what they leave
+    of the labels of the query. A candidate changes only the
+    errors of queries in which its sparse column has entries. Its
+    weight in the model without the query is r / (s + λ). Over the
+    other queries, s is its square, and r its product with what
+    the model leaves of the labels. ``regularization`` is λ.
     """
     # The columns' entries, their rows and the first entry of each column; the
     # centred columns' squares; by row, the centred labels and selected

@@ -49,8 +49,9 @@ BLOCK = 32
 def _add_products(rows: Floats, other_rows: Floats, count: int, out: Floats) -> None:
     """Add the products of the first ``count`` rows of two arrays (…, BLOCK) to ``out`` (BLOCK,).
 
-    The last axis is the queries of a block, each by itself. Two rows are added
-    at a time, so that ``out`` is read and written half as often.
+    The last axis is the queries of a block, each by itself. Two
+    rows are added at a time, so that ``out`` is read and written
+    half as often. ``rows`` and ``other_rows`` are these arrays.
     """
     odd = count % 2
     for c in range(odd):
@@ -65,7 +66,10 @@ def _add_products(rows: Floats, other_rows: Floats, count: int, out: Floats) -> 
 
 @fused_inlined
 def _project(matrix: Floats, t: int, vectors: Floats, out: Floats) -> None:
-    """Write a lower triangle (t, t, BLOCK) times vectors (t, BLOCK) to ``out`` (t, BLOCK)."""
+    """Write a lower triangle (t, t, BLOCK) times vectors (t, BLOCK) to ``out`` (t, BLOCK).
+
+    ``matrix`` is the triangle.
+    """
     for a in range(t):
         out[a] = 0.0
         _add_products(matrix[a], vectors, a + 1, out[a])
@@ -118,10 +122,11 @@ def append(
 ) -> None:
     """Append a selected feature to the leave-query-out models, in the blocks of queries first … last - 1.
 
-    ``state`` has the models of the t earlier features, one per query, and is
-    updated. ``query_products`` (blocks, t + 2, BLOCK) are the feature's
-    products with itself, with the labels and with the earlier features in each
-    query, and ``total`` (t + 2,) these over all queries.
+    ``state`` has the models of the t earlier features, one per
+    query, and is updated. ``query_products`` (blocks, t + 2,
+    BLOCK) are the feature's products with itself, with the labels
+    and with the earlier features in each query, and ``total`` (t
+    + 2,) these over all queries. ``regularization`` is λ.
     """
     # p are L_q^-1 times the products with the earlier
     # features over the other queries, f L_q^-1 times those in
@@ -154,15 +159,14 @@ def _append_to_factor(
 ) -> None:
     """Add a row for the new feature to ``inverse`` and ``along`` of the ``state`` of block k.
 
-    Also write s^(-1/2) to ``inverse_root`` (BLOCK,). The
-    pivot s of the new feature is what remains of its square
-    over the other queries after the t earlier features, plus
-    λ. ``query_products`` (t + 2, BLOCK) are its products in
-    the held-out query, and ``total`` (t + 2,) those over all
-    queries: with itself, with the labels and with the
-    earlier features. ``p`` (t, BLOCK) are L_q^-1 times its
-    products with these over the other queries, where L_q is
-    the factor so far.
+    Also write s^(-1/2) to ``inverse_root`` (BLOCK,). The pivot s of
+    the new feature is what remains of its square over the other
+    queries after the t earlier features, plus λ. ``query_products``
+    (t + 2, BLOCK) are its products in the held-out query, and
+    ``total`` (t + 2,) those over all queries: with itself, with the
+    labels and with the earlier features. ``p`` (t, BLOCK) are
+    L_q^-1 times its products with these over the other queries,
+    where L_q is the factor so far. ``regularization`` is λ.
     """
     # Without each query: the inverse factor of the selected features' system,
     # and the solution of the forward substitution.
@@ -265,13 +269,13 @@ def _change(
     """Return how much a candidate changes the leave-query-out error, summed over the queries of block k.
 
     In each query, the candidate with residual v and weight β
-    changes the error by β² v'v - 2 β e'v, with the residual
-    e of the t selected features. ``query_products`` (t + 2,
-    BLOCK) and ``total`` (t + 2,) are its products in the
-    held-out query and over all queries: with itself, with
-    the labels, and with the selected features. ``state`` has
-    the models of the selected features without each query,
-    and ``work`` (2 t + 5, BLOCK) is work space.
+    changes the error by β² v'v - 2 β e'v, with the residual e of
+    the t selected features. ``query_products`` (t + 2, BLOCK)
+    and ``total`` (t + 2,) are its products in the held-out query
+    and over all queries: with itself, with the labels, and with
+    the selected features. ``state`` has the models of the
+    selected features without each query, and ``work`` (2 t + 5,
+    BLOCK) is work space. ``regularization`` is λ.
     """
     # The inverse factor of the other queries; and in its coordinates, the
     # held-out features' products with each other, the solution, and products
@@ -340,12 +344,13 @@ def forget(t: int, state: State) -> None:
 def removals(t: int, first: int, last: int, state: State, partial: Floats) -> None:
     """Write the change of the error without each of the t selected features to ``partial`` (blocks, t).
 
-    The change is summed over the queries of each of the blocks first … last -
-    1. In a query, removing the feature moves the predictions by -η along a
-    direction x, and changes the error by η² x'x + 2
-    η e'x, with the residual e of the labels. x is U
-    times a column of the inverse factor, where U
-    are the held-out features in its coordinates.
+    The change is summed over the queries of each of the blocks
+    first … last - 1. In a query, removing the feature moves
+    the predictions by -η along a direction x, and changes the
+    error by η² x'x + 2 η e'x, with the residual e of the
+    labels. x is U times a column of the inverse factor, where
+    U are the held-out features in its coordinates. ``state``
+    has the models of the t features without each query.
     """
     # The inverse factor of the other queries; and in its coordinates, the
     # held-out features' products with each other, the solution, and products
@@ -396,14 +401,14 @@ def changes_by_statistics(
 ) -> None:
     """Write how much each chosen candidate would change the leave-query-out error, from Gram matrices.
 
-    ``chosen`` and ``out`` (c,) are the candidates'
-    columns and the changes. ``gram`` (blocks, n + 1, n +
-    1, BLOCK) has the matrix of each query, of features
-    and labels. ``index`` (t + 1,) has the column of the
-    labels, then the columns of the t selected features.
-    ``totals`` (c, t + 2) are the candidates' products
-    over all queries, with themselves and with these
-    columns. ``state`` has the models without each query.
+    ``chosen`` and ``out`` (c,) are the candidates' columns
+    and the changes. ``gram`` (blocks, n + 1, n + 1, BLOCK)
+    has the matrix of each query, of features and labels.
+    ``index`` (t + 1,) has the column of the labels, then
+    the columns of the t selected features. ``totals`` (c,
+    t + 2) are the candidates' products over all queries,
+    with themselves and with these columns. ``state`` has
+    the models without each query. ``regularization`` is λ.
     """
     t = index.shape[0] - 1
     work = np.empty((2 * t + 5, BLOCK))

@@ -67,14 +67,14 @@ def select(
     other queries. d_j = v_j'u - ½ γ_j u'u, with the
     residuals v_j of j and u of b in the held-out query.
 
-    ``selected_position`` is the position of b in the
-    matrices, and ``places`` are those of the columns
-    ``remaining``. If ``at_gram`` is not negative, there
-    are no matrices yet, and ``gram[:, at_gram]`` are the
-    products of b with all features. ``total`` (n,) are the
-    products of b over all queries of all shards. ``state``
-    has the numbers of each single feature, which are
-    updated. ``work`` (3 h + 7, BLOCK) is work space.
+    ``selected_position`` is the position of b in the matrices,
+    and ``places`` are those of the columns ``remaining``. If
+    ``at_gram`` is not negative, there are no matrices yet, and
+    ``gram[:, at_gram]`` are the products of b with all
+    features. ``total`` (n,) are the products of b over all
+    queries of all shards. ``state`` has the numbers of each
+    single feature, which are updated. ``work`` (3 h + 7,
+    BLOCK) is work space. ``regularization`` is λ.
     """
     # What is left of each feature's square over the other queries, plus λ; and
     # γ, d and the pivots of the delayed steps.
@@ -171,10 +171,10 @@ def _begin(
 ) -> None:
     """Write the entries of a pair of features in both matrices before the first step.
 
-    ``product`` (BLOCK,) receives the products of
-    the features in the queries of block k. ``row``
-    receives their negatives: the products over the
-    other queries, less those over all queries.
+    ``product`` (BLOCK,) receives the products of the features in
+    the queries of block k. ``row`` receives their negatives: the
+    products over the other queries, less those over all queries.
+    The entry of the features is ``gram[k, gram_row, j]``.
     """
     for i in range(BLOCK):
         product[i] = gram[k, gram_row, j, i]
@@ -183,7 +183,11 @@ def _begin(
 
 @fused_inlined
 def _read(k: int, entry: int, matrices: Matrices, row: Floats, product: Floats) -> None:
-    """Copy an entry of the first matrix to ``row`` and of the second one to ``product``, both (BLOCK,)."""
+    """Copy an entry of the first matrix to ``row`` and of the second one to ``product``, both (BLOCK,).
+
+    They are those at the position ``entry``, for the queries
+    of block k, of the two ``matrices`` of pairs of features.
+    """
     for i in range(BLOCK):
         row[i] = matrices[0][k, entry, i]
         product[i] = matrices[1][k, entry, i]

@@ -94,14 +94,16 @@ def select(
 ) -> None:
     """Select the last feature of ``selected`` (t + 1,) in all blocks of queries: update ``state`` and ``factor``.
 
-    In every query, two systems of the t earlier features give the residual of
-    the new one. Its products with the residuals of the remaining features
-    update their numbers in ``state``. ``ascending`` (t,) are the positions of
-    the earlier features by column, the order of memory. ``gram[:, places[a]]``
-    are the products of the a-th selected feature with all features in each
-    query, and ``total`` (t + 1, n) these products over all queries of all
-    shards. ``remaining`` are the columns that are not selected. ``work`` (3 t +
-    6 + 3 TILE, BLOCK) is work space.
+    In every query, two systems of the t earlier features give
+    the residual of the new one. Its products with the residuals
+    of the remaining features update their numbers in ``state``.
+    ``ascending`` (t,) are the positions of the earlier features
+    by column, the order of memory. ``gram[:, places[a]]`` are
+    the products of the a-th selected feature with all features
+    in each query, and ``total`` (t + 1, n) these products over
+    all queries of all shards. ``remaining`` are the columns
+    that are not selected. ``work`` (3 t + 6 + 3 TILE, BLOCK) is
+    work space. ``regularization`` is λ.
     """
     # What is left of each feature's square over the other queries, plus λ.
     pivot = state[0]

@@ -129,13 +129,13 @@ def update(
 ) -> None:
     """Update the state of feature j in query i of block k after the selection of feature b.
 
-    The part of b in j is γ = S / p_b. ``row`` is S,
-    their product over the other queries after the
-    earlier features. ``product`` is v_j'v_b, that of
-    their residuals in the held-out query. ``terms`` (5,
-    BLOCK) has 1 / p_b, r_b, β_b, e'v_b and v_b'v_b of b:
-    its pivot, right-hand side and weight, and products
-    with the residual e of the labels and with itself.
+    The part of b in j is γ = S / p_b. ``row`` is S, their
+    product over the other queries after the earlier
+    features. ``product`` is v_j'v_b, that of their residuals
+    in the held-out query. ``terms`` (5, BLOCK) has 1 / p_b,
+    r_b, β_b, e'v_b and v_b'v_b of b: its pivot, right-hand
+    side and weight, and products with the residual e of the
+    labels and with itself. ``regularization`` is λ.
     """
     # Over the other queries: the features' squares plus λ and products with the
     # labels; in the held-out query: products with the residual, and squares.
@@ -163,12 +163,13 @@ def extend(
 ) -> None:
     """Update the weights trained on all queries after the last feature of ``selected`` was added: O(t²).
 
-    T are the products of features and labels over all queries, and S the t
-    selected features. ``total`` (n + 1,) is the row of this feature in T, with
-    the labels' column last. ``factor`` (k, k) and ``along`` (k,) hold the
-    factor of T[S, S] + λI and the solution of the forward substitution for the
-    earlier features, and are extended by one row; ``coef`` (n,) receives the
-    weights.
+    T are the products of features and labels over all queries,
+    and S the t selected features. ``total`` (n + 1,) is the row
+    of this feature in T, with the labels' column last.
+    ``factor`` (k, k) and ``along`` (k,) hold the factor of T[S,
+    S] + λI and the solution of the forward substitution for the
+    earlier features, and are extended by one row; ``coef`` (n,)
+    receives the weights. ``regularization`` is λ.
     """
     # The weights w solve LL'w = T[S, y], with
     # LL' = T[S, S] + λI: the new row of L, then

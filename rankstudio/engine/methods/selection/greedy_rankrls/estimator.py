@@ -330,8 +330,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     ) -> Iterator[Step | WorkProgress]:
         """Return an iterator over the steps of a path that selects groups, by their positions.
 
-        An ungrouped feature is a group by itself. The algorithm depends on the
-        search, and on the numbers of features and of shards.
+        An ungrouped feature is a group by itself. The
+        algorithm depends on the search, and on the numbers
+        of features and of shards. ``rules`` say which groups
+        may or have to be selected. ``cost`` is the loss of a
+        pair of documents, and ``regularization`` is λ.
         """
         shape = Shape.of(data.X.shape, data.ptr, groups.greatest(rules.k))
         way = (
@@ -380,8 +383,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     ) -> Iterator[Step | WorkProgress]:
         """Return an iterator over the steps of a path by errors of left-out documents, or pairs of them.
 
-        The data are one ranking, or documents without pairs. Steps select
-        groups, by their positions. All documents are in memory.
+        The data are one ranking, or documents without
+        pairs. Steps select groups, by their positions. All
+        documents are in memory. ``rules`` say which groups
+        may or have to be selected. ``cost`` is the loss of
+        a pair of documents, and ``regularization`` is λ.
         """
         pointwise = self.pairs == "pointwise"
         self._check_one_ranking(data, cost)
@@ -392,7 +398,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         return search_path(search, groups, rules, self.search)
 
     def _check_one_ranking(self, data: TrainingData, cost: PairCost) -> None:
-        """Raise a ParameterError for settings for which documents or pairs cannot be left out exactly."""
+        """Raise a ParameterError for settings for which documents or pairs cannot be left out exactly.
+
+        ``cost`` is the loss of a pair.
+        """
         # "pointwise" is a loss of documents, not of pairs, so that costs of
         # pairs do not apply.
         pointwise = self.pairs == "pointwise"
@@ -431,6 +440,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         compared, or if they are compared by back-fitting. For
         several shards, parts of large data, an algorithm is
         preferred that does not need all documents in memory.
+        ``groups`` are features that are selected together.
         """
         # Algorithms that are chosen by name.
         if self.algorithm in ("columns", "algorithm1"):

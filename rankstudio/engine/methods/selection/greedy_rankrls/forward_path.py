@@ -415,9 +415,10 @@ class GreedyState:
 def _layout_for(work: GreedyWork, data: QueryData) -> GramLayout:
     """Return the layout of the Gram matrices that a path reads.
 
-    Delayed steps change all entries of the matrices, with vectors over queries.
-    Otherwise only the rows of the selected features are read, and matrices
-    query by query take no copy, unless there are blocks already.
+    Delayed steps change all entries of the matrices, with vectors
+    over queries. Otherwise only the rows of the selected features
+    are read, and matrices query by query take no copy, unless there
+    are blocks already. ``work`` has the settings of the path.
     """
     if not work.whole:
         return "none"
@@ -517,12 +518,12 @@ def _write_products(
 ) -> Floats:
     """Write the squares and the label products of all queries, and return their sums (n + 1, n + 1).
 
-    The sums are on the diagonal and in the last row and
-    column, with the labels last; other entries are 0.
-    ``query_products`` are the arrays that are written:
-    (blocks, n, BLOCK) of squares and of label products,
-    and (blocks, BLOCK) of the labels' squares. With
-    ``by_blocks``, a few queries are centred at a time.
+    The sums are on the diagonal and in the last row and column,
+    with the labels last; other entries are 0. ``query_products``
+    are the arrays that are written: (blocks, n, BLOCK) of
+    squares and of label products, and (blocks, BLOCK) of the
+    labels' squares. With ``by_blocks``, a few queries are
+    centred at a time. ``cost`` is the loss of a pair.
     """
     squares, rights, labels = query_products
     n = squares.shape[1]
@@ -552,7 +553,8 @@ def _write_products(
 def _write_rows(grams: Floats, feature: int, out: Floats) -> None:
     """Write the products of a feature with all features in each query, in blocks (blocks, n, BLOCK).
 
-    ``grams`` has the shape (Q, n + 1, n + 1). The last block is padded with zeros.
+    ``grams`` has the shape (Q, n + 1, n + 1). The last block
+    is padded with zeros. The result is written to ``out``.
     """
     for block, first in enumerate(range(0, grams.shape[0], BLOCK)):
         rows = grams[first : first + BLOCK, feature, :-1]
@@ -585,11 +587,13 @@ def gram_blocks(
 ) -> Iterator[Floats]:
     """Yield the Gram matrices [X^ y^]'[X^ y^] of ``BLOCK`` queries at a time, (width, n + 1, n + 1).
 
-    X^ and y^ are centred features and labels. The last block may have fewer
-    queries. Without ``by_blocks``, the matrices are cached with the data.
-    Otherwise they are computed block by block, and written to ``out`` (Q, n +
-    1, n + 1); without ``out``, an array may be overwritten when the next one is
-    requested.
+    X^ and y^ are centred features and labels. The last block
+    may have fewer queries. Without ``by_blocks``, the matrices
+    are cached with the data. Otherwise they are computed block
+    by block, and written to ``out`` (Q, n + 1, n + 1); without
+    ``out``, an array may be overwritten when the next one is
+    requested. ``cost`` is the loss of a pair: for another loss
+    than the default, the matrices are those of its rows.
     """
     if not by_blocks:
         gram = PairRows.of(data, cost).statistics.gram
@@ -759,8 +763,10 @@ def totals(
 ) -> Waiting[Floats]:
     """Return the products of all features and labels, (n + 1, n + 1), computed once for all λ.
 
-    They are sums over the queries of all shards, with the labels last. Without
-    ``with_gram``, only the diagonal and the last row and column are computed.
+    They are sums over the queries of all shards, with the
+    labels last. Without ``with_gram``, only the diagonal
+    and the last row and column are computed. ``session``
+    works on the shards, and ``cost`` is the loss of a pair.
     """
     cache = data.shared.of(_Totals).found
     (total,) = yield from once(

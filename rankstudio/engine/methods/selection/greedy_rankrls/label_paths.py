@@ -33,10 +33,11 @@ def label_paths(
     """Return a function that computes the greedy path of each of several label vectors.
 
     The function takes label vectors (P, m) for the m
-    documents of ``data``, and returns the criteria after each
-    step of each path. ``rules`` limit the path, ``cost`` is
-    the loss of pairs, and ``needed`` the bytes that the paths
-    need. Raises an OutOfMemoryError if less memory is free.
+    documents of ``data``, and returns the criteria after
+    each step of each path. ``rules`` limit the path,
+    ``cost`` is the loss of pairs, and ``needed`` the
+    bytes that the paths need. Raises an OutOfMemoryError
+    if less memory is free. ``regularization`` is λ.
     """
     # Called for their errors only.
     several_queries(data.ptr, "GreedyRankRLS")

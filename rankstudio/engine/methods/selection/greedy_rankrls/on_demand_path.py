@@ -380,7 +380,11 @@ def _varying_groups(groups: ColumnGroups, total: Floats) -> Bools:
 
 
 def _all_gram_matrices(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
-    """Return the Gram matrices of all queries, (blocks, n + 1, n + 1, BLOCK)."""
+    """Return the Gram matrices of all queries, (blocks, n + 1, n + 1, BLOCK).
+
+    They belong to the rows whose squared errors
+    are the loss with this ``cost`` of pairs.
+    """
     if not data.several:
         return gram_statistics(data.shard(0), cost).gram
     check_room(data.ptr.size - 1, data.X.shape[1])

@@ -82,6 +82,7 @@ def delay(n: int, k: int, with_gram: bool) -> int:
     / 3 numbers in total. A path with delayed steps reads
     twice the first two terms, k²n - 2k³ / 3, which is less
     if k is at least n / 2, and even less with matrices.
+    ``with_gram`` says whether each query has a Gram matrix.
     """
     if 2 * k < n:
         return 0
@@ -146,7 +147,11 @@ def on_demand_need(shape: DataShape, k: int, best: bool = False) -> MemoryNeed:
 
 
 def _n_kept_numbers(n: int, k: int, with_gram: bool) -> float:
-    """Return how many numbers are stored in each query for the k selected of n features."""
+    """Return how many numbers are stored in each query for the k selected of n features.
+
+    ``with_gram`` says whether each query also
+    has a Gram matrix, which is not counted.
+    """
     steps = delay(n, k, with_gram)
     if steps == 0:
         return k * (k + 1) / 2 + k * n
@@ -342,10 +347,10 @@ def whole_search(
 ) -> FloatingSearch:
     """Return a search on the columns of all documents at once, for at most k features.
 
-    With ``back``, a candidate is evaluated by back-fitting:
-    the weights of all other features are unchanged. Dense
-    data are converted to sparse columns, which are cached.
-    Raises an OutOfMemoryError if they do not fit.
+    With ``back``, a candidate is evaluated by back-fitting: the
+    weights of all other features are unchanged. Dense data are
+    converted to sparse columns, which are cached. Raises an
+    OutOfMemoryError if they do not fit. ``regularization`` is λ.
     """
     if not data.sparse:
         cache = data.shared.of(KeptColumns)

@@ -147,10 +147,11 @@ def _best_candidate(
 ) -> int | None:
     """Return the best candidate; of those that are equal up to rounding, the first one.
 
-    None if there is no candidate, or if no candidate reduces the criterion by
-    more than the size penalty. ``costs`` are the criteria with each candidate
-    added, ``before`` is the present criterion, and ``empty`` the criterion of
-    the empty model.
+    None if there is no candidate, or if no candidate reduces
+    the criterion by more than the size penalty. ``costs``
+    are the criteria with each candidate added, ``before`` is
+    the present criterion, and ``empty`` the criterion of the
+    empty model. ``rules`` have the costs and the penalty.
     """
     tie = TIE * empty  # the rounding of criteria
     # Only candidates whose reduction is worth the penalty of one more feature.
@@ -185,7 +186,10 @@ class FloatingSearch(Search, Protocol):
 def greedy_steps(
     path: Iterator[Step | WorkProgress], rules: Constraints
 ) -> Waiting[list[Step]]:
-    """Run a greedy path, and return its steps, with its progress events and one for each step."""
+    """Run a greedy path, and return its steps, with its progress events and one for each step.
+
+    ``rules`` have k, the number of steps.
+    """
     return steps_of(
         path, lambda step: WorkProgress(tr("greedy search"), step.number / rules.k)
     )

@@ -102,10 +102,10 @@ class SolvedRows:
         """Return the shapes of a query's arrays for a path of k steps among n features.
 
         LDL' is the regularised Gram matrix of the selected
-        features over the other queries. The arrays are the
-        entries of -L^-1, the diagonal of D, and unless Gram
-        matrices exist, their rows of the selected features.
-        ``delay`` is not used.
+        features over the other queries. The arrays are the entries
+        of -L^-1, the diagonal of D, and unless Gram matrices
+        exist, their rows of the selected features. ``delay`` is
+        not used. ``with_gram`` says whether Gram matrices exist.
         """
         return [(k * (k - 1) // 2,), (k,), () if with_gram else (k, n)]
 
@@ -124,10 +124,11 @@ class SolvedRows:
     ) -> None:
         """Solve the systems of the selected feature in each query, and update the remaining features.
 
-        ``total`` (n,) are the feature's products with all features over all
-        queries, and ``remaining`` the columns that are not selected.
-        ``for_each_block`` calls a function for slices of the blocks of queries,
-        in threads.
+        ``total`` (n,) are the feature's products with all
+        features over all queries, and ``remaining`` the columns
+        that are not selected. ``for_each_block`` calls a
+        function for slices of the blocks of queries, in threads.
+        ``state`` has the numbers of the remaining features.
         """
         t = len(self.selected)
         self._totals.append(total)
@@ -257,7 +258,8 @@ class DelayedRows:
         (n,) are the feature's products with all features over
         all queries, and ``remaining`` the columns that are
         not selected. ``for_each_block`` calls a function for
-        slices of the blocks of queries, in threads.
+        slices of the blocks of queries, in threads. ``state``
+        has the numbers of the remaining features.
         """
         gammas, _, _ = self.delayed
         if self._n_delayed_steps == gammas.shape[2]:  # no room for another step

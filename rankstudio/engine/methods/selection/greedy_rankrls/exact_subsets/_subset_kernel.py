@@ -218,12 +218,12 @@ def _errors_of_block(
 ) -> None:
     """Write the errors of the held-out queries of block k to ``out`` (BLOCK,), with t chosen features.
 
-    ``space`` has the factor L and the solution of the
-    forward substitution for each query; a back
-    substitution gives the weights w_q without the query.
-    The error is y_q'y_q - 2 w_q'r_q + w_q'G_q w_q with
-    the query's own products: y_q are its labels, G_q
-    those of its features, r_q of features and labels.
+    ``space`` has the factor L and the solution of the forward
+    substitution for each query; a back substitution gives the
+    weights w_q without the query. The error is y_q'y_q - 2 w_q'r_q
+    + w_q'G_q w_q with the query's own products: y_q are its
+    labels, G_q those of its features, r_q of features and labels.
+    ``totals`` has the products over all queries and in each one.
     """
     # The products of each query, and the
     # column in them of each feature, whose
@@ -423,12 +423,15 @@ def branches(
 ) -> int:
     """Write the prefixes of a length whose lower bound is within a limit, and these bounds; return how many.
 
-    A prefix are the ``length`` items with which a set begins. The first
-    ``n_forced`` items come before it: they belong to every set of ``size``
-    items. A bound is that of the errors of all sets with the prefix. An item is
-    a feature or a group, and ``starts`` (items + 1,) are the first features of
-    items. The results are rows of ``prefixes`` (rows, length) and ``bounds``
-    (rows,).
+    A prefix are the ``length`` items with which a set begins. The
+    first ``n_forced`` items come before it: they belong to every
+    set of ``size`` items. A bound is that of the errors of all
+    sets with the prefix. An item is a feature or a group, and
+    ``starts`` (items + 1,) are the first features of items. The
+    results are rows of ``prefixes`` (rows, length) and ``bounds``
+    (rows,). ``totals`` has the products of features and labels,
+    and the costs of items, whose sum may not exceed the
+    ``budget``. ``ridge`` is the μ with which bounds are computed.
     """
     # Products over all queries, and the costs of items.
     total, _, _, prices = totals
@@ -537,9 +540,11 @@ def _evaluate_set(
 ) -> None:
     """Compute the exact criterion of a set of t features, and store the set in ``output`` if it qualifies.
 
-    ``chosen`` (≥ t,) are the features, in branching order. Without a reference
-    set in the ``task``, a set qualifies if it is the best so far. With one, it
-    qualifies if it is not significantly worse than the reference.
+    ``chosen`` (≥ t,) are the features, in branching order.
+    Without a reference set in the ``task``, a set qualifies
+    if it is the best so far. With one, it qualifies if it is
+    not significantly worse than the reference. ``totals``
+    has the products over all queries and in each one.
     """
     # Seven numbers; the errors of the reference in
     # each query, empty without one; work space;
@@ -592,10 +597,11 @@ def _evaluate_set(
 def _limit(task: Task, output: Found) -> float:
     """Return the training error up to which the exact criterion of a set is computed.
 
-    The training error is a lower bound of the criterion. The limit is the
-    greatest criterion that the task allows. If the task searches only the best
-    set, without a reference, it is at most the criterion of the best set so
-    far. The rounding error of a bound is added.
+    The training error is a lower bound of the criterion. The limit
+    is the greatest criterion that the task allows. If the task
+    searches only the best set, without a reference, it is at most
+    the criterion of the best set so far. The rounding error of a
+    bound is added. ``output`` has the sets that are stored so far.
     """
     # Seven numbers, and the errors of a reference set, empty
     # without one. Of the numbers: the greatest criterion,
@@ -689,12 +695,13 @@ def _append_item(
 def _empty_prefix(max_features: int, total: Floats, regularization: float) -> Prefix:
     """Return the numbers of a prefix without features, in arrays for up to ``max_features`` features.
 
-    ``total`` (n + 1, n + 1) are the products of features and
-    labels, labels last. Row t of an array is for a prefix of
-    t features. p (rows, n) are the products of each further
-    feature with the prefix. From s, g, q and h (rows, n), the
-    training error with one more feature follows. J_ww (rows,
-    2) has the error and the squared length of the weights.
+    ``total`` (n + 1, n + 1) are the products of features
+    and labels, labels last. Row t of an array is for a
+    prefix of t features. p (rows, n) are the products of
+    each further feature with the prefix. From s, g, q and
+    h (rows, n), the training error with one more feature
+    follows. J_ww (rows, 2) has the error and the squared
+    length of the weights. ``regularization`` is λ.
     """
     # Without features: s are the squares plus λ, g
     # the products with the labels, and the error is
@@ -728,16 +735,18 @@ def search(
 ) -> None:
     """Search all sets of ``size`` items that begin with the forced ones, and store those that qualify.
 
-    Without a ``reference``, only the best set qualifies,
-    and ``output`` starts with the best known one, whose
-    criterion is another limit. With the errors of a
-    reference set in each query, all sets that are not
-    significantly worse qualify. ``numbers`` are λ, the
-    ridge μ of lower bounds, the budget, the greatest
-    criterion of a set to evaluate, the rounding errors of
-    a bound and of a criterion, and the number of standard
-    errors by which a set may differ from the reference.
-    The search ends early if ``stop[0]`` becomes nonzero.
+    Without a ``reference``, only the best set qualifies, and
+    ``output`` starts with the best known one, whose criterion is
+    another limit. With the errors of a reference set in each query,
+    all sets that are not significantly worse qualify. ``numbers``
+    are λ, the ridge μ of lower bounds, the budget, the greatest
+    criterion of a set to evaluate, the rounding errors of a bound
+    and of a criterion, and the number of standard errors by which a
+    set may differ from the reference. The search ends early if
+    ``stop[0]`` becomes nonzero. ``totals`` has the products over
+    all queries and in each of ``n_queries`` queries, and the costs
+    of items. An item is a feature or a group of them, and
+    ``starts`` (items + 1,) are the first features of items.
     """
     total = totals[0]
     prices = totals[3]

@@ -128,8 +128,10 @@ def _bounds(
 ) -> tuple[Ints, Floats]:
     """Return the prefixes of ``length`` items whose lower bound is at most ``limit``, and these bounds.
 
-    Shapes are (p, length) for p prefixes, and (p,). A bound is that of the
-    criterion of all sets of ``size`` items that begin with the prefix.
+    Shapes are (p, length) for p prefixes, and (p,). A
+    bound is that of the criterion of all sets of ``size``
+    items that begin with the prefix. ``problem`` has the
+    items, their products and the rules of a set.
     """
     # Room for all prefixes; only the first `count` rows are filled.
     rows = comb(problem.most - problem.n_forced, length)
@@ -153,7 +155,11 @@ def _bounds(
 
 
 def bound_of_size(problem: SubsetProblem, size: int) -> float:
-    """Return a lower bound of the criterion of all sets of a size, before any search."""
+    """Return a lower bound of the criterion of all sets of a size, before any search.
+
+    ``problem`` has the items, their
+    products and the rules of a set.
+    """
     _, bounds = _bounds(problem, size, length=0, limit=inf)  # of the empty prefix
     return float(bounds[0])
 
@@ -201,8 +207,10 @@ def search_size(
 ) -> Generator[None, None, None]:
     """Find the best set of a size and prove it; ``state`` is up to date at every yield.
 
-    When the generator is closed early, ``state`` has the best set of the
-    branches searched so far, and ``state.lower`` stays a valid bound.
+    When the generator is closed early, ``state`` has
+    the best set of the branches searched so far, and
+    ``state.lower`` stays a valid bound. ``problem`` has
+    the items, their products and the rules of a set.
 
     Notes
     -----
@@ -231,8 +239,10 @@ def search_size(
     def job(number: int) -> None:
         """Search the branch with a number, and write the best set in it to ``searched``.
 
-        Uses ``problem``, ``state``, ``branches`` and ``stop`` of the enclosing
-        function. Branches that cannot have a better set are skipped.
+        Uses ``problem``, ``state``, ``branches`` and
+        ``stop`` of the enclosing function. Branches that
+        cannot have a better set are skipped. ``widest``
+        is the number of columns of the largest set.
         """
         # An earlier round may have found a better set
         # than there was when the branches were opened.

@@ -73,9 +73,10 @@ def prove_sizes(
 
     ``sizes`` are the states, one per size. At first,
     each state has a set of its size with the set's
-    criterion. At the end, it has the best set.
-    ``lower`` of a state is a bound below which no set's
-    criterion is; at the end, it equals the criterion.
+    criterion. At the end, it has the best set. ``lower``
+    of a state is a bound below which no set's criterion
+    is; at the end, it equals the criterion. ``problem``
+    has the items, their products and the rules of a set.
     """
     for state in sizes:
         state.lower = min(state.criterion, bound_of_size(problem, state.size))
@@ -168,9 +169,10 @@ def _start(
 ) -> None:
     """Write the greedy set of each size, improved by swaps, and its criterion to the size's state.
 
-    ``sizes`` are the states. ``data`` are the rows
-    whose squared errors are the loss, and ``rules``
-    say which groups are required or allowed.
+    ``sizes`` are the states. ``data`` are the rows whose
+    squared errors are the loss, and ``rules`` say which
+    groups are required or allowed. ``problem`` has the
+    items, their products and the rules of a set.
     """
     # Selects groups; the search inside
     # selects their features.
