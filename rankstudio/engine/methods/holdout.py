@@ -258,7 +258,9 @@ class HeldOutPredictor:
         leverage: Floats = self.kernel.vectors**2 @ shrinkage
         leverage += leverage / (m - 1) if self.loss == "differences" else 1.0 / m
         residuals = self.kernel.residuals(self._centred, strength)
-        # Transposed, because leverages divide rows, and several outputs are columns.
+        # A prediction is a label minus a residual. For a loss of
+        # differences, labels are centred. Transposed, because
+        # leverages divide rows, and several outputs are columns.
         predictions: Floats = self._target_labels - (residuals.T / (1.0 - leverage)).T
         return predictions
 
@@ -285,7 +287,8 @@ class HeldOutPredictor:
         # or 0, and 0 or 1/m: by the loss, one of
         # them enters the equations of a pair.
         constants = self._constants
-        # The kernel can add a feature to the hat matrix; zeros add none.
+        # The kernel can add a scale, here 0, times the outer
+        # product of a vector to the hat matrix.
         no_update = np.zeros(m)
 
         def losses(
@@ -405,8 +408,10 @@ class HeldOutPredictor:
                 counts,
             )
 
-        # Threads share the blocks if the pairs, at 6 ns each, take long enough.
-        # Progress is yielded before each round of blocks, one per thread.
+        # Threads share the blocks if the pairs, at 6 ns each,
+        # take long enough. STEADY gives BLAS one thread, so that
+        # sums have the same last bits everywhere. Progress is
+        # yielded before each round of blocks, one per thread.
         with STEADY, pool(worthwhile(6.0 * m * (m - 1) / 2)) as (executor, workers):
             for begin in range(0, len(blocks), workers):
                 yield WorkProgress(tr("leaving pairs out"), begin / len(blocks))
@@ -554,7 +559,8 @@ class HeldOutPredictor:
         self._check_training_size(m - 2)
         strength = self._strength(m - 2)
         residuals = self.kernel.residuals(self._centred, strength)
-        # The kernels take one row per output,
+        # The labels that predictions refer to, centred for a loss
+        # of differences. The kernels take one row per output,
         # also for labels without outputs.
         return (
             self.kernel.hat(strength),

@@ -178,11 +178,11 @@ def pair_rows(data: Any, cost: PairCost) -> Any:
         )
 
         return sparse_preference_rows(data, cost)
-    refuse_unusual(cost)  # called for its error only
+    refuse_non_default_loss(cost)  # called for its error only
     return data
 
 
-def refuse_unusual(cost: PairCost) -> None:
+def refuse_non_default_loss(cost: PairCost) -> None:
     """Raise a ParameterError for a loss of labels other than the default, which sparse features need.
 
     ``cost`` is the loss of a pair.

@@ -42,7 +42,7 @@ from rankstudio.engine.methods.pair_learners import (
     labels_or_zeros,
     pair_rows,
     preferring,
-    refuse_unusual,
+    refuse_non_default_loss,
     unusual,
 )
 from rankstudio.engine.methods.permuted_labels import (
@@ -213,7 +213,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         if self.checked("pairs") != "query":
             raise ParameterError("pairs", self.pairs, "query where X is sparse")
         if not preferring:
-            refuse_unusual(self.pair_cost())
+            refuse_non_default_loss(self.pair_cost())
 
     def exact_exchange(self) -> ExactExchange | None:  # noqa: D102 - inherited
         if self.pairs != "query":

@@ -72,7 +72,10 @@ class OutputModels:
         from scipy.linalg import cho_solve  # noqa: PLC0415 - where it is needed
 
         coefs: Floats = cho_solve(
-            (self._factor, True), self._X.T @ labels, check_finite=False
+            # True: the factor is the lower triangle.
+            (self._factor, True),
+            self._X.T @ labels,
+            check_finite=False,
         )
         return coefs
 
@@ -280,7 +283,10 @@ def solved(gram: Floats, right: Floats, regularization: float) -> Floats:
     regularized = gram.copy()
     regularized[np.diag_indices_from(regularized)] += regularization
     coef: Floats = cho_solve(
-        (factorise(regularized, regularization), True), right, check_finite=False
+        # True: the factor is the lower triangle.
+        (factorise(regularized, regularization), True),
+        right,
+        check_finite=False,
     )
     return coef.T
 

@@ -233,7 +233,8 @@ def _decomposed(
     so that the results do not depend on the machine.
     Raises an OutOfMemoryError for too many features.
     """
-    # A single shard, with far more features than documents.
+    # A single shard, with far more features than documents. In
+    # STEADY, BLAS has one thread.
     if not data.several and is_wide(*data.X.shape):
         X, y = PairRows.of(data.whole("RankRLS"), cost).centred
         with STEADY:

@@ -137,9 +137,9 @@ class _Weighing(Selector):
         fsmrank, last = yield from last_step(self.get_params(), data)
         # The features with weight, largest weight first.
         order = by_weight(last.coef)
-        # Only the term of the similarities, with λ1,
-        # enters the second derivatives. The run has
-        # already shown the notes on similarities.
+        # Similarities, importances, λ1 and λ2. Only the term of the
+        # similarities, with λ1, enters the second derivatives. The
+        # run has already shown the notes on similarities.
         similarity, _, lambda1, _ = yield from without_notes(fsmrank.penalties(data))
         n = data.X.shape[1]
         Q = data.ptr.size - 1
@@ -646,6 +646,7 @@ def last_step(
     fsmrank = FSMRank(
         **{name: value for name, value in parameters.items() if name in names}
     )
+    # The steps that are cached with the data, by the parameters.
     last_steps = data.shared.of(_LastSteps).by_parameters
     # `as_key` makes the user's own arrays hashable.
     key = tuple((name, as_key(value)) for name, value in fsmrank.get_params().items())

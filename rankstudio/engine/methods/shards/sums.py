@@ -248,13 +248,18 @@ def models_in_order(
         coefs = np.zeros((order.size, data.X.shape[1]))
         coefs[:, order] = narrow_coefs
         return coefs, errors
-    # The first pass: the sums of all queries, from which all models follow. The
-    # Cholesky factor, and the solution of the forward substitution with it,
-    # hold for any number of the first features.
+    # The first pass: the sums of all queries, from which all
+    # models follow. The Cholesky factor, and the solution of the
+    # forward substitution with it, hold for any number of the
+    # first features. In STEADY, BLAS has one thread, so that last
+    # bits do not depend on the machine.
     squares, right = yield from sums_of_products(data, cost)  # X^'X^ and X^'y^
     with STEADY:
         coefs, factor, along = nested_factor(squares, right, order, regularization)
-    # The second pass: the errors of each query by the models trained without it.
+    # The second pass: the errors of each query by the models
+    # trained without it. Only a single shard caches its centred
+    # features; of several, `_left_out` centres only those of the
+    # order.
     (errors,) = yield from summed(
         data,
         "leaving queries out",

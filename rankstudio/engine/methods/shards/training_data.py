@@ -235,6 +235,8 @@ class _Session:
 
         ``index`` is the number of the shard.
         """
+        # Shards are processed side by side, each on one thread.
+        # In STEADY, BLAS has one thread, too.
         began = time.thread_time()
         with threads.STEADY, threads.at_most(1):
             summands = self._answer(index, message)

@@ -79,7 +79,7 @@ def select(
     # What is left of each feature's square over the other queries, plus λ; and
     # γ, d and the pivots of the delayed steps.
     pivot = state[0]
-    rows, halves, pivots = delayed
+    gammas, d, pivots = delayed
     # Of b: 1 / pivot, right-hand side, weight, e'u and
     # u'u, with the residual e of the labels.
     terms_of_b = work[:5]
@@ -96,8 +96,9 @@ def select(
         for order in range(remaining.shape[0]):
             j = remaining[order]
             position = places[order]
-            # The row and the product of column j, as they were at the last
-            # update of the matrices.
+            # The row and the product of column j, as they were at
+            # the last update of the matrices. These have an entry
+            # for each pair of features; `_below` is its position.
             if at_gram >= 0:
                 _begin(k, at_gram, j, gram, row, product)
             else:
@@ -108,8 +109,8 @@ def select(
             for i in range(BLOCK):
                 other = total_j + row[i]
                 gamma = other * terms_of_b[0, i]
-                rows[k, position, h, i] = gamma
-                halves[k, position, h, i] = product[i] - 0.5 * gamma * terms_of_b[4, i]
+                gammas[k, position, h, i] = gamma
+                d[k, position, h, i] = product[i] - 0.5 * gamma * terms_of_b[4, i]
                 update(k, j, i, other, product[i], terms_of_b, regularization, state)
 
 
@@ -146,9 +147,9 @@ def bring_up(
             j = remaining[first]
             position = places[first]
             _coefficients(k, position, h, delayed, space)
-            # For each pair with an earlier
-            # feature: the entries so far, less
-            # their changes by the delayed steps.
+            # For each pair with an earlier feature: the entries so
+            # far, less their changes by the delayed steps. `_below`
+            # is the position of the pair.
             for second in range(first):
                 column = remaining[second]
                 other = places[second]
@@ -220,13 +221,13 @@ def _coefficients(
     matrices, and ``space`` has shape (≥ 3 h, BLOCK).
     """
     # γ and d of each feature for the delayed steps, and the pivots of these steps.
-    rows, halves, pivots = delayed
+    gammas, d, pivots = delayed
     for a in range(h):
         offset = 3 * a
         for i in range(BLOCK):
-            space[offset, i] = pivots[k, a, i] * rows[k, position, a, i]
-            space[offset + 1, i] = rows[k, position, a, i]
-            space[offset + 2, i] = halves[k, position, a, i]
+            space[offset, i] = pivots[k, a, i] * gammas[k, position, a, i]
+            space[offset + 1, i] = gammas[k, position, a, i]
+            space[offset + 2, i] = d[k, position, a, i]
 
 
 @fused_inlined
@@ -251,29 +252,29 @@ def _subtract(
     γ, γ and d of the other one, three rows per step.
     """
     # γ and d of each feature for the delayed steps.
-    rows, halves, _ = delayed
+    gammas, d, _ = delayed
     # Two steps at a time, so that an entry is read and written half as often.
     for a in range(0, h - 1, 2):
         offset = 3 * a
         for i in range(BLOCK):
-            gamma = rows[k, position, a, i]
-            next_gamma = rows[k, position, a + 1, i]
+            gamma = gammas[k, position, a, i]
+            next_gamma = gammas[k, position, a + 1, i]
             row[i] -= space[offset, i] * gamma + space[offset + 3, i] * next_gamma
             first = (
                 space[offset + 2, i] * gamma
-                + space[offset + 1, i] * halves[k, position, a, i]
+                + space[offset + 1, i] * d[k, position, a, i]
             )
             product[i] -= first + (
                 space[offset + 5, i] * next_gamma
-                + space[offset + 4, i] * halves[k, position, a + 1, i]
+                + space[offset + 4, i] * d[k, position, a + 1, i]
             )
     if h % 2:
         a = h - 1
         offset = 3 * a
         for i in range(BLOCK):
-            gamma = rows[k, position, a, i]
+            gamma = gammas[k, position, a, i]
             row[i] -= space[offset, i] * gamma
             product[i] -= (
                 space[offset + 2, i] * gamma
-                + space[offset + 1, i] * halves[k, position, a, i]
+                + space[offset + 1, i] * d[k, position, a, i]
             )

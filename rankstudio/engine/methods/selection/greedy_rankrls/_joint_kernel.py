@@ -56,7 +56,7 @@ def follow(
     on; the pairs of group g begin at ``pairs[g]``.
     """
     # γ and d of each feature for the delayed steps, and the pivots of these steps.
-    rows, halves, pivots = delayed
+    gammas, d, pivots = delayed
     for k in range(joint.shape[0]):
         for g in range(starts.shape[0] - 1):
             pair = pairs[g]
@@ -70,12 +70,12 @@ def follow(
                         # p over the other queries, and γ
                         # d' + γ' d in the held-out query.
                         for i in range(BLOCK):
-                            gamma = rows[k, feature, h, i]
-                            second = rows[k, other, h, i]
-                            joint[k, pair, i] -= gamma * second * pivots[k, h, i]
+                            gamma = gammas[k, feature, h, i]
+                            other_gamma = gammas[k, other, h, i]
+                            joint[k, pair, i] -= gamma * other_gamma * pivots[k, h, i]
                             products[k, pair, i] -= (
-                                gamma * halves[k, other, h, i]
-                                + second * halves[k, feature, h, i]
+                                gamma * d[k, other, h, i]
+                                + other_gamma * d[k, feature, h, i]
                             )
                     pair += 1
 

@@ -540,7 +540,10 @@ class OnDemandSearch:
         # array has room for more features.
         right_side = self._right_side[:t]
         coef[list(self.selected)] = cho_solve(
-            (self._factor(), True), right_side, check_finite=False
+            # True: the factor is the lower triangle.
+            (self._factor(), True),
+            right_side,
+            check_finite=False,
         )
         return coef
 

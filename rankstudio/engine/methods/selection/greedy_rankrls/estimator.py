@@ -31,7 +31,7 @@ from rankstudio.engine.methods.pair_learners import (
     PairwiseLeastSquares,
     held_out_weighting,
     pair_rows,
-    refuse_unusual,
+    refuse_non_default_loss,
     unusual,
 )
 from rankstudio.engine.methods.permuted_labels import (
@@ -290,7 +290,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         # Called for its error only, if the loss of pairs is not the default
         # one. Preferences have losses of their own.
         if not preferring:
-            refuse_unusual(self.pair_cost())
+            refuse_non_default_loss(self.pair_cost())
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Select features, and yield one step per feature, with every candidate's criterion.
@@ -460,6 +460,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         n_compared = (
             shape.n if self.n_candidates is None else min(self.n_candidates, shape.n)
         )
+        # "rows" is a form of forward search, which computes the
+        # rows of Gram matrices that it needs.
         if self.algorithm == "rows" or not shape.few_candidates(n_compared):
             return "forward"
         if gram_matrices:

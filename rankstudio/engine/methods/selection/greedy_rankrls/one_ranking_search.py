@@ -197,7 +197,9 @@ class LeaveOneOutSearch(OneRankingSearch):
         m = self._y.size
         costs = np.empty(candidates.size)
         size = max(1, _AT_ONCE // m)  # candidates at a time, by their numbers
-        # Threads if the errors, at about 3 ns each, take long enough.
+        # Threads if the errors, at about 3 ns each, take long
+        # enough. In STEADY, BLAS has one thread, so that last
+        # bits do not depend on the machine.
         with STEADY, pool(worthwhile(3.0 * m * candidates.size)) as (executor, workers):
 
             def work(first: int) -> None:
@@ -208,9 +210,11 @@ class LeaveOneOutSearch(OneRankingSearch):
                 """
                 part = candidates[first : first + size]
                 R = self._R[:, part]
-                # For each candidate, the factors of the outer product that it
-                # adds to the hat matrix H, and of its part in the predictions;
-                # the leverages are the diagonal of H.
+                # R is what the selected features do not explain of
+                # each candidate, over λ. The outer product of a
+                # column of R with itself, times c, is added to the
+                # hat matrix H, and d times the column to the
+                # predictions. The leverages are the diagonal of H.
                 c = self._regularization / (
                     1.0 + np.einsum("mi,mi->i", self._X[:, part], R)
                 )

@@ -218,6 +218,9 @@ class Shape:
         n = self.n
         Q = self.Q
         k = self.k
+        # Bytes: five matrices (m, n); or the sparse columns, the
+        # columns of the selected features, and a state for each
+        # query.
         return {
             "algorithm1": 8.0 * 5 * m * n,
             "columns": 36.0 * m * n + 8 * m * k + 8 * Q * (2 * n + 6 * k**2),

@@ -155,6 +155,7 @@ class SolvedRows:
             over all queries. ``inverse`` and ``diagonal``
             have a triangular system per query.
             """
+            # Work space, of the size that the kernel needs.
             space = np.empty((3 * t + 6 + 3 * _solved_kernel.TILE, BLOCK))
             factor = inverse[part], diagonal[part]
             part_state = of_blocks(state, part)
