@@ -235,6 +235,8 @@ class HeldOutPredictor:
                 if self.loss == "differences"
                 else 1.0 / m
             )
+            # A prediction is a label minus a residual. For a
+            # loss of differences, labels are centred.
             residuals = np.linalg.solve(matrix, residuals_by_strength[strength][rows])
             predictions.append(self._target_labels[rows] - residuals)
         return predictions

@@ -650,7 +650,7 @@ def _precision(cut: int, hits: Floats, rules: Rules, n: int) -> float:
 
     ``hits`` are the numbers of relevant documents up to
     each of n ranks. For fewer than ``cut`` documents, the
-    convention has a rule. A cut of 0 means all ranks.
+    convention has a rule. The cut is at least 1.
     """
     if cut <= n:
         return float(hits[cut - 1] / cut)

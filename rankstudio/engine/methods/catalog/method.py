@@ -164,7 +164,7 @@ class StepKind(Enum):
 
     @property
     def limit(self) -> str:
-        """Name of the parameter that limits the number of steps of such a path."""
+        """Name of the parameter that limits the number of steps of this kind."""
         return _LENGTH_PARAMETERS[self]
 
 

@@ -655,9 +655,11 @@ class Parameter:
         """Return a canonical value as part of a message, in the language of the process."""
         if self.kind is Kind.GRID:
             return self.format(value)
-        return self.kind.between.join(self._said_one(v) for v in self.values(value))
+        return self.kind.between.join(
+            self._translated_one(v) for v in self.values(value)
+        )
 
-    def _said_one(self, single_value: Any) -> str:
+    def _translated_one(self, single_value: Any) -> str:
         """Return a single value as a text in the language of the process."""
         if self.kind is Kind.SWITCH:
             return tr("yes", "switch") if single_value else tr("no", "switch")

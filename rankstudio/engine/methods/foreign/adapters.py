@@ -146,7 +146,11 @@ class Wrapped:
 def _data_arguments(
     function: Callable[..., Any], X: Floats, y: Floats, qid: Ints
 ) -> list[Any]:
-    """Return the positional arguments of a function ``scores(X, y)`` or ``scores(X, y, qid)``."""
+    """Return the positional arguments of a function ``scores(X, y)`` or ``scores(X, y, qid)``.
+
+    The documents have the features X (m, n),
+    labels y (m,) and query numbers qid (m,).
+    """
     names = list(inspect.signature(function).parameters)
     takes_queries = len(names) > 2 and names[2] == "qid"
     return [X, y, qid] if takes_queries else [X, y]

@@ -136,6 +136,9 @@ def method_of_command(key: str) -> Method:
     # that of the program.
     scripts = [Path(word).name for word in words[1:] if "." in word and "{" not in word]
     label = scripts[0] if scripts else program_name
+    # A program takes the seed of a run if it has a placeholder
+    # for it. _LIMITS are the parameters that limit its time and
+    # memory; how long it really takes is not known before a run.
     seed = ("seed",) if "seed" in names else ()
     origin = Origin(kind=OriginKind.COMMAND, name=program_name, version_or_checksum="")
     if is_ranker:

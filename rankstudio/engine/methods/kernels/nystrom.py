@@ -589,7 +589,7 @@ class NystromMap(KernelMapped):
     ) -> Floats:
         """Draw basis vectors and return the features of the same documents.
 
-        The parameters are those of ``fit``.
+        The parameters are those of ``fit``. ``y`` is not used.
         """
         return self._fit(X, parameters.get("qid")).features
 

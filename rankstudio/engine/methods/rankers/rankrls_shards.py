@@ -356,12 +356,14 @@ class LeftOutRankRLS:
         scores = np.zeros(len(data.y))
         # The model without features gives all documents 0.
         # Otherwise some queries at a time, with the products of
-        # their features and labels; `_some` are the documents of
-        # these queries, and `_rows` their rows.
+        # their features and labels; `_documents_of` are the documents of
+        # these queries, and `_rows_of` their rows.
         for queries, grams in self._grams(data) if self.columns else ():
             (models,) = models_without(grams, self.total, (self.regularization,))
-            block = _some(data, queries)
-            scores[_rows(data, queries)] = left_out_scores(block, models, self.columns)
+            block = _documents_of(data, queries)
+            scores[_rows_of(data, queries)] = left_out_scores(
+                block, models, self.columns
+            )
         return scores
 
     def predictions(self, data: QueryData, regularizations: Sequence[float]) -> Floats:
@@ -374,21 +376,21 @@ class LeftOutRankRLS:
         # Some queries at a time; for each λ, `models` (queries, k) has a model
         # for each.
         for queries, grams in self._grams(data):
-            block = _some(data, queries, self.columns)
+            block = _documents_of(data, queries, self.columns)
             learned = models_without(grams, self.total, regularizations)
             for row, models in zip(scores, learned, strict=True):
-                row[_rows(data, queries)] = centred_scores(block, models)
+                row[_rows_of(data, queries)] = centred_scores(block, models)
         return scores
 
     def _grams(self, data: QueryData) -> Iterator[tuple[slice, Floats]]:
         """Yield ranges of queries and their Gram matrices, some megabytes at a time."""
         return (
             self._narrowed_grams(data)
-            if self._are_kept(data)
+            if self._are_cached(data)
             else self._computed_grams(data)
         )
 
-    def _are_kept(self, data: QueryData) -> bool:
+    def _are_cached(self, data: QueryData) -> bool:
         """Return whether the Gram matrices of all features are cached, which the shape of the data decides."""
         numbers = (data.ptr.size - 1) * (data.X.shape[1] + 1) ** 2
         return not self.by_blocks and numbers <= max(_FEW, _TIMES * data.X.size)
@@ -426,7 +428,7 @@ class LeftOutRankRLS:
         for first, last in blocks:
             queries = slice(first, last)
             block = replace(
-                _some(data, queries, self.columns), preferences=data.preferences
+                _documents_of(data, queries, self.columns), preferences=data.preferences
             )
             pairs = PairRows.of(block, self.cost)
             yield (
@@ -437,19 +439,19 @@ class LeftOutRankRLS:
             )
 
 
-def _rows(data: QueryData, queries: slice) -> slice:
+def _rows_of(data: QueryData, queries: slice) -> slice:
     """Return the rows of the documents of some queries."""
     return slice(data.ptr[queries.start], data.ptr[queries.stop])
 
 
-def _some(
+def _documents_of(
     data: QueryData, queries: slice, columns: tuple[int, ...] | None = None
 ) -> QueryData:
     """Return the documents of a range of queries, with some columns, or with all for None.
 
     Some columns are copied; all columns are a view.
     """
-    rows = _rows(data, queries)
+    rows = _rows_of(data, queries)
     ptr = data.ptr[queries.start : queries.stop + 1]
     X = data.X[rows] if columns is None else data.X[rows].take(columns, axis=1)
     return QueryData(X, data.y[rows], ptr - ptr[0])

@@ -109,7 +109,7 @@ class _Weighing(Selector):
     similarity_: Floats = field(init=False)
     n_iter_: int = field(init=False)
 
-    def _keep_weighing(self, similarity: Floats, importance: Floats) -> None:
+    def _set_penalty_attributes(self, similarity: Floats, importance: Floats) -> None:
         """Set the attributes ``similarity_`` (n, n), ``importance_`` and ``importance_of_negative_`` (n,).
 
         The first half of ``importance`` (2n,) is that of the
@@ -341,7 +341,7 @@ class FSMRank(_Weighing):
         # parameters. The first two become attributes.
         penalties = yield from self.penalties(data)
         similarity, importance_values, *_ = penalties
-        self._keep_weighing(similarity, importance_values)
+        self._set_penalty_attributes(similarity, importance_values)
         # numba is imported where it is needed: reading the catalog must not
         # wait for it.
         from rankstudio.engine.arithmetic.optimisers.nesterov import (  # noqa: PLC0415
@@ -514,7 +514,7 @@ class _OfFSMRank(GrowingSelector, _Weighing):
     def memory_need(self, shape: DataShape) -> MemoryNeed:
         return sums_need(shape, PAIRS)
 
-    def _weighed(self, data: TrainingData) -> Waiting[tuple[FSMRank, Step, int]]:
+    def _run_fsmrank(self, data: TrainingData) -> Waiting[tuple[FSMRank, Step, int]]:
         """Return FSMRank with these parameters, its last step, and the maximum number of features to select.
 
         Also sets FSMRank's attributes, such as ``n_iter_`` and ``importance_``.
@@ -526,7 +526,7 @@ class _OfFSMRank(GrowingSelector, _Weighing):
         # shown by the run of FSMRank. λ1 and λ2
         # follow the similarities and importances.
         similarity, importances, *_ = yield from without_notes(fsmrank.penalties(data))
-        self._keep_weighing(similarity, importances)
+        self._set_penalty_attributes(similarity, importances)
         return fsmrank, last, max_features
 
 
@@ -604,7 +604,7 @@ class FSMRankTop(_OfFSMRank):
         data = training_data(data)
         # FSMRank, its last step, and
         # how many features to select.
-        fsmrank, last, max_features = yield from self._weighed(data)
+        fsmrank, last, max_features = yield from self._run_fsmrank(data)
         # FSMRank's model, cut to the first 1, 2, … features.
         scores = np.abs(last.coef)
         zeros = np.zeros_like(last.coef)
@@ -740,7 +740,7 @@ class FSMSVM(_OfFSMRank):
         C = self.checked("C")
         # FSMRank's last step, and how
         # many features to select.
-        _, last, max_features = yield from self._weighed(data)
+        _, last, max_features = yield from self._run_fsmrank(data)
         order = by_weight(last.coef, self.checked("all_features"))[
             :max_features
         ].tolist()

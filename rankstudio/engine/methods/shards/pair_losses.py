@@ -378,7 +378,7 @@ class ShardedPairs:
 
     def count(self) -> Waiting[float]:
         """Return the number of pairs."""
-        return int((yield from self._once(_Count()))[0])
+        return int((yield from self._constant_sum(_Count()))[0])
 
     def scores(self, w: Floats) -> Floats:
         """Return the weights ``w`` (n,) unchanged: here, they stand for the scores of documents."""
@@ -400,7 +400,11 @@ class ShardedPairs:
     def hinge_on_line(
         self, w: Floats, p: Floats, t: float, plane: bool
     ) -> Waiting[tuple[Tangent, float]]:
-        """Return the hinge's plane at w + t p, with zero slopes unless ``plane``, and the derivative in t."""
+        """Return the hinge's plane at w + t p, with zero slopes unless ``plane``, and the derivative in t.
+
+        w and p have shape (n,). The plane is the
+        tangent of the hinge loss at these weights.
+        """
         message = _HingeOnLine(self._widened(w), self._widened(p), t, plane)
         (loss, offset, slope), slopes = yield from self._sum(message)
         return Tangent(float(loss), float(offset), slopes[self._columns]), float(slope)
@@ -451,7 +455,7 @@ class ShardedPairs:
         """
         # Computed once for all columns, as
         # it does not depend on weights.
-        gram: Floats = yield from self._once(_DegreeGram())
+        gram: Floats = yield from self._constant_sum(_DegreeGram())
         return (
             gram[self._columns]
             if gram.ndim == 1
@@ -464,7 +468,7 @@ class ShardedPairs:
         out[self._columns] = w
         return out
 
-    def _once(self, message: _Message) -> Waiting[Any]:
+    def _constant_sum(self, message: _Message) -> Waiting[Any]:
         """Return a sum that does not depend on weights, computed on first use.
 
         ``message`` requests the sum from the shards.

@@ -37,11 +37,11 @@ class Room:
         self,
         n_bytes: Callable[[], float],
         folder: Path | None = None,
-        unasked: float = 0.0,
+        unchecked_bytes: float = 0.0,
     ) -> None:
         self.folder = folder
         self._n_bytes = n_bytes
-        self._unasked = unasked
+        self._unchecked_bytes = unchecked_bytes
         self._reserved_bytes = 0
         self._lock = threading.Lock()
 
@@ -57,7 +57,10 @@ class Room:
         """
         with self._lock:
             total = self._reserved_bytes + n_bytes
-            fits = total <= self._unasked or total + spare * self._limit <= self._limit
+            fits = (
+                total <= self._unchecked_bytes
+                or total + spare * self._limit <= self._limit
+            )
             self._reserved_bytes += n_bytes if fits else 0
             return fits
 

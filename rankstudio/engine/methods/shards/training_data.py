@@ -124,7 +124,7 @@ class InProcess:
         # single shard calls it only beyond these bytes, because
         # reading the free memory takes time.
         if not data.several:
-            return Room(self._room, unasked=_UNCHECKED_BYTES)
+            return Room(self._room, unchecked_bytes=_UNCHECKED_BYTES)
         # The memory limit is set per thread, so it is read here and not in the
         # threads that work on shards.
         n_bytes = self._room()
@@ -170,6 +170,8 @@ class _Session:
         # are allocated, and its state.
         self._scratch = [Scratch(room) for _ in data.shards]
         self._states: list[ShardState | None] = [None] * len(data.shards)
+        # How long the last answers took, by the kind of message.
+        # They say whether threads are worthwhile.
         self._last_seconds = data.shared.of(_AnswerTimes).seconds
 
     def sum(self, message: Any, activity: str = _PROGRESS_TEXT) -> Waiting[Sums]:
@@ -177,7 +179,7 @@ class _Session:
 
         ``activity`` describes the work in these events. A single shard has none.
         """
-        if not self._data.several:
+        if not self._data.several:  # a single shard, number 0
             return self._answer(0, message)
         count = len(self._states)
         total = TreeSum()
@@ -324,7 +326,7 @@ class TrainingData:
     given: QueryData | SparseQueryData | None = None
     sharing: InitVar[SharedResults | None] = None
     shared: SharedResults = field(init=False, repr=False)
-    _copied: set[int] = field(default_factory=set, init=False, repr=False)
+    _copied_shards: set[int] = field(default_factory=set, init=False, repr=False)
 
     def __post_init__(self, sharing: SharedResults | None) -> None:
         """Replace the arrays by read-only views, and set the cache of shared results.
@@ -590,7 +592,7 @@ class TrainingData:
         them on first use. ``index`` is the number of the shard.
         """
         rows = self.X[self.shards[index].rows]
-        if self.source is not None and index not in self._copied:
+        if self.source is not None and index not in self._copied_shards:
             # Without a lock: threads that need the same shard at the same time
             # copy the same numbers. In the mode "clip", take writes to ``out``
             # directly; in the default mode it would make another copy.
@@ -598,7 +600,7 @@ class TrainingData:
                 self.source._rows(index), self.columns, axis=1, out=rows, mode="clip"
             )
             self.source.release(index)
-            self._copied.add(index)
+            self._copied_shards.add(index)
         return unwritable(rows)
 
     def visited(

@@ -95,7 +95,9 @@ def _times_symmetric(matrix: Floats, t: int, vectors: Floats, out: Floats) -> No
 
 
 @fused_inlined
-def _of_others(query_products: Floats, total: Floats, t: int, out: Floats) -> None:
+def _products_of_others(
+    query_products: Floats, total: Floats, t: int, out: Floats
+) -> None:
     """Write a feature's products with the t selected ones over all other queries to ``out`` (t, BLOCK).
 
     They are ``total`` (t + 2,), the products over all
@@ -137,7 +139,7 @@ def append(
     spare = np.empty((t, BLOCK))
     inverse_root = np.empty(BLOCK)
     for k in range(first, last):
-        _of_others(query_products[k], total, t, spare)
+        _products_of_others(query_products[k], total, t, spare)
         _project(state[0][k], t, spare, p)
         _project(state[0][k], t, query_products[k, 2:], f)
         _append_to_factor(
@@ -288,7 +290,7 @@ def _change(
     # quotient is β; e'v and v'v; and half of a row of
     # `inner` times p. They begin with the candidate itself.
     # Then the parts of the selected features are subtracted.
-    _of_others(query_products, total, t, vector)
+    _products_of_others(query_products, total, t, vector)
     for i in range(BLOCK):
         terms[0, i] = total[0] - query_products[0, i] + regularization
         terms[1, i] = total[1] - query_products[1, i]

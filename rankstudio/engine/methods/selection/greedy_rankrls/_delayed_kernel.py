@@ -98,11 +98,17 @@ def select(
             position = places[order]
             # The row and the product of column j, as they were at
             # the last update of the matrices. These have an entry
-            # for each pair of features; `_below` is its position.
+            # for each pair of features; `_pair_position` is its position.
             if at_gram >= 0:
-                _begin(k, at_gram, j, gram, row, product)
+                _begin_entry(k, at_gram, j, gram, row, product)
             else:
-                _read(k, _below(selected_position, position), matrices, row, product)
+                _read_entry(
+                    k,
+                    _pair_position(selected_position, position),
+                    matrices,
+                    row,
+                    product,
+                )
             # The delayed steps that the matrices do not contain yet.
             _subtract(k, position, h, delayed, space, row, product)
             total_j = total[j]
@@ -148,15 +154,17 @@ def bring_up(
             position = places[first]
             _coefficients(k, position, h, delayed, space)
             # For each pair with an earlier feature: the entries so
-            # far, less their changes by the delayed steps. `_below`
+            # far, less their changes by the delayed steps. `_pair_position`
             # is the position of the pair.
             for second in range(first):
                 column = remaining[second]
                 other = places[second]
                 if gram.shape[0]:
-                    _begin(k, j, column, gram, row, product)
+                    _begin_entry(k, j, column, gram, row, product)
                 else:
-                    _read(k, _below(position, other), matrices, row, product)
+                    _read_entry(
+                        k, _pair_position(position, other), matrices, row, product
+                    )
                 _subtract(k, other, h, delayed, space, row, product)
                 # The new position of a pair is never after its former one, so
                 # no unread entry is overwritten.
@@ -167,7 +175,7 @@ def bring_up(
 
 
 @fused_inlined
-def _begin(
+def _begin_entry(
     k: int, gram_row: int, j: int, gram: Floats, row: Floats, product: Floats
 ) -> None:
     """Write the entries of a pair of features in both matrices before the first step.
@@ -183,7 +191,9 @@ def _begin(
 
 
 @fused_inlined
-def _read(k: int, entry: int, matrices: Matrices, row: Floats, product: Floats) -> None:
+def _read_entry(
+    k: int, entry: int, matrices: Matrices, row: Floats, product: Floats
+) -> None:
     """Copy an entry of the first matrix to ``row`` and of the second one to ``product``, both (BLOCK,).
 
     They are those at the position ``entry``, for the queries
@@ -195,7 +205,7 @@ def _read(k: int, entry: int, matrices: Matrices, row: Floats, product: Floats) 
 
 
 @fused_inlined
-def _below(first: int, second: int) -> int:
+def _pair_position(first: int, second: int) -> int:
     """Return the position of an entry among those below the diagonal of a matrix, row by row.
 
     ``first`` and ``second`` are its row

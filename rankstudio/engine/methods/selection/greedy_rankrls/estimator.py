@@ -412,6 +412,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         if pointwise and not cost.default:
             name = unusual(cost)
             raise ParameterError(name, getattr(cost, name), "the default without pairs")
+        # The search only computes the error of left-out pairs for
+        # the default weighting, "size".
         if not pointwise and held_out_weighting(cost) != "size":
             raise ParameterError("weighting", cost.weighting, "size for one ranking")
         # How sets are searched and models fitted.

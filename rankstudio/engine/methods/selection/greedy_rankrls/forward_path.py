@@ -250,8 +250,9 @@ class GreedyState:
         # The numbers of a candidate are updated by the stored changes of
         # earlier steps, or by linear systems.
         rows = DelayedRows if work.delay else SolvedRows
-        # Whether there is a Gram matrix
-        # per query, and by which axis.
+        # "none" without a Gram matrix per query; "blocks" if
+        # the queries of a block are the last axis, "queries" if
+        # they are the first one.
         layout = _layout_for(work, data)
         in_blocks = layout == "blocks"
         # For each query, pivot, right, ev and vv have
@@ -602,6 +603,8 @@ def gram_blocks(
         )
         return
     n = data.X.shape[1]
+    # Work space for the matrices of one block, unless they are
+    # written to ``out``.
     space = np.empty((BLOCK if out is None else 0, n + 1, n + 1))
     first = 0
     for X, y, ptr in centred_blocks(data, cost, by_blocks):

@@ -433,12 +433,12 @@ class OnDemandGroups:
 
     def costs(self, candidates: Ints) -> Floats:
         """Return the criterion with each candidate added, shape (c,)."""
-        _, costs, *_ = self._ask(Compare(self.selected, candidates))
+        _, costs, *_ = self._send(Compare(self.selected, candidates))
         return costs
 
     def removals(self) -> Floats:
         """Return the criterion without each of the selected groups, shape (t,)."""
-        _, _, removal_costs = self._ask(
+        _, _, removal_costs = self._send(
             Compare(self.selected, _NO_COLUMNS, removals=True)
         )
         return removal_costs
@@ -446,7 +446,7 @@ class OnDemandGroups:
     def criterion(self) -> float:
         """Return the criterion of the current selection."""
         if self._criterion is None:
-            self._ask(Compare(self.selected, _NO_COLUMNS))
+            self._send(Compare(self.selected, _NO_COLUMNS))
         assert self._criterion is not None  # asked just now
         return self._criterion
 
@@ -468,7 +468,7 @@ class OnDemandGroups:
             self._total, self._groups.columns(self.selected), self._regularization
         )
 
-    def _ask(self, message: Compare) -> Sums:
+    def _send(self, message: Compare) -> Sums:
         """Send a message to the shards, and return the sums of their answers; also store the criterion."""
         sums = finish(self._session.sum(message, WHAT))
         self._criterion = float(sums[0][0])

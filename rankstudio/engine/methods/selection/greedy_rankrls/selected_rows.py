@@ -90,7 +90,7 @@ class SolvedRows:
         # other queries is LDL': -L^-1, and D.
         inverse, diagonal, rows = arrays
         # Whole Gram matrices, or only the rows of the selected features, one per step.
-        self._whole = gram is not None
+        self._has_whole_matrices = gram is not None
         self._gram = rows if gram is None else gram
         self._factor = (inverse, diagonal)
         self._regularization = regularization
@@ -140,7 +140,7 @@ class SolvedRows:
         ascending = np.argsort(selected[:-1])
         # Whole Gram matrices have rows of all features; otherwise row a is that
         # of the a-th selected feature.
-        places = selected if self._whole else np.arange(t + 1)
+        places = selected if self._has_whole_matrices else np.arange(t + 1)
         inverse, diagonal = self._factor
 
         # Each thread has a part of the blocks, and work space of its own.
@@ -205,7 +205,7 @@ class DelayedRows:
         # follow. The last array has the products of the next
         # feature, for data without whole Gram matrices.
         rows, halves, pivots, outer, inner, following = arrays
-        self._whole = gram is not None
+        self._has_whole_matrices = gram is not None
         self._gram = following if gram is None else gram
         self.delayed = (rows, halves, pivots)
         self._matrices = (outer, inner)
@@ -264,7 +264,7 @@ class DelayedRows:
         """
         gammas, _, _ = self.delayed
         if self._n_delayed_steps == gammas.shape[2]:  # no room for another step
-            self._bring_up(np.union1d(remaining, [feature]), for_each_block)
+            self._apply_delayed_steps(np.union1d(remaining, [feature]), for_each_block)
         # The place of each column in the matrices, which only have the columns
         # that remained at the last update.
         selected_position = int(np.searchsorted(self._columns_by_place, feature))
@@ -274,7 +274,7 @@ class DelayedRows:
         h = self._n_delayed_steps
         at_gram = -1  # the matrices are read instead
         if not self._has_matrices:
-            at_gram = feature if self._whole else 0
+            at_gram = feature if self._has_whole_matrices else 0
 
         def work(part: slice) -> None:
             """Update the queries of some blocks.
@@ -307,7 +307,7 @@ class DelayedRows:
         self.selected.append(feature)
         self._n_delayed_steps += 1
 
-    def _bring_up(self, remaining: Ints, for_each_block: Each) -> None:
+    def _apply_delayed_steps(self, remaining: Ints, for_each_block: Each) -> None:
         """Apply the delayed steps to the matrices of the columns ``remaining``, and drop the steps.
 
         The two matrices of each query have an entry
@@ -404,7 +404,7 @@ class JointPairs:
         n_pairs = len(self._pair_columns)
         space = empty(2 * blocks * n_pairs * BLOCK)
         self._joint, self._products = space.reshape(2, blocks, n_pairs, BLOCK)
-        self._largest = int(sizes.max())
+        self._largest_group = int(sizes.max())
 
     def start(self, gram: Floats, total: Floats) -> None:
         """Set the numbers of all pairs for the empty selection.
@@ -465,7 +465,7 @@ class JointPairs:
         open_groups = np.flatnonzero(n_remaining == np.diff(self._starts))
         partial = np.zeros((self._joint.shape[0], self._starts.size - 1))
         # Each thread has a part of the blocks, and work space for the largest group.
-        s = self._largest
+        s = self._largest_group
         arguments = (
             open_groups,
             self._members,

@@ -185,7 +185,7 @@ class SummedPaths:
         # Buffers for the matrices of some queries: in
         # memory up to a quarter of its limit, and without
         # a check up to a few bytes; then in files.
-        self._room = Room(lambda: budget() / 4, unasked=_UNCHECKED_BYTES)
+        self._room = Room(lambda: budget() / 4, unchecked_bytes=_UNCHECKED_BYTES)
         self._unused_buffers: dict[int, list[Floats]] = {}  # by the number of blocks
 
     @property

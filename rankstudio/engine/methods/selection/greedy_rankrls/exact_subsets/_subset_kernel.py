@@ -309,7 +309,7 @@ def _sweep(matrix: Floats, c: int) -> None:
 
 
 @fused_subroutine
-def _take_out(matrix: Floats, c: int) -> None:
+def _remove_feature(matrix: Floats, c: int) -> None:
     """Remove feature c from the model of a swept matrix, in place.
 
     The matrix (n + 1, n + 1) is [-M, w; w', J], with the
@@ -330,13 +330,13 @@ def _take_out(matrix: Floats, c: int) -> None:
 
 
 @fused_subroutine
-def _take_out_item(matrix: Floats, item: int, starts: Ints) -> None:
+def _remove_item(matrix: Floats, item: int, starts: Ints) -> None:
     """Remove the features of an item from the model of a swept matrix, in place.
 
     ``starts`` (items + 1,) are the first features of items.
     """
     for c in range(starts[item], starts[item + 1]):
-        _take_out(matrix, c)
+        _remove_feature(matrix, c)
 
 
 @fused_subroutine
@@ -484,7 +484,7 @@ def branches(
         # Next, the sets without this
         # item, but with later ones.
         if depth >= 0:
-            _take_out_item(matrices[depth], chosen_items[depth], starts)
+            _remove_item(matrices[depth], chosen_items[depth], starts)
             chosen_items[depth] += 1
     return count
 
@@ -834,7 +834,7 @@ def search(
         # the current item.
         if depth >= 0:
             if n_wanted - depth >= 3:
-                _take_out_item(matrices[depth], chosen_items[depth], starts)
+                _remove_item(matrices[depth], chosen_items[depth], starts)
             chosen_items[depth] += 1
 
 
