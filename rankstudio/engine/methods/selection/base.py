@@ -390,7 +390,9 @@ class PathSelector(GrowingSelector):
                 budget=self.budget,
                 size_penalty=0.0,
             )
-        # Costs and groups reorder the features, so all of them have to be ordered.
+        # Costs and groups reorder the features, so all of them
+        # have to be ordered. Trivial groups have one feature
+        # each.
         n_ordered = data.X.shape[1] if has_costs or not groups.trivial else k
         # The order of the features, cut to k groups or to the budget.
         ordering = yield from self._order(data, n_ordered)

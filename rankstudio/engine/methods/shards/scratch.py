@@ -29,7 +29,7 @@ class Room:
         Folder of the files for arrays beyond the limit; by default the folder
         of the parsed data. The files are unnamed, and disappear with the
         process.
-    unasked : float
+    unchecked_bytes : float
         Number of bytes that can be reserved before ``n_bytes`` is called.
     """
 

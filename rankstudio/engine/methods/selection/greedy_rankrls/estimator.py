@@ -258,8 +258,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         search_shape = Shape(shape.m, shape.n, shape.Q, k)
         way = self._algorithm_for(search_shape, groups, shape.sharded)
         if way == "forward":
-            # Groups of several features need
-            # all Gram matrices, "statistics".
+            # Groups of several features, `joint`, need all Gram
+            # matrices, "statistics".
             return path_need(shape, k, "statistics" if groups.joint else self.algorithm)
         best = self.search == "best"
         return (
@@ -454,6 +454,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             return "on demand" if several_shards and gram_matrices else "columns"
         if self.search == "best":
             return "on demand"
+        # Trivial groups have one feature each.
         if self.search != "forward" or not groups.trivial:
             if not gram_matrices:
                 return "columns"
@@ -654,6 +655,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             )
         if self.checked("search") != "forward":
             self._check_search()
+        # Trivial groups have one feature each.
         if not groups.trivial:
             self._check_groups()
         return Constraints.of(

@@ -81,6 +81,7 @@ def label_paths(
             )
             # One thread per path, because the paths run side by side.
             with at_most(1):
+                # Statistics are whole Gram matrices.
                 path = forward_path(
                     training_data(relabelled),
                     regularization,

@@ -172,6 +172,7 @@ class OnDemandState:
         search_class = _BackFitting if work.back else _OnScratch
         search = search_class(products, work.regularization)
         search.reserve(work.capacity, self._scratch)
+        # Without groups of several features, they are trivial.
         groups = ColumnGroups.of(products.informative.size, work.groups)
         return search if groups.trivial else GroupSearch(search, groups)
 

@@ -63,9 +63,9 @@ def kept_statistics(algorithm: str, shape: tuple[int, int, int], k: int) -> str:
     m, n, Q = shape
     if algorithm != "auto":
         return algorithm
-    # Whole matrices, if for one of the conditions
-    # they have at most `factor` numbers per
-    # document, and n is at most `features` times k.
+    # Whole matrices, if for one of the pairs (factor, features)
+    # they have at most `factor` numbers per document, and n is
+    # at most `features` times k.
     is_whole = any(
         Q * (n + 1) <= factor * m and n <= features * k
         for factor, features in _GRAM_CONDITIONS
@@ -112,6 +112,7 @@ def path_need(shape: DataShape, k: int, algorithm: str) -> MemoryNeed:
         if is_whole
         else min(KEPT_ROWS, NUMBER * Q * n * min(n, 2 * k))
     )
+    # The name of the algorithm is shown with its need.
     return replace(
         _memory_need(shape, states, lasting, made_bytes), algorithm=statistics_kind
     )
@@ -322,6 +323,7 @@ def search_path(
     ``rules`` refer to groups by their positions. ``search`` is "forward",
     "floating" or "swap"; the last two improve on the forward path.
     """
+    # Trivial groups have one feature each.
     if not groups.trivial:
         feature_search = GroupSearch(feature_search, groups)
     if search == "forward":

@@ -270,9 +270,9 @@ class SummedPaths:
         """
         # Room for as many blocks as the queries fill, rounded up.
         out = buffer[: -(-queries.size // BLOCK)]
-        # The squares of all features and labels
-        # (blocks, n + 1, BLOCK), and the row of the
-        # labels; other rows are filled when needed.
+        # The squares of all features and labels (blocks, n + 1,
+        # BLOCK), and in the Gram matrices the row of the
+        # labels, number n; other rows are filled when needed.
         # Both functions also add to `total`.
         total = np.zeros_like(self.statistics.total)
         squares = np.empty((len(out), *out.shape[2:]))
