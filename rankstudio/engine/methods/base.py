@@ -98,6 +98,7 @@ class LinearRanker(Capabilities, Estimator):
             if isinstance(step, Step):
                 yield step
             elif isinstance(step, Note):
+                # The warning names the line that calls fit.
                 warnings.warn(step.what, step.kind, stacklevel=4)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:

@@ -561,7 +561,9 @@ class Parameter:
         """Return the name of a measure of rankings, or None for an empty value; else raise a ParameterError."""
         if self.none_label and value in (None, "", self.none_label):
             return None
-        # The error gets the parameter's label in place of "measure".
+        # The error gets the parameter's label in place of
+        # "measure". Its `meant` is the name that the user
+        # probably meant.
         try:
             named_measure = measure(value)
         except ParameterError as error:

@@ -629,6 +629,8 @@ class NystromMap(KernelMapped):
             lambda R: kernel.matrix(grouped[R], grouped), ptr, n_basis, way, seed
         )
         if note:
+            # The warning names the line that calls fit.
+            # The warning names the line that calls fit.
             warnings.warn(note, DependentBasisWarning, stacklevel=4)
         # From the order of queries back to that of the rows of X.
         self.basis_ = row_order[mapped.basis]

@@ -152,6 +152,7 @@ class ConjugateGradients:
         """Issue a ConvergenceWarning if the last iteration is not close enough to the minimum."""
         if not last.converged:
             note = self._unconverged(last)
+            # The warning names the line that calls fit.
             warnings.warn(note.what, note.kind, stacklevel=5)
 
     def _unconverged(self, last: Iteration) -> Note:

@@ -476,7 +476,7 @@ def left_out_models(
         total=np.ascontiguousarray(total[np.ix_(indices, indices)]),
         regularization=regularization,
         cost=cost,
-        by_blocks=data.several,
+        by_blocks=data.several,  # several shards are large data
     )
 
 

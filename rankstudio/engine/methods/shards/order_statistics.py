@@ -243,6 +243,8 @@ def even_thresholds(data: TrainingData, intervals: int) -> Waiting[Thresholds]:
     O(nm) for a single shard, for m documents and n features; 8 passes of O(nm
     log m) otherwise.
     """
+    # `source` are the data with all features, `columns` those
+    # of these data.
     if data.source is not None:
         return (yield from even_thresholds(data.source, intervals)).narrowed(
             data.columns

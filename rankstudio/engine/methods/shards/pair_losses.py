@@ -290,6 +290,8 @@ class _PairState:
             order = third_array.view(np.int64)
             scores[:] = problem.scores(w)
             d[:] = problem.scores(p)
+            # The numbers at t = 0 are the hinge loss, its
+            # offset and its derivative.
             hinge, order[:] = problem.pairs.hinge_and_order(scores)
             self._last_line = (
                 key,

@@ -357,7 +357,9 @@ class TrainingData:
     @cached_property
     def shards(self) -> tuple[Shard, ...]:
         """The shards, in row order."""
-        # Data that wrap another object are one shard.
+        # Data that wrap another object, `given`, are one shard.
+        # Other data are divided into shards of at most
+        # `documents` documents.
         if self.given is not None:
             return (
                 Shard(
@@ -399,9 +401,11 @@ class TrainingData:
         shard = self.shards[index]
         # Starts of the shard's queries, from its first row.
         ptr = self.ptr[shard.first_query : shard.end_query + 1] - shard.first_row
-        # The labels of all documents, from which measures derive grades.
+        # The shard is a part of all documents. Measures derive
+        # grades from the labels of all, which `grading` has.
         grading = self.grading.taken(shard.rows)
-        # The division into shards depends on the greatest number of documents.
+        # The division into shards depends on `documents`, the
+        # most documents of a shard.
         caches = self.shared.of(_ShardCaches).by_shard
         return QueryData(
             self._rows(index),

@@ -738,7 +738,7 @@ def forward_path(
         k=k,
         whole=is_whole,
         cost=cost,
-        by_blocks=data.several,
+        by_blocks=data.several,  # several shards are large data
         delay=steps,
         groups=groups.joint,
     )

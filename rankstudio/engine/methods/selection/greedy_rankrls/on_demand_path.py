@@ -321,7 +321,7 @@ def on_demand_path(
         capacity=capacity,
         back=fitting == "back",
         cost=cost,
-        by_blocks=data.several,
+        by_blocks=data.several,  # several shards are large data
     )
     # Too many sets for the best ones are refused first, before the greedy path
     # takes its time.
