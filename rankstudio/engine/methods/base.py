@@ -203,6 +203,7 @@ class LinearRanker(Capabilities, Estimator):
         """Return a scorer of a shard's documents that scores like :meth:`left_out`, with progress events.
 
         None if scoring needs all documents at once.
+        ``columns`` are those of the features of the models.
         """
         yield from ()
         return None

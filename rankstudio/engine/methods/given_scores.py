@@ -62,7 +62,7 @@ class GivenScores(Step):
         return self.parts[key]
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
-        """Return the scores as plain values.
+        """Return the scores as plain values, which can be written to a file.
 
         See :meth:`rankstudio.engine.steps.Step.beyond_weights`.
         ``ids``, those of the features, are not used.

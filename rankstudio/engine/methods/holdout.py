@@ -577,10 +577,11 @@ class HeldOutPredictor:
         return self._centred if self.loss == "differences" else self.y
 
     def _strength(self, n_training: int) -> float:
-        """Return the λ of a model of ``n_training`` documents, whose loss is divided by their number.
+        """Return the λ for a model of ``n_training`` documents, as the formulas of left-out documents need it.
 
-        If the loss is not to be
-        divided, λ is divided instead.
+        They divide the loss by this number. For a loss of
+        differences with the weighting "none", which is not
+        to be divided, λ is divided by the number instead.
         """
         is_unweighted = self.loss == "differences" and self.weighting == "none"
         return (

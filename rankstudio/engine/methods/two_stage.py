@@ -65,7 +65,7 @@ class Narrowed(Step):
         return self.inner.scores(np.ascontiguousarray(columns[list(self.columns)]))
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
-        """Return the model as plain values.
+        """Return the model as plain values, which can be written to a file.
 
         See :meth:`rankstudio.engine.steps.Step.beyond_weights`.
         ``ids`` are those of all features.

@@ -101,7 +101,7 @@ class _OfKernel:
         return self.model.scores(np.ascontiguousarray(columns.T))
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
-        """Return the model as plain values.
+        """Return the model as plain values, which can be written to a file.
 
         See :meth:`rankstudio.engine.steps.Step.beyond_weights`.
         ``ids`` are those of the features.

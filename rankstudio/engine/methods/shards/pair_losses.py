@@ -102,7 +102,11 @@ class _HingeAt:
     w: Floats
 
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
-        """Return the shard's loss and offset as one array, and the slopes (n,)."""
+        """Return the shard's loss and offset as one array, and the slopes (n,).
+
+        ``problem`` has the pairs of the
+        shard; ``state`` is not used.
+        """
         hinge = problem.pairs.hinge(problem.scores(self.w))
         return np.array([hinge.loss, hinge.offset]), problem.weigh(hinge.slopes)
 
@@ -496,7 +500,7 @@ class _HingeLine:
         self._p = p
 
     def value(self, t: float) -> Waiting[LineValue]:
-        """Return the loss at a t and its derivative, without the tangent plane."""
+        """Return the loss at the weights w + t p and its derivative in t, without the tangent plane."""
         hinge, slope = yield from self._pairs.hinge_on_line(
             self._w, self._p, t, plane=False
         )

@@ -52,8 +52,11 @@ class SelectedRows(Protocol):
     ) -> None:
         """Select a feature, and update the state of the features ``remaining``, in ascending order.
 
-        ``total`` (n,) contains the products of the selected feature with all
-        features, over all queries of all shards.
+        ``total`` (n,) contains the products of the selected
+        feature with all features, over all queries of all
+        shards. ``state`` has the numbers of each remaining
+        feature in each query, and ``for_each_block`` calls
+        a function for slices of the blocks of queries.
         """
 
 
