@@ -51,7 +51,7 @@ class Narrowed(Step):
 
     @property
     def kind(self) -> str:
-        """Kind of the inner model.
+        """Kind of the inner model, such as "kernel"; "" for a linear one.
 
         See :attr:`rankstudio.engine.steps.Step.kind`.
         """

@@ -144,7 +144,7 @@ _MIN_SLOTS = 1 << 12  # a power of two; it grows with the rankings
 
 
 class DistinctRankings:
-    """Distinct orders of labels in the queries of a part, over all models.
+    """Distinct orders of labels in each query of some documents, over all models.
 
     Models of a path, and models of similar λ, rank most queries identically: of
     1,400 models of greedy RankRLS on MQ2008, one order in forty is new. Each

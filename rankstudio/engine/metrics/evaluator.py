@@ -237,7 +237,7 @@ _MAX_BLOCK_VALUES = 1 << 22  # values per query kept at a time: 32 MB
 
 
 class Evaluator:
-    """Measures of rankings of the same documents.
+    """Computes measures for any number of rankings of the same documents.
 
     The documents of a query are ranked
     once, by descending score, and all

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Measure:
-    """One measure.
+    """One measure of rankings: a family, such as NDCG, with a cut-off and parameters.
 
     Attributes
     ----------

@@ -238,7 +238,7 @@ class WrappedSelector(Wrapped, PathSelector):
                 last = item
             else:
                 yield item
-        # It becomes step 1, without scores of candidates.
+        # The set becomes step 1, without scores of candidates.
         if last is not None:
             yield Step(
                 number=1,

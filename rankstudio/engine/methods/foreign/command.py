@@ -314,8 +314,8 @@ class ProgramSelector(RunsProgram, PathSelector):
                         label=self.entry.label, text=messages
                     )
                 )
-            # It writes either scores, from which the order follows, or the
-            # order itself. Features without an order have NaN as their scores.
+            # The program writes either scores, from which the order follows, or
+            # the order itself. In an order, all features have NaN as scores.
             scores_file = folder / "scores.txt"
             if scores_file.exists() or self.wants("scores"):
                 scores = self._numbers(scores_file, n)

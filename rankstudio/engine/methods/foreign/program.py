@@ -194,7 +194,7 @@ class RunsProgram:
 
 
 class _Program:
-    """A running program.
+    """A running program of the user, and what it prints.
 
     A thread reads the output, which may contain the share of the work done.
     """

@@ -121,7 +121,7 @@ def _named_arguments(target: Callable[..., Any]) -> Iterator[inspect.Parameter]:
 
 def _annotations(target: Callable[..., Any]) -> Mapping[str, Any]:
     """Return the annotations of the arguments as types, by name; {} if they cannot be evaluated."""
-    # Those of a class are on its constructor.
+    # The annotations of a class are on its constructor.
     annotated: Any = (
         vars(target).get("__init__", target) if isinstance(target, type) else target
     )

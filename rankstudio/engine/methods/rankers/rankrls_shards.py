@@ -84,8 +84,8 @@ def _leave_query_out(
     # The rows in the basis of the eigenvectors, in which X^'X^ + λI is the
     # diagonal matrix `total`.
     total = values + regularization
-    # They do not depend on λ, so they
-    # are cached with the rows.
+    # The rotated rows do not depend on λ, so that they are
+    # cached with the rows.
     rotated = rows.shared.of(_Rotated).by(vectors, X)
     residuals = y - X @ coef
     root = total**-0.5

@@ -185,7 +185,7 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
         mapped = QueryData(
             document_map.features, rows.y, rows.ptr, preferences=rows.preferences
         )
-        # Its models become models with the kernel, which can score documents
+        # The linear models become models with the kernel, which score documents
         # that are not mapped.
         for step in super().work(mapped):
             if isinstance(step, Iteration):

@@ -183,7 +183,7 @@ class GrowingSelector(Selector):
 
 @dataclass(frozen=True, eq=False)
 class Ordering:
-    """Result of a selector for some data.
+    """Order of the features that a selector returns for some data, with their scores.
 
     Attributes
     ----------
@@ -444,7 +444,7 @@ class PathSelector(GrowingSelector):
         so each value is made hashable. λ is among
         them only if the selector orders by it.
         """
-        # These are applied to the finished order.
+        # These parameters are applied to the finished order.
         applied_afterwards = {"groups", "costs", "budget"}
         ignored = (
             applied_afterwards

@@ -119,7 +119,7 @@ def bytes_of_shard(m: int, n: int) -> int:
 
 
 class _Measuring:
-    """State of a shard that measures models.
+    """State of a shard, a part of the queries, which measures models.
 
     Transposed features and evaluator are kept if memory allows.
     """

@@ -339,7 +339,7 @@ class SummedLoss:
 
 
 class ShardedPairs:
-    """The pairs of all shards as a ``PairProblem``, for a minimiser.
+    """The pairs of documents of all shards, of which a minimiser gets only sums: a ``PairProblem``.
 
     Scores and slopes of documents stay in the shards: in this class, weights
     stand for the scores that they give, and gradients for the slopes.
@@ -507,7 +507,7 @@ class _HingeLine:
         return LineValue(loss=hinge.loss, slope=slope, tangent=None)
 
     def tangent(self, t: float) -> Waiting[Tangent]:
-        """Return the tangent plane of the loss at a t."""
+        """Return the tangent plane of the loss at the weights w + t p."""
         tangent, _ = yield from self._pairs.hinge_on_line(
             self._w, self._p, t, plane=True
         )

@@ -62,8 +62,8 @@ class ShardSession(Protocol):
     def sum(self, message: Any, activity: str = _PROGRESS_TEXT) -> Waiting[Sums]:
         """Send a message to all shards, and return the sums of their results, added in a fixed tree.
 
-        Yields a progress event per shard if there are several; ``activity``
-        describes the work.
+        Yields a progress event per shard if there
+        are several; ``activity`` describes the work.
         """
 
 
@@ -77,10 +77,10 @@ class ShardExecutor(Protocol):
 
 
 class InProcess:
-    """Executor in this process, where each thread works on one shard at a time.
+    """Executor in this process: each thread works on one shard, a part of the data, at a time.
 
-    A single shard is processed in the calling thread, and may distribute its
-    work over other threads.
+    A single shard is processed in the calling thread,
+    and may distribute its work over other threads.
 
     Parameters
     ----------
@@ -139,8 +139,9 @@ IN_PROCESS = InProcess()
 class _AnswerTimes:
     """Seconds of processor for the last answers of all shards, by the classes of work and message.
 
-    Kept for all sessions of the same data: another λ finds what the first one
-    has computed, and its messages take a hundredth of the time.
+    Kept for all sessions of the same data: another
+    λ finds what the first one has computed, and
+    its messages take a hundredth of the time.
     """
 
     seconds: dict[tuple[type, type], float] = field(default_factory=dict)
@@ -331,8 +332,8 @@ class TrainingData:
     def __post_init__(self, sharing: SharedResults | None) -> None:
         """Replace the arrays by read-only views, and set the cache of shared results.
 
-        Data that wrap a QueryData or another object, ``given``, have arrays
-        that are read-only already.
+        Data that wrap a QueryData or another object,
+        ``given``, have arrays that are read-only already.
         """
         # The class is frozen, so that attributes are set in this
         # way.
@@ -486,9 +487,10 @@ class TrainingData:
     def narrowed(self, columns: Sequence[int]) -> TrainingData:
         """Return the same documents with some of their features, the columns in this order.
 
-        Of several shards, each is copied when it is first used: into memory, or
-        into an unnamed file if the features are mapped from a file. Validation
-        documents are left out.
+        Of several shards, each is copied when it is
+        first used: into memory, or into an unnamed
+        file if the features are mapped from a file.
+        Validation documents are left out.
 
         Raises
         ------
@@ -519,8 +521,8 @@ class TrainingData:
     def taken(self, queries: Ints) -> TrainingData:
         """Return a copy of the documents of some queries; ``queries`` are their positions, ascending.
 
-        Several shards are copied shard by shard: into memory, or into an
-        unnamed file if they are mapped from one.
+        Several shards are copied shard by shard: into memory,
+        or into an unnamed file if they are mapped from one.
 
         Raises
         ------
@@ -562,8 +564,9 @@ class TrainingData:
     def taken_documents(self, rows: Ints) -> TrainingData:
         """Return a copy of some documents of one ranking; ``rows`` are their rows, ascending.
 
-        The documents of the copy are one ranking, too. A single query is never
-        divided into several shards, so that the copy is in memory.
+        The documents of the copy are one ranking,
+        too. A single query is never divided into
+        several shards, so that the copy is in memory.
         """
         documents = self._all_documents
         some_documents = type(documents)(
@@ -578,8 +581,9 @@ class TrainingData:
     def portions(self) -> Iterator[slice]:
         """Yield slices of columns, for work that is done column by column and shows progress after each slice.
 
-        With several shards, all columns are one slice: each shard gives a
-        progress event anyway, and would be read again for every slice.
+        With several shards, all columns are one slice:
+        each shard gives a progress event anyway, and
+        would be read again for every slice.
         """
         columns = slice(0, self.X.shape[1])
         if self.sparse:
@@ -612,9 +616,10 @@ class TrainingData:
     ) -> Waiting[None]:
         """Call a function with each shard, in this process, with progress events.
 
-        The function gets the number of the shard, the shard's limits of rows
-        and queries, and its documents. Several shards are visited on threads,
-        in any order. ``activity`` describes the work in progress events.
+        The function gets the number of the shard, the shard's
+        limits of rows and queries, and its documents. Several
+        shards are visited on threads, in any order.
+        ``activity`` describes the work in progress events.
         """
 
         def visit(index: int) -> None:
@@ -675,9 +680,10 @@ GivenData = TrainingData | QueryData | SparseQueryData
 def training_data(data: GivenData) -> TrainingData:
     """Return data as training data; large dense data are divided into shards.
 
-    The division depends only on the sizes of the queries. So results are the
-    same for data in memory and on disk, whoever calls. Preferences and sparse
-    data are not divided. The result shares the cache of ``data``.
+    The division depends only on the sizes of the queries.
+    So results are the same for data in memory and on
+    disk, whoever calls. Preferences and sparse data are
+    not divided. The result shares the cache of ``data``.
 
     Examples
     --------

@@ -14,7 +14,7 @@ from rankstudio.engine.methods.shards.scratch import Scratch
 
 
 class ShardState(Protocol):
-    """State of a method for one shard.
+    """State of a method for one shard, a part of the queries.
 
     It depends only on the data, the work and the messages.
     """

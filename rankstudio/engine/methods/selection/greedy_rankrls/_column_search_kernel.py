@@ -49,9 +49,10 @@ BLOCK = 32
 def _add_products(rows: Floats, other_rows: Floats, count: int, out: Floats) -> None:
     """Add the products of the first ``count`` rows of two arrays (…, BLOCK) to ``out`` (BLOCK,).
 
-    The last axis is the queries of a block, each by itself. Two
-    rows are added at a time, so that ``out`` is read and written
-    half as often. ``rows`` and ``other_rows`` are these arrays.
+    The last axis is the queries of a block, each
+    by itself. Two rows are added at a time, so
+    that ``out`` is read and written half as often.
+    ``rows`` and ``other_rows`` are these arrays.
     """
     odd = count % 2
     for c in range(odd):
@@ -124,11 +125,12 @@ def append(
 ) -> None:
     """Append a selected feature to the leave-query-out models, in the blocks of queries first … last - 1.
 
-    ``state`` has the models of the t earlier features, one per
-    query, and is updated. ``query_products`` (blocks, t + 2,
-    BLOCK) are the feature's products with itself, with the labels
-    and with the earlier features in each query, and ``total`` (t
-    + 2,) these over all queries. ``regularization`` is λ.
+    ``state`` has the models of the t earlier features,
+    one per query, and is updated. ``query_products``
+    (blocks, t + 2, BLOCK) are the feature's products
+    with itself, with the labels and with the earlier
+    features in each query, and ``total`` (t + 2,)
+    these over all queries. ``regularization`` is λ.
     """
     # p are L_q^-1 times the products with the earlier
     # features over the other queries, f L_q^-1 times those in
@@ -161,14 +163,16 @@ def _append_to_factor(
 ) -> None:
     """Add a row for the new feature to ``inverse`` and ``along`` of the ``state`` of block k.
 
-    Also write s^(-1/2) to ``inverse_root`` (BLOCK,). The pivot s of
-    the new feature is what remains of its square over the other
-    queries after the t earlier features, plus λ. ``query_products``
-    (t + 2, BLOCK) are its products in the held-out query, and
-    ``total`` (t + 2,) those over all queries: with itself, with the
-    labels and with the earlier features. ``p`` (t, BLOCK) are
-    L_q^-1 times its products with these over the other queries,
-    where L_q is the factor so far. ``regularization`` is λ.
+    Also write s^(-1/2) to ``inverse_root`` (BLOCK,).
+    The pivot s of the new feature is what remains of
+    its square over the other queries after the t
+    earlier features, plus λ. ``query_products`` (t +
+    2, BLOCK) are its products in the held-out query,
+    and ``total`` (t + 2,) those over all queries:
+    with itself, with the labels and with the earlier
+    features. ``p`` (t, BLOCK) are L_q^-1 times its
+    products with these over the other queries, where
+    L_q is the factor so far. ``regularization`` is λ.
     """
     # Without each query: the inverse factor of the selected features' system,
     # and the solution of the forward substitution.
@@ -270,14 +274,15 @@ def _change(
 ) -> float:
     """Return how much a candidate changes the leave-query-out error, summed over the queries of block k.
 
-    In each query, the candidate with residual v and weight β
-    changes the error by β² v'v - 2 β e'v, with the residual e of
-    the t selected features. ``query_products`` (t + 2, BLOCK)
-    and ``total`` (t + 2,) are its products in the held-out query
-    and over all queries: with itself, with the labels, and with
+    In each query, the candidate with residual v and
+    weight β changes the error by β² v'v - 2 β e'v, with
+    the residual e of the t selected features.
+    ``query_products`` (t + 2, BLOCK) and ``total`` (t +
+    2,) are its products in the held-out query and over
+    all queries: with itself, with the labels, and with
     the selected features. ``state`` has the models of the
-    selected features without each query, and ``work`` (2 t + 5,
-    BLOCK) is work space. ``regularization`` is λ.
+    selected features without each query, and ``work`` (2
+    t + 5, BLOCK) is work space. ``regularization`` is λ.
     """
     # The inverse factor of the other queries; and in its coordinates, the
     # held-out features' products with each other, the solution, and products
@@ -324,10 +329,11 @@ def _change(
 def forget(t: int, state: State) -> None:
     """Go back to the model of the first t features, by recomputing ``residual_products`` of ``state``.
 
-    These are the products of the features with the held-out residual of that
-    model: the products with the labels minus those with the predictions. The
-    other arrays of ``state`` need no change, because later features only added
-    rows.
+    These are the products of the features with the
+    held-out residual of that model: the products
+    with the labels minus those with the predictions.
+    The other arrays of ``state`` need no change,
+    because later features only added rows.
     """
     # In the factor's coordinates: the features' products with each other, the
     # solution, and the products with labels and residual.
@@ -346,13 +352,14 @@ def forget(t: int, state: State) -> None:
 def removals(t: int, first: int, last: int, state: State, partial: Floats) -> None:
     """Write the change of the error without each of the t selected features to ``partial`` (blocks, t).
 
-    The change is summed over the queries of each of the blocks
-    first … last - 1. In a query, removing the feature moves
-    the predictions by -η along a direction x, and changes the
-    error by η² x'x + 2 η e'x, with the residual e of the
-    labels. x is U times a column of the inverse factor, where
-    U are the held-out features in its coordinates. ``state``
-    has the models of the t features without each query.
+    The change is summed over the queries of each of the
+    blocks first … last - 1. In a query, removing the
+    feature moves the predictions by -η along a
+    direction x, and changes the error by η² x'x + 2 η
+    e'x, with the residual e of the labels. x is U times
+    a column of the inverse factor, where U are the
+    held-out features in its coordinates. ``state`` has
+    the models of the t features without each query.
     """
     # The inverse factor of the other queries; and in its coordinates, the
     # held-out features' products with each other, the solution, and products

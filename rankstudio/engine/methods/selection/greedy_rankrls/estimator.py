@@ -314,7 +314,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         else:
             several_queries(data.ptr, type(self).__name__)  # called for its error only
             steps = self._path(data, regularization, groups, rules, cost)
-        # These steps select groups; those of the method select features.
+        # The steps so far select groups; those of the method select features.
         yield from (
             groups.by_column(event) if isinstance(event, Step) else event
             for event in steps

@@ -207,7 +207,7 @@ class _OnScratch(OnDemandSearch):
 
 
 class _BackFitting(_OnScratch):
-    """The same search with back-fitting, from Gram matrices.
+    """On-demand search with back-fitting, by Gram matrices, with arrays in scratch space.
 
     See :class:`BackFittingSearch`.
     """

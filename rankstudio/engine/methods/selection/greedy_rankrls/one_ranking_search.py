@@ -27,7 +27,7 @@ _PAIR = 4.0  # nanoseconds for a pair of documents and a candidate
 
 
 class OneRankingSearch(ABC):
-    """A growing selection by an error of left-out documents; see `search_steps.FloatingSearch`.
+    """A growing selection of features by an error of left-out documents, for data of one ranking.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ class SelectedRows(Protocol):
 
 
 class SolvedRows:
-    """Rows of Gram matrices, and a triangle per query that solves two systems per step.
+    """Rows of selected features in the Gram matrices, and a triangle per query that solves two systems per step.
 
     Parameters
     ----------

@@ -141,9 +141,10 @@ def _append(
 def _error_with(j: int, t: int, regularization: float, prefix: Prefix) -> float:
     """Return the training error of a prefix of t features with feature j added, in O(1).
 
-    ``prefix`` has the numbers of the features from which it
-    follows, and ``regularization`` is λ. The error without λ
-    is the minimum J minus λ times the squared weights.
+    ``prefix`` has the numbers of the features
+    from which it follows, and ``regularization``
+    is λ. The error without λ is the minimum J
+    minus λ times the squared weights.
     """
     # A pivot is below λ only by rounding.
     _, s, g, q, h, J_ww = prefix
@@ -218,12 +219,14 @@ def _errors_of_block(
 ) -> None:
     """Write the errors of the held-out queries of block k to ``out`` (BLOCK,), with t chosen features.
 
-    ``space`` has the factor L and the solution of the forward
-    substitution for each query; a back substitution gives the
-    weights w_q without the query. The error is y_q'y_q - 2 w_q'r_q
-    + w_q'G_q w_q with the query's own products: y_q are its
-    labels, G_q those of its features, r_q of features and labels.
-    ``totals`` has the products over all queries and in each one.
+    ``space`` has the factor L and the solution of
+    the forward substitution for each query; a back
+    substitution gives the weights w_q without the
+    query. The error is y_q'y_q - 2 w_q'r_q +
+    w_q'G_q w_q with the query's own products: y_q
+    are its labels, G_q those of its features, r_q
+    of features and labels. ``totals`` has the
+    products over all queries and in each one.
     """
     # The products of each query, and the
     # column in them of each feature, whose
@@ -287,10 +290,11 @@ def _left_out_error(
 def _sweep(matrix: Floats, c: int) -> None:
     """Sweep a symmetric matrix (n + 1, n + 1) on row c in place, which adds feature c to a model.
 
-    The matrix is [M, t; t', y'y]: the products M of the features, t of features
-    and labels, and y'y of the labels. Swept on all features, it becomes [-M^-1,
-    w; w', error] with the weights w = M^-1 t. Swept on some features, it has
-    these numbers for the model of those.
+    The matrix is [M, t; t', y'y]: the products M of the
+    features, t of features and labels, and y'y of the
+    labels. Swept on all features, it becomes [-M^-1, w;
+    w', error] with the weights w = M^-1 t. Swept on some
+    features, it has these numbers for the model of those.
     """
     n = matrix.shape[0]
     pivot = matrix[c, c]
@@ -345,12 +349,15 @@ def _bound(
 ) -> float:
     """Return a lower bound of the error of all sets with ``n_to_choose`` of the items from ``item`` on.
 
-    An item is a feature or a group of features; ``starts`` (items + 1,) are the
-    first features of items. ``matrix`` is the swept matrix of the model with
-    all these items, whose error is the smallest. Removing an item increases the
-    error at least by the greatest increase without one of its features, its
-    cost. If d items have to be removed, the error increases at least by the
-    d-th smallest cost. This is the (n_to_choose + 1)-th greatest one, so only
+    An item is a feature or a group of features;
+    ``starts`` (items + 1,) are the first features of
+    items. ``matrix`` is the swept matrix of the model
+    with all these items, whose error is the smallest.
+    Removing an item increases the error at least by
+    the greatest increase without one of its features,
+    its cost. If d items have to be removed, the error
+    increases at least by the d-th smallest cost. This
+    is the (n_to_choose + 1)-th greatest one, so only
     as many are stored in ``greatest``.
     """
     n = matrix.shape[0] - 1
@@ -423,15 +430,17 @@ def branches(
 ) -> int:
     """Write the prefixes of a length whose lower bound is within a limit, and these bounds; return how many.
 
-    A prefix are the ``length`` items with which a set begins. The
-    first ``n_forced`` items come before it: they belong to every
-    set of ``size`` items. A bound is that of the errors of all
-    sets with the prefix. An item is a feature or a group, and
-    ``starts`` (items + 1,) are the first features of items. The
-    results are rows of ``prefixes`` (rows, length) and ``bounds``
-    (rows,). ``totals`` has the products of features and labels,
-    and the costs of items, whose sum may not exceed the
-    ``budget``. ``ridge`` is the μ with which bounds are computed.
+    A prefix are the ``length`` items with which a set
+    begins. The first ``n_forced`` items come before
+    it: they belong to every set of ``size`` items. A
+    bound is that of the errors of all sets with the
+    prefix. An item is a feature or a group, and
+    ``starts`` (items + 1,) are the first features of
+    items. The results are rows of ``prefixes`` (rows,
+    length) and ``bounds`` (rows,). ``totals`` has the
+    products of features and labels, and the costs of
+    items, whose sum may not exceed the ``budget``.
+    ``ridge`` is the μ with which bounds are computed.
     """
     # Products over all queries, and the costs of items.
     total, _, _, prices = totals
@@ -540,11 +549,12 @@ def _evaluate_set(
 ) -> None:
     """Compute the exact criterion of a set of t features, and store the set in ``output`` if it qualifies.
 
-    ``chosen`` (≥ t,) are the features, in branching order.
-    Without a reference set in the ``task``, a set qualifies
-    if it is the best so far. With one, it qualifies if it is
-    not significantly worse than the reference. ``totals``
-    has the products over all queries and in each one.
+    ``chosen`` (≥ t,) are the features, in branching
+    order. Without a reference set in the ``task``,
+    a set qualifies if it is the best so far. With
+    one, it qualifies if it is not significantly
+    worse than the reference. ``totals`` has the
+    products over all queries and in each one.
     """
     # Seven numbers; the errors of the reference in
     # each query, empty without one; work space;
@@ -597,11 +607,12 @@ def _evaluate_set(
 def _limit(task: Task, output: Found) -> float:
     """Return the training error up to which the exact criterion of a set is computed.
 
-    The training error is a lower bound of the criterion. The limit
-    is the greatest criterion that the task allows. If the task
-    searches only the best set, without a reference, it is at most
-    the criterion of the best set so far. The rounding error of a
-    bound is added. ``output`` has the sets that are stored so far.
+    The training error is a lower bound of the criterion.
+    The limit is the greatest criterion that the task
+    allows. If the task searches only the best set,
+    without a reference, it is at most the criterion of
+    the best set so far. The rounding error of a bound is
+    added. ``output`` has the sets that are stored so far.
     """
     # Seven numbers, and the errors of a reference set, empty
     # without one. Of the numbers: the greatest criterion,
@@ -735,18 +746,21 @@ def search(
 ) -> None:
     """Search all sets of ``size`` items that begin with the forced ones, and store those that qualify.
 
-    Without a ``reference``, only the best set qualifies, and
-    ``output`` starts with the best known one, whose criterion is
-    another limit. With the errors of a reference set in each query,
-    all sets that are not significantly worse qualify. ``numbers``
-    are λ, the ridge μ of lower bounds, the budget, the greatest
-    criterion of a set to evaluate, the rounding errors of a bound
-    and of a criterion, and the number of standard errors by which a
-    set may differ from the reference. The search ends early if
-    ``stop[0]`` becomes nonzero. ``totals`` has the products over
-    all queries and in each of ``n_queries`` queries, and the costs
-    of items. An item is a feature or a group of them, and
-    ``starts`` (items + 1,) are the first features of items.
+    Without a ``reference``, only the best set
+    qualifies, and ``output`` starts with the best known
+    one, whose criterion is another limit. With the
+    errors of a reference set in each query, all sets
+    that are not significantly worse qualify.
+    ``numbers`` are λ, the ridge μ of lower bounds, the
+    budget, the greatest criterion of a set to evaluate,
+    the rounding errors of a bound and of a criterion,
+    and the number of standard errors by which a set may
+    differ from the reference. The search ends early if
+    ``stop[0]`` becomes nonzero. ``totals`` has the
+    products over all queries and in each of
+    ``n_queries`` queries, and the costs of items. An
+    item is a feature or a group of them, and ``starts``
+    (items + 1,) are the first features of items.
     """
     total = totals[0]
     prices = totals[3]
@@ -844,10 +858,10 @@ def errors(
 ) -> float:
     """Return the leave-query-out error of features, and write that of each query to ``by_query``.
 
-    ``chosen`` are the features, in the order of ``totals``,
-    which has the products over all queries and in each one.
-    ``by_query`` has shape (blocks, BLOCK); ``regularization``
-    is λ.
+    ``chosen`` are the features, in the order of
+    ``totals``, which has the products over all
+    queries and in each one. ``by_query`` has shape
+    (blocks, BLOCK); ``regularization`` is λ.
     """
     t = chosen.shape[0]
     space = np.empty((t, t, BLOCK)), np.empty((t, BLOCK))
