@@ -212,6 +212,7 @@ class Convention:
                 if self.map_cut_divides_by_k
                 else "R, the number of relevant documents",
             ),
+            # 0 stands for the greatest grade of the dataset.
             (
                 "highest grade in ERR",
                 f"{self.greatest_grade:g}" if self.greatest_grade else "of the dataset",

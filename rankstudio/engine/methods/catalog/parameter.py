@@ -286,6 +286,9 @@ class Parameter:
             case Kind.TEXT:
                 return tr("a name, a number, or a call such as Ridge(alpha=2.0)")
             case Kind.CHOICE:
+                # `own_file`: also the user's own numbers,
+                # from a file. `summed`: also sums and
+                # products of choices.
                 keys = [key for key, _ in self.choices]
                 text = tr("one of {keys}")
                 if self.own_file:
@@ -680,6 +683,7 @@ class Parameter:
         match self.kind:
             case Kind.FEATURES:
                 return ", ".join(str(i) for i in value)
+            # The word stands for measured costs.
             case Kind.COSTS if value == MILLISECONDS:
                 return MILLISECONDS
             case Kind.COSTS:

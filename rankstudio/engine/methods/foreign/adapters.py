@@ -378,7 +378,7 @@ class PredictingStep(Step):
             scores = np.asarray(
                 self.model.predict(np.ascontiguousarray(columns.T)), dtype=np.float64
             )
-        except MemoryError:
+        except MemoryError:  # no error of the model
             raise
         except Exception as error:
             raise MethodError(self.label, failure(error)) from error

@@ -218,6 +218,8 @@ class _Program:
         stream: IO[bytes] | None = self.process.stdout
         assert stream is not None
         with suppress(OSError, ValueError):  # the stream was closed meanwhile
+            # Lines of limited length, until the end of the
+            # stream, an empty one.
             for line in iter(lambda: stream.readline(_MOST_MESSAGES), b""):
                 progress = _PROGRESS.fullmatch(line)
                 if progress:

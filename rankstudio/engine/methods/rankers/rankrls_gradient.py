@@ -57,6 +57,7 @@ class ConjugateGradients:
         """Check the parameters of an estimator, and return them as settings; ParameterError if one is invalid."""
         if solver not in SOLVERS:
             raise ParameterError("solver", solver, f"one of {', '.join(SOLVERS)}")
+        # For Python, True and False are numbers, too.
         is_number = isinstance(tol, float | int | np.floating) and not isinstance(
             tol, bool
         )

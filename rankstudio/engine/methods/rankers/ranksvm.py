@@ -273,6 +273,8 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
 
         if self.loss == "squared_hinge":
             return truncated_newton.minimise_squared_hinge
+        # "auto" begins with cutting planes, and continues
+        # with Newton steps if a few are not enough.
         return {
             "auto": bundle_method.minimise_hinge_either_way,
             "newton": truncated_newton.minimise_hinge,

@@ -57,6 +57,8 @@ class Room:
         """
         with self._lock:
             total = self._reserved_bytes + n_bytes
+            # The limit is only read beyond the unchecked
+            # bytes, because reading it takes time.
             fits = (
                 total <= self._unchecked_bytes
                 or total + spare * self._limit <= self._limit

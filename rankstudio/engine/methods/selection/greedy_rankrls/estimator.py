@@ -368,6 +368,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         # The other algorithms need all documents in memory,
         # as rows whose squared errors are the loss.
         rows = pair_rows(data.whole("Greedy RankRLS"), cost)
+        # In back-fitting, a candidate is compared with the
+        # weights of all other features unchanged.
         back = self.fitting == "back"
         return whole_path(
             rows, regularization, groups, rules, self.algorithm, self.search, back

@@ -163,7 +163,7 @@ class OneRankingSearch(ABC):
     @staticmethod
     def _check_memory(m: int, n: int, extra: float = 0.0) -> None:
         """Raise an OutOfMemoryError if three (m, n) matrices and ``extra`` numbers do not fit into memory."""
-        needed = 8.0 * (3.0 * m * n + extra)
+        needed = 8.0 * (3.0 * m * n + extra)  # bytes
         free = memory.available()
         if needed > free:
             raise OutOfMemoryError(

@@ -455,6 +455,7 @@ class GroupSearch:
     """
 
     def __init__(self, search: FloatingSearch, groups: ColumnGroups) -> None:
+        """Start without groups; ``search`` computes criteria of sets of their features."""
         self._search = search
         self._groups = groups
         self.selected: tuple[int, ...] = ()

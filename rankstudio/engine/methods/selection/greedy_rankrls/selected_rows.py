@@ -467,7 +467,9 @@ class JointPairs:
         )
         open_groups = np.flatnonzero(n_remaining == np.diff(self._starts))
         partial = np.zeros((self._joint.shape[0], self._starts.size - 1))
-        # Each thread has a part of the blocks, and work space for the largest group.
+        # Each thread has a part of the blocks, and work
+        # space for the largest group. The first arguments
+        # of the kernel are the same for all parts.
         s = self._largest_group
         arguments = (
             open_groups,
