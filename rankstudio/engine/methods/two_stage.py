@@ -137,6 +137,7 @@ def selections(steps: Sequence[Step], growing: bool) -> tuple[Columns, ...]:
     if growing:
         return tuple(step.selected for step in steps)
     order = steps[-1].selected
+    # An empty order has one set, the empty one.
     return tuple(order[:k] for k in range(1, len(order) + 1)) or ((),)
 
 

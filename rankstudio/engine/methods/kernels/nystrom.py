@@ -466,7 +466,9 @@ def _n_bytes(m: int, n_basis: int | None, exact: bool) -> float:
 
 def _max_basis_size(m: int, free: float) -> int:
     """Return how many basis vectors for m documents fit into ``free`` bytes, from 1 to 1,000."""
-    # The r with 8 * _N_MATRICES * (m r + r²) = free.
+    # The r with 8 * _N_MATRICES * (m r + r²) = free. The 8
+    # below is 2 * _N_MATRICES, from the solution of this
+    # equation.
     max_basis = int((np.sqrt(float(m) ** 2 + max(free, 0.0) / 8) - m) / 2)
     return max(1, min(max_basis, 1000))
 
