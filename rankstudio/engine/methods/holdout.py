@@ -333,8 +333,8 @@ class HeldOutPredictor:
         rounding = self.kernel.n_documents * float(np.finfo(np.float64).eps)
         target_labels = np.ascontiguousarray(self._target_labels)
         constants = self._constants
-        # The number of pairs of different kinds: of all pairs, without those of
-        # equal kinds.
+        # The number of pairs of different kinds: of
+        # all pairs, without those of equal kinds.
         _, kind_counts = np.unique(kinds, return_counts=True)
         counts = kind_counts.astype(np.float64)
         n_pairs = float(counts.sum() ** 2 - (counts**2).sum()) / 2.0

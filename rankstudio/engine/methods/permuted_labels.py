@@ -98,9 +98,9 @@ def exchanged_rows(
         permuted = permute(order)
         inverse = np.empty_like(order)
         inverse[order] = np.arange(order.size)
-        # To permute the preferences of documents is to permute the documents by
-        # the inverse order: the blocks of the original preferences serve all
-        # orders.
+        # To permute the preferences of documents is to
+        # permute the documents by the inverse order: the
+        # blocks of the original preferences serve all orders.
         PairRows.keep(permuted, cost, rows_of(data.X[inverse], blocks))
         return permuted
 

@@ -106,8 +106,8 @@ class MethodRegistry:
             entries = self._entries()
             refuse_invalid(entry)
             existing = entries.get(entry.key)
-            # RankStudio's own methods are those of plug-ins, too.
-            # They have no origin.
+            # RankStudio's own methods, which have no
+            # origin, are those of plug-ins, too.
             is_of_plugin = existing is not None and (
                 existing.origin is None or existing.origin.kind is OriginKind.PACKAGE
             )

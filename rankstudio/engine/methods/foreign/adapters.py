@@ -132,9 +132,9 @@ class Wrapped:
         # The number of features and the seed come from RankStudio.
         if self.size_argument:
             arguments[self.size_argument] = size
-        # The seed, under each of its usual names that the class or function
-        # has. No parameter of the method has such a name, so nothing is
-        # replaced.
+        # The seed, under each of its usual names that
+        # the class or function has. No parameter of the
+        # method has such a name, so nothing is replaced.
         arguments |= {
             name: self.values["seed"]
             for name in SEED
@@ -212,10 +212,10 @@ class WrappedSelector(Wrapped, PathSelector):
         order = self._ordered(self.trained(documents, k), n)
         # `size_argument` is the argument for k of the other library, "" for none.
         if order.is_set and self.size_argument and k != 1:
-            # A set of k features has no order. Some objects rank the features
-            # that they have not selected, as recursive elimination does:
-            # trained to select a single feature, they order all. Otherwise the
-            # set stays.
+            # A set of k features has no order. Some objects rank
+            # the features that they have not selected, as recursive
+            # elimination does: trained to select a single feature,
+            # they order all. Otherwise the set stays.
             smaller = self._ordered(self.trained(documents, 1), n)
             order = order if smaller.is_set else smaller
         if not order.columns.size:

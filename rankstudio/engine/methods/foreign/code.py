@@ -365,8 +365,8 @@ def code_of_import(path: str) -> Code:
         )
     # The package that has the module, which may have another
     # name, and its version. Several packages may share a module;
-    # the first one is shown. A module of Python itself has no
-    # package: it is its own, without a version.
+    # the first one is shown. A module of Python itself is
+    # its own package, without a version.
     top_module, _, _ = path.partition(".")
     package, *_ = packages_distributions().get(top_module, [top_module])
     try:
@@ -522,9 +522,9 @@ def _class_or_function(code: Code) -> Callable[..., Any]:
         )
     except (RuntimeError, TimeoutError) as error:
         text = tr("{name} cannot be imported: {error}.")
-        # An exception of the import is the cause, and its type is named.
-        # Without a cause, the time limit was exceeded, which the error says by
-        # itself.
+        # An exception of the import is the cause, and its
+        # type is named. Without a cause, the time limit
+        # was exceeded, which the error says by itself.
         cause = error.__cause__ or error
         reason = (
             f"{type(cause).__name__}: {cause}"

@@ -125,8 +125,8 @@ def method_of_command(key: str) -> Method:
         unknown placeholder or no result.
     """
     words = command_words(key)
-    # The placeholders of files and numbers, and the parameters that the command
-    # declares.
+    # The placeholders of files and numbers, and
+    # the parameters that the command declares.
     names, settings = _placeholders(key, words)
     is_ranker = _is_ranker(key, words, names)
     program_name = Path(words[0]).name

@@ -264,8 +264,8 @@ def _running_program(
     try:
         yield program
     finally:
-        # At the end of the block, also after an error: no process and no open
-        # pipe remains.
+        # At the end of the block, also after an
+        # error: no process and no open pipe remains.
         _kill_with_children(process)
         program.reader.join(_GRACE_SECONDS)
         if process.stdout is not None:

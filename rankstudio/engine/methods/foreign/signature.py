@@ -146,8 +146,8 @@ def _inferred_parameter(
     label = name.replace("_", " ")
     about = text or label
     members = _union_members(annotation)  # int and None for ``int | None``
-    # The choices that the annotation or the constraints name; none if they name
-    # no texts.
+    # The choices that the annotation or the
+    # constraints name; none if they name no texts.
     choices = _choices(members, constraints)
     # A switch first: for Python, True and False are numbers, too.
     if isinstance(default, bool) or bool in members:
@@ -315,8 +315,8 @@ def _documented_parameters(target: object) -> dict[str, str]:
     )
     if start is None or start + 1 >= len(lines) or not _SECTION.match(lines[start + 1]):
         return {}
-    # A line that is not indented names parameters; the lines after it are about
-    # all of them.
+    # A line that is not indented names parameters;
+    # the lines after it are about all of them.
     texts: dict[str, list[str]] = {}
     names: list[str] = []
     for number, line in enumerate(lines[start + 2 :], start=start + 2):

@@ -117,10 +117,10 @@ def independent(gram: Floats) -> tuple[Ints, Floats]:
         return all_positions, full_factor
     from scipy.linalg.lapack import dpstrf  # noqa: PLC0415 - where it is needed
 
-    # Vectors are scaled to length 1, so that one tolerance serves all. dpstrf
-    # is a Cholesky factorisation that takes the least dependent vectors first,
-    # and stops when only dependent ones remain. Vectors of length 0 are
-    # dropped.
+    # Vectors are scaled to length 1, so that one tolerance
+    # serves all. dpstrf is a Cholesky factorisation that takes
+    # the least dependent vectors first, and stops when only
+    # dependent ones remain. Vectors of length 0 are dropped.
     length = np.sqrt(np.maximum(np.diag(gram), 0.0))
     scale = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
     _, pivots, rank, _ = dpstrf(gram * scale * scale[:, None], tol=DEPENDENT, lower=1)
@@ -466,9 +466,9 @@ def _n_bytes(m: int, n_basis: int | None, exact: bool) -> float:
 
 def _max_basis_size(m: int, free: float) -> int:
     """Return how many basis vectors for m documents fit into ``free`` bytes, from 1 to 1,000."""
-    # The r with 8 * _N_MATRICES * (m r + r²) = free. The 8
-    # below is 2 * _N_MATRICES, from the solution of this
-    # equation.
+    # The r with 8 * _N_MATRICES * (m r + r²)
+    # = free. The 8 below is 2 * _N_MATRICES,
+    # from the solution of this equation.
     max_basis = int((np.sqrt(float(m) ** 2 + max(free, 0.0) / 8) - m) / 2)
     return max(1, min(max_basis, 1000))
 

@@ -363,7 +363,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             X, y if outputs is None else outputs[:, 0], preferences
         )
         data = self._validated(X, labels, qid)
-        # `partial_fit` adds further queries, and refuses these.
+        # `partial_fit` adds further queries, but none of these again.
         self._queries = query_ids(qid)
         if outputs is None:
             return self._fit(preferring(data, preferences))

@@ -110,10 +110,10 @@ class ConjugateGradients:
         # ns per entry. The products of dense data have the threads of BLAS.
         uses_threads = worthwhile(6.0 * data.X.nnz) if data.sparse else False
         with pool(uses_threads) as (executor, workers):
-            # The sum is w'(X^'X^ + λI)w - 2 w'X^'y^ + y^'y^.
-            # `product` multiplies by X^'X^, whose diagonal is
-            # `squares`. It is used to scale the unknowns; `right`
-            # is X^'y^.
+            # The sum is w'(X^'X^ + λI)w - 2 w'X^'y^ +
+            # y^'y^. `product` multiplies by X^'X^,
+            # whose diagonal is `squares`. It is used
+            # to scale the unknowns; `right` is X^'y^.
             product = gram_product(data, executor, workers)
             right = product.right(labels)
             constant = float(labels @ labels)

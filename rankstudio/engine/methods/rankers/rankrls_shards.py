@@ -373,8 +373,8 @@ class LeftOutRankRLS:
         its query. ``regularizations`` are the L values of λ.
         """
         scores = np.empty((len(regularizations), len(data.y)))
-        # Some queries at a time; for each λ, `models` (queries, k) has a model
-        # for each.
+        # Some queries at a time; for each λ,
+        # `models` (queries, k) has a model for each.
         for queries, grams in self._grams(data):
             block = _documents_of(data, queries, self.columns)
             learned = models_without(grams, self.total, regularizations)

@@ -342,8 +342,8 @@ class FSMRank(_Weighing):
         penalties = yield from self.penalties(data)
         similarity, importance_values, *_ = penalties
         self._set_penalty_attributes(similarity, importance_values)
-        # numba is imported where it is needed: reading the catalog must not
-        # wait for it.
+        # numba is imported where it is needed:
+        # reading the catalog must not wait for it.
         from rankstudio.engine.arithmetic.optimisers.nesterov import (  # noqa: PLC0415
             FSMObjective,
             accelerated,

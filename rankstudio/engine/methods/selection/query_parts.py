@@ -220,8 +220,8 @@ def _grams_by_query(data: QueryData, columns: tuple[int, ...]) -> tuple[Joined]:
     X, y = QueryData(
         np.ascontiguousarray(data.X[:, list(columns)]), data.y, data.ptr
     ).centred
-    # Joined results are concatenated along their last axis, so that has to be
-    # the queries'.
+    # Joined results are concatenated along their
+    # last axis, so that has to be the queries'.
     out = np.empty((data.ptr.size - 1, len(columns) + 1, len(columns) + 1))
     return (Joined(np.moveaxis(query_grams(X, y, data.ptr, out), 0, -1)),)
 

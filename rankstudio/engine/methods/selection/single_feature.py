@@ -448,8 +448,8 @@ class ChiSquared(MutualInformation):
         p = counts / counts.sum()
         bins = p.sum(axis=1, keepdims=True)
         labels = p.sum(axis=0, keepdims=True)
-        # The derivatives of sum p² / (bins labels), which is χ² / m + 1 for m
-        # documents.
+        # The derivatives of sum p² / (bins labels),
+        # which is χ² / m + 1 for m documents.
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = np.nan_to_num(p / (bins * labels))
         # The shares of bins and labels are

@@ -256,10 +256,10 @@ def models_in_order(
     squares, right = yield from sums_of_products(data, cost)  # X^'X^ and X^'y^
     with STEADY:
         coefs, factor, along = nested_factor(squares, right, order, regularization)
-    # The second pass: the errors of each query by the models
-    # trained without it. Only a single shard caches its centred
-    # features; of several, `_left_out` centres only those of the
-    # order.
+    # The second pass: the errors of each query by
+    # the models trained without it. Only a single
+    # shard caches its centred features; of several,
+    # `_left_out` centres only those of the order.
     (errors,) = yield from summed(
         data,
         "leaving queries out",

@@ -335,8 +335,8 @@ class TrainingData:
         Data that wrap a QueryData or another object,
         ``given``, have arrays that are read-only already.
         """
-        # The class is frozen, so that attributes are set in this
-        # way.
+        # The class is frozen, so that
+        # attributes are set in this way.
         object.__setattr__(
             self, "shared", SharedResults() if sharing is None else sharing
         )
@@ -543,8 +543,8 @@ class TrainingData:
             if in_file(self.X)
             else np.empty(shape)
         )
-        # The rows of the copy that come from each shard are adjacent, because
-        # rows ascends.
+        # The rows of the copy that come from each
+        # shard are adjacent, because rows ascends.
         for index, shard in enumerate(self.shards):
             first, last = np.searchsorted(rows, (shard.rows.start, shard.rows.stop))
             X[first:last] = self._rows(index)[rows[first:last] - shard.rows.start]

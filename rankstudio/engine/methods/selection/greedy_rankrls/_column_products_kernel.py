@@ -79,9 +79,9 @@ def products_of_columns(columns: Columns, t: int, chosen: Ints, totals: Floats) 
     features. These are centred, so a product with one
     of them needs only the column's entries.
     """
-    # The columns' entries, their rows and the first entry of each column; the
-    # centred columns' squares; and by row, the centred labels and selected
-    # features.
+    # The columns' entries, their rows and the first entry
+    # of each column; the centred columns' squares; and by
+    # row, the centred labels and selected features.
     values, rows, starts, squares, basis, _, _ = columns
     for c in range(chosen.shape[0]):
         j = chosen[c]

@@ -187,8 +187,8 @@ def _append_to_factor(
             inverse_root[i] -= p[a, i] * p[a, i]
             along[k, t, i] -= p[a, i] * along[k, a, i]
     for i in range(BLOCK):
-        # A pivot of a positive semidefinite matrix plus λI is at least λ, up to
-        # rounding.
+        # A pivot of a positive semidefinite matrix
+        # plus λI is at least λ, up to rounding.
         inverse_root[i] = 1.0 / np.sqrt(max(inverse_root[i], regularization))
         along[k, t, i] *= inverse_root[i]
         inverse[k, t, t, i] = inverse_root[i]
@@ -244,8 +244,8 @@ def _append_held_out(
         inner[k, t, t, i] *= inverse_root[i] * inverse_root[i]
         label_products[k, t, i] *= inverse_root[i]
         residual_products[k, t, i] = label_products[k, t, i]
-    # The residual's products with the new column, and their changes with the
-    # earlier ones.
+    # The residual's products with the new column,
+    # and their changes with the earlier ones.
     for a in range(t):
         for i in range(BLOCK):
             residual_products[k, t, i] -= inner[k, t, a, i] * along[k, a, i]

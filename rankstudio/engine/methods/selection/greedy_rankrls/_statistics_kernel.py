@@ -82,9 +82,9 @@ def cost(k: int, j: int, state: State) -> float:
     residuals of the labels and of the feature. ``state``
     has these numbers for each feature and query.
     """
-    # Over the other queries: the features' squares plus λ and products with the
-    # labels; in the held-out query: products with the residual e, squares, and
-    # e'e.
+    # Over the other queries: the features' squares plus λ
+    # and products with the labels; in the held-out query:
+    # products with the residual e, squares, and e'e.
     pivot, right, ev, vv, ee = state
     value: float = 0.0
     for i in range(BLOCK):
@@ -104,9 +104,9 @@ def enter(k: int, b: int, state: State, terms: Floats) -> None:
     other features are updated by them later. In
     ``state``, only e'e is updated, the criterion.
     """
-    # Over the other queries: the features' squares plus λ and products with the
-    # labels; in the held-out query: products with the residual e, squares, and
-    # e'e.
+    # Over the other queries: the features' squares plus λ
+    # and products with the labels; in the held-out query:
+    # products with the residual e, squares, and e'e.
     pivot, right, ev, vv, ee = state
     for i in range(BLOCK):
         terms[0, i] = 1.0 / pivot[k, b, i]
@@ -182,8 +182,8 @@ def extend(
     b = selected[t]
     diagonal = total[b] + regularization
     value = total[n]
-    # Row t of the factor L, which is kept, and the next number of the forward
-    # substitution.
+    # Row t of the factor L, which is kept, and
+    # the next number of the forward substitution.
     for i in range(t):
         entry = total[selected[i]]
         for c in range(i):

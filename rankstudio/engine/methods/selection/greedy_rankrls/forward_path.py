@@ -731,9 +731,9 @@ def forward_path(
     """
     m, n = data.X.shape
     k = groups.greatest(rules.k)
-    # Whole Gram matrices or only the rows of selected features:
-    # groups of several features, `joint`, always need whole
-    # ones.
+    # Whole Gram matrices or only the rows of
+    # selected features: groups of several
+    # features, `joint`, always need whole ones.
     shape = (m, n, data.ptr.size - 1)
     statistics_kind = (
         "statistics" if groups.joint else kept_statistics(algorithm, shape, k)

@@ -70,9 +70,9 @@ def label_paths(
             their targets, and ``known_statistics``
             has their products in each query.
             """
-            # The path reads labels only from cached statistics. So these are
-            # put into the cache of a copy of the data, whose own labels are not
-            # used.
+            # The path reads labels only from cached
+            # statistics. So these are put into the cache of a
+            # copy of the data, whose own labels are not used.
             relabelled = QueryData(data.X, data.y, data.ptr)
             relabelled.shared.of(KnownStatistics).by_layout["blocks", shared_cost] = (
                 known_statistics.relabelled(

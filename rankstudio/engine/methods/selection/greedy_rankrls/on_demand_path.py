@@ -172,7 +172,7 @@ class OnDemandState:
         search_class = _BackFitting if work.back else _OnScratch
         search = search_class(products, work.regularization)
         search.reserve(work.capacity, self._scratch)
-        # Without groups of several features, they are trivial.
+        # Trivial groups have one feature each.
         groups = ColumnGroups.of(products.informative.size, work.groups)
         return search if groups.trivial else GroupSearch(search, groups)
 
@@ -247,8 +247,8 @@ class _BackFitting(_OnScratch):
             """
             out = np.empty(candidates.size)
             for index, j in enumerate(candidates.tolist()):
-                # Of each query: x_j'x_j, and x_j'r with the residuals r of its
-                # model w_q.
+                # Of each query: x_j'x_j, and x_j'r with
+                # the residuals r of its model w_q.
                 square = gram[:, j, j]
                 product = gram[:, j, labels] - (gram[:, j, selected] * models).sum(
                     axis=1

@@ -20,8 +20,8 @@ from rankstudio.engine.errors import DatasetError, OutOfMemoryError
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.threads import STEADY, pool, share, worthwhile
 
-# Numbers in the candidates' columns that are processed at a time: they fit into
-# a cache.
+# Numbers in the candidates' columns that are
+# processed at a time: they fit into a cache.
 _AT_ONCE = 1 << 18
 _PAIR = 4.0  # nanoseconds for a pair of documents and a candidate
 

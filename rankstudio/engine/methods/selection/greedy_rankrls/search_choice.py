@@ -36,8 +36,8 @@ from rankstudio.engine.steps import Step
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.work import WorkProgress
 
-# Steps: with fewer, the matrices are written more often; with more, each step
-# reads more.
+# Steps: with fewer, the matrices are written
+# more often; with more, each step reads more.
 _MAX_DELAY = 16
 # Bytes of Gram matrices and a copy. A constant, not the free memory: algorithms
 # differ in the last bits.
@@ -166,8 +166,8 @@ _UNCHECKED_BYTES = 1e8
 # If a path compares fewer candidates in total than this multiple of the
 # features, it is faster on demand.
 _MIN_SEARCHES_PER_FEATURE = 4
-# Gram matrices may have up to this multiple of the documents' numbers, on disk
-# if necessary.
+# Gram matrices may have up to this multiple of
+# the documents' numbers, on disk if necessary.
 _MOST_STATISTICS = 8
 
 
@@ -219,9 +219,9 @@ class Shape:
         n = self.n
         Q = self.Q
         k = self.k
-        # Bytes: five matrices (m, n); or the sparse columns, the
-        # columns of the selected features, and a state for each
-        # query.
+        # Bytes: five matrices (m, n); or the sparse
+        # columns, the columns of the selected
+        # features, and a state for each query.
         return {
             "algorithm1": 8.0 * 5 * m * n,
             "columns": 36.0 * m * n + 8 * m * k + 8 * Q * (2 * n + 6 * k**2),

@@ -294,9 +294,9 @@ class BestSets:
         self.largest_size = min(len(greedy), max(1, int(selectable.sum())))
         # By size, from 0 on: the criterion of the best set with each feature added.
         self._additions = [step.candidates for step in greedy]
-        # By size, from 1 on: whether removals from, and additions to, the best
-        # set have been compared. The greedy path has already compared the
-        # additions.
+        # By size, from 1 on: whether removals from, and
+        # additions to, the best set have been compared. The
+        # greedy path has already compared the additions.
         self._is_pruned = [False] * len(greedy)
         self._is_grown = [True] * len(greedy)
 

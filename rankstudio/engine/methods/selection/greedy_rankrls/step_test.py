@@ -134,9 +134,9 @@ class ResidualTest:
         targets = self._targets(
             np.column_stack([fitted + residuals[order] for order in orders])
         )
-        # With costs or random candidates, the step depends on all steps before,
-        # so the path is computed again. Otherwise one comparison of features is
-        # enough.
+        # With costs or random candidates, the step depends
+        # on all steps before, so the path is computed again.
+        # Otherwise one comparison of features is enough.
         rules = self._paths.rules
         if rules.costs is None and rules.n_candidates is None:
             return self._best_drops(targets, step)

@@ -421,9 +421,9 @@ class SummedPaths:
             # Matrices of all features are read, not only the rows of selected ones.
             some_queries.fill_all()
             some_queries = None
-        # The path runs on one shard with statistics in place of
-        # documents, and on one thread, because paths may run side
-        # by side.
+        # The path runs on one shard with statistics
+        # in place of documents, and on one thread,
+        # because paths may run side by side.
         with at_most(1), _data_of_statistics(statistics).session(work) as session:
             search = _FillingSearch(session, work, self._groups, some_queries)
             for _ in search.start(statistics.total):  # its progress is not shown

@@ -192,8 +192,8 @@ def _factorise_without(
                 M[a, c, i] = total_ac - gram[k, gram_row, gram_column, i]
         for i in range(BLOCK):
             w[a, i] = total[n, chosen[a]] - gram[k, last, gram_row, i]
-        # Row a of L by Cholesky's method, with the forward substitution in the
-        # same pass.
+        # Row a of L by Cholesky's method, with the
+        # forward substitution in the same pass.
         for c in range(a):
             for b in range(c):
                 for i in range(BLOCK):
@@ -473,8 +473,8 @@ def branches(
         if within and depth < length:
             if spent[depth] + prices[item] <= budget:
                 spent[depth + 1] = spent[depth] + prices[item]
-                # Element by element: assigning the whole matrix takes 3 s more
-                # to compile.
+                # Element by element: assigning the whole
+                # matrix takes 3 s more to compile.
                 for i in range(n + 1):
                     for j in range(n + 1):
                         matrices[depth + 1, i, j] = matrices[depth, i, j]

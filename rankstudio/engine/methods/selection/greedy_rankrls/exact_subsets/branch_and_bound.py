@@ -149,8 +149,8 @@ def _bounds(
         prefixes,
         bounds,
     )
-    # Rounding may have made a bound too high by the slack; a criterion is never
-    # negative.
+    # Rounding may have made a bound too high by
+    # the slack; a criterion is never negative.
     return prefixes[:count, :length], np.maximum(bounds[:count] - problem.slack, 0.0)
 
 
@@ -309,8 +309,8 @@ def search_size(
         state.share = 1.0
         state.lower = state.criterion
     finally:
-        # Reached after an early close, too: the jobs end, and their best set
-        # still counts.
+        # Reached after an early close, too: the
+        # jobs end, and their best set still counts.
         rounds.close()
         _merge(problem, state, searched)
         state.lower = min(state.lower, state.criterion)
