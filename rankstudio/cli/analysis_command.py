@@ -341,8 +341,8 @@ def _add_option(group: Any, parameter: Parameter) -> None:
         "%", "%%"
     )
 
-    # `said` returns a value as text.
-    default = parameter.said(parameter.default).replace("%", "%%")
+    # `value_as_text` returns a value as text.
+    default = parameter.value_as_text(parameter.default).replace("%", "%%")
     group.add_argument(
         parameter.option,
         dest=f"{_DEST_PREFIX}{parameter.name}",

@@ -83,7 +83,7 @@ class Step:
         """Whether the model can score: of a nonlinear path, a study stores only one complete model."""
         return True
 
-    def covers(self, X: Floats) -> bool:
+    def can_score(self, X: Floats) -> bool:
         """Return whether the model can score documents with these features, shape (m, n)."""
         return self.whole
 

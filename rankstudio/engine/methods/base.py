@@ -98,6 +98,7 @@ class LinearRanker(Capabilities, Estimator):
             if isinstance(step, Step):
                 yield step
             elif isinstance(step, Note):
+                # The warning names the line that calls fit.
                 warnings.warn(step.what, step.kind, stacklevel=4)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
@@ -202,6 +203,7 @@ class LinearRanker(Capabilities, Estimator):
         """Return a scorer of a shard's documents that scores like :meth:`left_out`, with progress events.
 
         None if scoring needs all documents at once.
+        ``columns`` are those of the features of the models.
         """
         yield from ()
         return None
@@ -283,7 +285,7 @@ class LinearRanker(Capabilities, Estimator):
                 f"{type(self).__name__}: the argument qid is missing, so all documents are treated as one "
                 "query. Pass qid=... with the query of each document.",
                 MissingQueryWarning,
-                stacklevel=4,
+                stacklevel=4,  # the line that calls fit
             )
         # pandas tables have the names of their columns.
         names = getattr(X, "columns", None) if names is None else names
@@ -319,6 +321,8 @@ class LinearRanker(Capabilities, Estimator):
         if is_sparse(X):
             scores = X.dot(self.coef_)
         else:
+            # The function scores any number of models (K, n),
+            # here one, and reads features as rows (n, m).
             scores = linear_scores(np.ascontiguousarray(X.T), self.coef_[None, :])[0]
         return scores
 
@@ -470,5 +474,5 @@ class ConvergingRanker(LinearRanker):
                 f"{self.gap_:.3g} at an objective of {self.objective_:.6g} (tol {self.tol:g}). Increase "
                 f"max_iter, now {self.max_iter}, or tol.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=4,  # the line that calls fit
             )

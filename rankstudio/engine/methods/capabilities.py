@@ -118,7 +118,11 @@ class PathsFromSums(Protocol):
         ...
 
     def errors_of(self, query: int, coefs: Sequence[Floats]) -> Floats:
-        """Return the squared errors of some models, k weight vectors, on a query, shape (k,)."""
+        """Return the squared errors of some models, k weight vectors, on a query, shape (k,).
+
+        ``coefs`` are these vectors (n,), and
+        ``query`` is the number of the query.
+        """
         ...
 
 

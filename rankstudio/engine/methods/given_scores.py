@@ -37,7 +37,7 @@ class GivenScores(Step):
     name: str
     parts: Mapping[str, Floats]
 
-    def covers(self, X: Floats) -> bool:
+    def can_score(self, X: Floats) -> bool:
         """Return whether there are scores for the documents of a part with the features X (m, n)."""
         return part_key(X) in self.parts
 
@@ -62,9 +62,10 @@ class GivenScores(Step):
         return self.parts[key]
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
-        """Return the scores as plain values.
+        """Return the scores as plain values, which can be written to a file.
 
         See :meth:`rankstudio.engine.steps.Step.beyond_weights`.
+        ``ids``, those of the features, are not used.
         """
         scores = {key: values.tolist() for key, values in self.parts.items()}
         return {"kind": KIND, "name": self.name, "parts": scores}

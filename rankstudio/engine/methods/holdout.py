@@ -78,18 +78,29 @@ class KernelDecomposition:
         return int(self.vectors.shape[0])
 
     def hat(self, regularization: float) -> Floats:
-        """Return the hat matrix H = VΛ(Λ + λI)^-1V', shape (m, m), which maps labels to predictions: O(m²r)."""
+        """Return the hat matrix H = VΛ(Λ + λI)^-1V', shape (m, m), which maps labels to predictions: O(m²r).
+
+        ``regularization`` is the λ of this formula.
+        """
         hat: Floats = (self.vectors * self._shrinkage(regularization)) @ self.vectors.T
         return hat
 
     def hat_of(self, rows: ArrayLike, regularization: float) -> Floats:
-        """Return the rows and columns of the hat matrix of u documents, shape (u, u): O(u²r)."""
+        """Return the rows and columns of the hat matrix of u documents, shape (u, u): O(u²r).
+
+        H = VΛ(Λ + λI)^-1V' maps labels to
+        predictions, with ``regularization`` λ.
+        ``rows`` (u,) are those of the documents.
+        """
         vectors = self.vectors[np.asarray(rows)]
         hat: Floats = (vectors * self._shrinkage(regularization)) @ vectors.T
         return hat
 
     def residuals(self, labels: Floats, regularization: float) -> Floats:
-        """Return y^ - Hy^ for centred labels y^ of shape (m,) or (m, v), with the hat matrix H."""
+        """Return y^ - Hy^ for centred labels y^ of shape (m,) or (m, v), with the hat matrix H.
+
+        ``regularization`` is λ in H = VΛ(Λ + λI)^-1V'.
+        """
         shrinkage = self._shrinkage(regularization)
         along = (self.vectors.T @ labels).T * shrinkage
         residuals: Floats = labels - self.vectors @ along.T
@@ -224,6 +235,8 @@ class HeldOutPredictor:
                 if self.loss == "differences"
                 else 1.0 / m
             )
+            # A prediction is a label minus a residual. For a
+            # loss of differences, labels are centred.
             residuals = np.linalg.solve(matrix, residuals_by_strength[strength][rows])
             predictions.append(self._target_labels[rows] - residuals)
         return predictions
@@ -247,7 +260,9 @@ class HeldOutPredictor:
         leverage: Floats = self.kernel.vectors**2 @ shrinkage
         leverage += leverage / (m - 1) if self.loss == "differences" else 1.0 / m
         residuals = self.kernel.residuals(self._centred, strength)
-        # Transposed, because leverages divide rows, and several outputs are columns.
+        # A prediction is a label minus a residual. For a loss of
+        # differences, labels are centred. Transposed, because
+        # leverages divide rows, and several outputs are columns.
         predictions: Floats = self._target_labels - (residuals.T / (1.0 - leverage)).T
         return predictions
 
@@ -274,7 +289,8 @@ class HeldOutPredictor:
         # or 0, and 0 or 1/m: by the loss, one of
         # them enters the equations of a pair.
         constants = self._constants
-        # The kernel can add a feature to the hat matrix; zeros add none.
+        # The kernel can add a scale, here 0, times the outer
+        # product of a vector to the hat matrix.
         no_update = np.zeros(m)
 
         def losses(
@@ -282,9 +298,10 @@ class HeldOutPredictor:
         ) -> None:
             """Write the sums of squared errors of each document's pairs to ``out``.
 
-            ``hat`` has the rows of the hat matrix
-            from ``first`` on. Uses ``no_update``
-            and ``constants`` of the method.
+            ``hat`` has the rows of the hat matrix from ``first``
+            on. Uses ``no_update`` and ``constants`` of the method.
+            ``leverages`` (m,) is its diagonal, and ``residuals``
+            (m,) are those of the model of all documents.
             """
             _pair_kernel.pair_losses(
                 hat, leverages, residuals, no_update, 0.0, *constants, first, out
@@ -316,8 +333,8 @@ class HeldOutPredictor:
         rounding = self.kernel.n_documents * float(np.finfo(np.float64).eps)
         target_labels = np.ascontiguousarray(self._target_labels)
         constants = self._constants
-        # The number of pairs of different kinds: of all pairs, without those of
-        # equal kinds.
+        # The number of pairs of different kinds: of
+        # all pairs, without those of equal kinds.
         _, kind_counts = np.unique(kinds, return_counts=True)
         counts = kind_counts.astype(np.float64)
         n_pairs = float(counts.sum() ** 2 - (counts**2).sum()) / 2.0
@@ -393,8 +410,10 @@ class HeldOutPredictor:
                 counts,
             )
 
-        # Threads share the blocks if the pairs, at 6 ns each, take long enough.
-        # Progress is yielded before each round of blocks, one per thread.
+        # Threads share the blocks if the pairs, at 6 ns each,
+        # take long enough. STEADY gives BLAS one thread, so that
+        # sums have the same last bits everywhere. Progress is
+        # yielded before each round of blocks, one per thread.
         with STEADY, pool(worthwhile(6.0 * m * (m - 1) / 2)) as (executor, workers):
             for begin in range(0, len(blocks), workers):
                 yield WorkProgress(tr("leaving pairs out"), begin / len(blocks))
@@ -542,7 +561,8 @@ class HeldOutPredictor:
         self._check_training_size(m - 2)
         strength = self._strength(m - 2)
         residuals = self.kernel.residuals(self._centred, strength)
-        # The kernels take one row per output,
+        # The labels that predictions refer to, centred for a loss
+        # of differences. The kernels take one row per output,
         # also for labels without outputs.
         return (
             self.kernel.hat(strength),
@@ -557,10 +577,11 @@ class HeldOutPredictor:
         return self._centred if self.loss == "differences" else self.y
 
     def _strength(self, n_training: int) -> float:
-        """Return the λ of a model of ``n_training`` documents, whose loss is divided by their number.
+        """Return the λ for a model of ``n_training`` documents, as the formulas of left-out documents need it.
 
-        If the loss is not to be
-        divided, λ is divided instead.
+        They divide the loss by this number. For a loss of
+        differences with the weighting "none", which is not
+        to be divided, λ is divided by the number instead.
         """
         is_unweighted = self.loss == "differences" and self.weighting == "none"
         return (

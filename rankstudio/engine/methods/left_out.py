@@ -94,7 +94,11 @@ class LeftOutScorer(Protocol):
 
 
 def left_out_of_shards(data: TrainingData, scorer: LeftOutScorer) -> Floats:
-    """Score each document by the model without its query, shape (m,), in one pass over the shards."""
+    """Score each document by the model without its query, shape (m,), in one pass over the shards.
+
+    ``scorer`` has the models, and
+    scores the documents of one shard.
+    """
     (scores,) = finish(summed(data, "leaving queries out", _shard_scores, scorer))
     return np.asarray(scores)
 

@@ -141,6 +141,8 @@ class PairwiseLeastSquares(PreferenceLearner):
 def held_out_weighting(cost: PairCost) -> str:
     """Return the weighting of a loss in predictions of held-out documents: "size" or "none".
 
+    ``cost`` is the loss of a pair.
+
     Raises
     ------
     ParameterError
@@ -176,12 +178,15 @@ def pair_rows(data: Any, cost: PairCost) -> Any:
         )
 
         return sparse_preference_rows(data, cost)
-    refuse_unusual(cost)  # called for its error only
+    refuse_non_default_loss(cost)  # called for its error only
     return data
 
 
-def refuse_unusual(cost: PairCost) -> None:
-    """Raise a ParameterError for a loss of labels other than the default, which sparse features need."""
+def refuse_non_default_loss(cost: PairCost) -> None:
+    """Raise a ParameterError for a loss of labels other than the default, which sparse features need.
+
+    ``cost`` is the loss of a pair.
+    """
     if name := non_default_parameter(cost):
         expected = "the defaults (cost magnitude, ties True, weighting size) for a sparse X, or a dense X"
         raise ParameterError(name, getattr(cost, name), expected)

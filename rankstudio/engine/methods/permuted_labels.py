@@ -30,8 +30,8 @@ def rows_and_targets(
 ) -> tuple[QueryData, Callable[[Floats], Floats]]:
     """Return the rows whose squared errors are a loss, and the function that makes their targets.
 
-    The function converts labels (m, v) to targets (m, v). The
-    rows do not depend on the labels.
+    The function converts labels (m, v) to targets (m, v). The rows
+    do not depend on the labels. ``cost`` is the loss of a pair.
     """
     return PairRows.of(data, cost), targets_of(data.ptr, cost)
 
@@ -39,9 +39,9 @@ def rows_and_targets(
 def targets_of(ptr: Ints, cost: PairCost) -> Callable[[Floats], Floats]:
     """Return the function from labels (m, v) to the targets (m, v) of the rows of a loss.
 
-    The squared errors of these targets are the loss
-    of pairs. Labels are centred within queries, whose
-    starts are ``ptr``, and scaled as the rows are.
+    The squared errors of these targets are the loss of pairs.
+    Labels are centred within queries, whose starts are ``ptr``,
+    and scaled as the rows are. ``cost`` is the loss of a pair.
     """
     if cost.default:
         return lambda labels: centre(labels, ptr)
@@ -50,7 +50,10 @@ def targets_of(ptr: Ints, cost: PairCost) -> Callable[[Floats], Floats]:
 
 
 def has_defaults_except(estimator: LinearRanker, ignored: frozenset[str]) -> bool:
-    """Return whether all parameters except the ignored ones have their default values."""
+    """Return whether all parameters except the ignored ones have their default values.
+
+    ``ignored`` are the names of these.
+    """
     defaults: dict[str, Any] = type(estimator)().get_params()
     parameters = estimator.get_params().items()
     return all(
@@ -95,9 +98,9 @@ def exchanged_rows(
         permuted = permute(order)
         inverse = np.empty_like(order)
         inverse[order] = np.arange(order.size)
-        # To permute the preferences of documents is to permute the documents by
-        # the inverse order: the blocks of the original preferences serve all
-        # orders.
+        # To permute the preferences of documents is to
+        # permute the documents by the inverse order: the
+        # blocks of the original preferences serve all orders.
         PairRows.keep(permuted, cost, rows_of(data.X[inverse], blocks))
         return permuted
 

@@ -111,7 +111,11 @@ _CLASSES = {
 
 
 def _declared_entries(loaded: LoadedPlugin, kind: str, entry_class: type) -> list[Any]:
-    """Return the entries of one kind that a plug-in declares, without objects of another class."""
+    """Return the entries of one kind that a plug-in declares, without objects of another class.
+
+    ``kind`` is a name such as "pair_sources",
+    and ``entry_class`` the class of its entries.
+    """
     return [
         value for value in values_of(loaded, kind) if isinstance(value, entry_class)
     ]
@@ -120,7 +124,11 @@ def _declared_entries(loaded: LoadedPlugin, kind: str, entry_class: type) -> lis
 def _catalog_entries(
     loaded: LoadedPlugin, kind: str, entries: Iterable[Any]
 ) -> list[Any]:
-    """Return the entries of a catalog that come from this plug-in."""
+    """Return the entries of a catalog that come from this plug-in.
+
+    ``entries`` are those of the catalog, and
+    ``kind`` is a name such as "methods".
+    """
     keys = {getattr(value, "key", None) for value in values_of(loaded, kind)}
     package = "" if loaded.built_in else loaded.package
     return [

@@ -51,20 +51,24 @@ class Narrowed(Step):
 
     @property
     def kind(self) -> str:
-        """Kind of the inner model.
+        """Kind of the inner model, such as "kernel"; "" for a linear one.
 
         See :attr:`rankstudio.engine.steps.Step.kind`.
         """
         return self.inner.kind
 
     def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
-        """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
+        """Return the scores (m,) of documents whose features are ``columns`` (n, m).
+
+        ``previous_scores``, those of the step before, are not used.
+        """
         return self.inner.scores(np.ascontiguousarray(columns[list(self.columns)]))
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
-        """Return the model as plain values.
+        """Return the model as plain values, which can be written to a file.
 
         See :meth:`rankstudio.engine.steps.Step.beyond_weights`.
+        ``ids`` are those of all features.
         """
         return self.inner.beyond_weights([ids[column] for column in self.columns])
 
@@ -92,7 +96,10 @@ class OfSums(Narrowed):
         return self.inner.kind or "sums"
 
     def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
-        """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
+        """Return the scores (m,) of documents whose features are ``columns`` (n, m).
+
+        ``previous_scores``, those of the step before, are not used.
+        """
         new_features = linear_scores(
             np.ascontiguousarray(columns[list(self.columns)]), self.sums
         )
@@ -130,6 +137,7 @@ def selections(steps: Sequence[Step], growing: bool) -> tuple[Columns, ...]:
     if growing:
         return tuple(step.selected for step in steps)
     order = steps[-1].selected
+    # An empty order has one set, the empty one.
     return tuple(order[:k] for k in range(1, len(order) + 1)) or ((),)
 
 

@@ -40,8 +40,8 @@ from rankstudio.engine.support.jit import kernel, subroutine
 Codes = NDArray[np.unsignedinteger[Any]]
 """Labels in ranked order, as :func:`rank_all` writes them."""
 
-# A cached kernel contains these numbers: a new measure must be added at the end
-# of `measures.toml`.
+# A cached kernel contains these numbers: a new
+# measure must be added at the end of `measures.toml`.
 _MAP = kind_of("MAP")
 _P = kind_of("P")
 _NDCG = kind_of("NDCG")
@@ -83,9 +83,10 @@ def sort_descending(
 ) -> None:
     """Sort the first n keys from the greatest down and the items with them; equal keys keep their order.
 
-    ``key`` and ``item`` are sorted in place; the two spare arrays are work
-    space. Runs of ``RUN`` keys are sorted by insertion, and then merged from
-    the bottom up: O(n log n).
+    ``key`` and ``item`` are sorted in place;
+    the two spare arrays are work space. Runs of
+    ``RUN`` keys are sorted by insertion, and
+    then merged from the bottom up: O(n log n).
     """
     # Sort each run by insertion.
     for start in range(0, n, RUN):
@@ -128,9 +129,10 @@ def _merge(
 ) -> None:
     """Merge two sorted neighbours; of equal keys, those of the left neighbour come first.
 
-    The neighbours are the positions start … middle - 1 and middle … stop - 1 of
-    ``key``, each with the greatest keys first. Each ``item`` moves with its
-    key. The spare arrays are work space.
+    The neighbours are the positions start … middle
+    - 1 and middle … stop - 1 of ``key``, each with
+    the greatest keys first. Each ``item`` moves
+    with its key. The spare arrays are work space.
     """
     if key[middle - 1] >= key[middle]:  # already in order
         return
@@ -194,9 +196,10 @@ def _fetch(
 ) -> tuple[int, int]:
     """Write the scores of n items by one model to ``key``, in the order of the items.
 
-    Return how many scores exceed the one before: 0 if the items are sorted by
-    score. The second number is the first item with a NaN as its score, or -1 if
-    there is none. ``scores`` (K, m) are those of all models.
+    Return how many scores exceed the one before: 0 if the
+    items are sorted by score. The second number is the
+    first item with a NaN as its score, or -1 if there is
+    none. ``scores`` (K, m) are those of all models.
     """
     rises = 0
     last = np.inf
@@ -221,8 +224,9 @@ def rank_all(
 ) -> int:
     """Write the labels of the documents of each query from the best score down, for every model.
 
-    The sort for a model starts from the order of the model before, because
-    neighbouring models on a path rank nearly alike.
+    The sort for a model starts from the order
+    of the model before, because neighbouring
+    models on a path rank nearly alike.
 
     Parameters
     ----------
@@ -238,7 +242,8 @@ def rank_all(
     order : ndarray of shape (m,)
         Receives the documents as the last model ranks them.
     reals, integers : ndarray
-        Work space, from :func:`scratch_space`.
+        Work space of :func:`scratch_space`: rows as long as the
+        longest query.
 
     Returns
     -------
@@ -259,9 +264,9 @@ def rank_all(
             first = query_ptr[q]
             n = query_ptr[q + 1] - query_ptr[q]
             item = order[first : first + n]
-            # The first model has no order before it: n rises make it sort. Few
-            # rises mean that the order of the model before is nearly right, so
-            # insertion is tried.
+            # The first model has no order before it: n rises make
+            # it sort. Few rises mean that the order of the model
+            # before is nearly right, so insertion is tried.
             rises, bad = (n, -1) if model == 0 else _fetch(scores, model, item, n, key)
             if bad < 0 and (_STEEP * rises > n or not _insert_descending(key, item, n)):
                 # A stable sort from the order of the file.
@@ -472,12 +477,14 @@ def _unpack(
 ) -> int:
     """Decode at least ``depth`` ranks of a query: write the level of each label, and equal keys for a tie.
 
-    A level is the position of a label among the different labels. ``ranked``
-    (m,) has a code per document in ranked order: twice the level of its label,
-    plus 1 if its score equals that of the document before. The n documents of
-    the query begin at ``first``. A tie is never cut, so that more ranks may be
-    written; their number is returned. If ``backwards``, the documents of a tie
-    are written in the reverse order.
+    A level is the position of a label among the different
+    labels. ``ranked`` (m,) has a code per document in
+    ranked order: twice the level of its label, plus 1 if
+    its score equals that of the document before. The n
+    documents of the query begin at ``first``. A tie is
+    never cut, so that more ranks may be written; their
+    number is returned. If ``backwards``, the documents of
+    a tie are written in the reverse order.
     """
     start = 0
     while start < depth:
@@ -507,11 +514,14 @@ def _grade(
 ) -> None:
     """Write the gain of each of n ranks to ``gain``, and the sum of discounted gains up to it to ``dcg``.
 
-    ``level`` (n,) are the levels of the labels, ``gains`` (L,) the gain of each
-    level, and ``weight`` the discount of each rank. If ``averaged``, the
-    documents of a tie, with equal keys, share their gains. ``tree`` is None
-    only if no ties are averaged: the kernel is then compiled without this
-    branch.
+    ``level`` (n,) are the levels of the labels,
+    ``gains`` (L,) the gain of each level, and
+    ``weight`` the discount of each rank. If
+    ``averaged``, the documents of a tie, with equal
+    keys, share their gains. ``tree`` is the work space
+    of other measures. Here only its type counts:
+    callers pass None only if no ties are averaged, and
+    the kernel is then compiled without this branch.
     """
     for i in range(n):
         gain[i] = gains[level[i]]
@@ -537,12 +547,16 @@ def _count(
 ) -> None:
     """Write the number of relevant documents up to each rank to ``hits``.
 
-    Also write to ``relevant`` which ranks are relevant, and to ``precisions``
-    the sum of the precisions at the relevant ranks so far. ``level`` (n,) are
-    the levels of the labels, and ``relevants`` (L,) is 1 for a relevant level.
-    If ``averaged``, the documents of a tie, with equal keys, share their
-    relevance. ``tree`` is None only if no ties are averaged: the kernel is then
-    compiled without this branch.
+    Also write to ``relevant`` which ranks are
+    relevant, and to ``precisions`` the sum of the
+    precisions at the relevant ranks so far. ``level``
+    (n,) are the levels of the labels, and
+    ``relevants`` (L,) is 1 for a relevant level. If
+    ``averaged``, the documents of a tie, with equal
+    keys, share their relevance. ``tree`` is the work
+    space of other measures. Here only its type counts:
+    callers pass None only if no ties are averaged, and
+    the kernel is then compiled without this branch.
     """
     for i in range(n):
         relevant[i] = relevants[level[i]]
@@ -594,9 +608,11 @@ def _one_precision_for_ties(
 ) -> None:
     """Recompute ``precisions`` with one precision per score, like scikit-learn's average_precision_score.
 
-    ``precisions`` are the sums of precisions at relevant documents up to each
-    of n ranks; ``hits`` are the numbers of relevant documents up to it. All
-    documents of a tie, with equal keys, get the precision at its end.
+    ``precisions`` are the sums of precisions at
+    relevant documents up to each of n ranks;
+    ``hits`` are the numbers of relevant documents
+    up to it. All documents of a tie, with equal
+    keys, get the precision at its end.
     """
     start = 0
     total = 0.0
@@ -634,7 +650,7 @@ def _precision(cut: int, hits: Floats, rules: Rules, n: int) -> float:
 
     ``hits`` are the numbers of relevant documents up to
     each of n ranks. For fewer than ``cut`` documents, the
-    convention has a rule. A cut of 0 means all ranks.
+    convention has a rule. The cut is at least 1.
     """
     if cut <= n:
         return float(hits[cut - 1] / cut)
@@ -649,10 +665,11 @@ def _ndcg(
 ) -> float:
     """Return NDCG@cut: DCG@cut, for cut 0 of all documents, over that of the best order.
 
-    ``dcg`` has the sums of discounted gains up to each rank of a query with n
-    documents, and ``ideal`` (m,) those in the best order, which begin at
-    ``first`` for this query. By some conventions, the ``rules``, a query with
-    fewer than ``cut`` documents counts 0.
+    ``dcg`` has the sums of discounted gains up to each
+    rank of a query with n documents, and ``ideal`` (m,)
+    those in the best order, which begin at ``first``
+    for this query. By some conventions, the ``rules``,
+    a query with fewer than ``cut`` documents counts 0.
     """
     if ideal[first + n - 1] == 0.0:  # DCG of the best order: no document has a gain
         return rules.empty_query
@@ -666,9 +683,11 @@ def _ndcg(
 def _mean_ndcg(dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int) -> float:
     """Return the mean of NDCG@1 … NDCG@n, as LETOR's tool computes it.
 
-    ``dcg`` has the sums of discounted gains up to each rank of a query with n
-    documents, and ``ideal`` (m,) those in the best order, which begin at
-    ``first`` for this query.
+    ``dcg`` has the sums of discounted gains up to each
+    rank of a query with n documents, and ``ideal``
+    (m,) those in the best order, which begin at
+    ``first`` for this query. The ``rules`` of the
+    convention have the value of a query without gains.
     """
     # No document has a gain: the convention has a value for such queries.
     if ideal[first + n - 1] == 0.0:
@@ -691,9 +710,12 @@ def _measure_hits(
 ) -> float:
     """Return P@cut, F@cut, R-precision or rank-biased precision, as ``kind`` says.
 
-    ``hits`` are the numbers of relevant documents up to each of n ranks. A cut
-    of 0 means all ranks. For rank-biased precision, ``persistence`` is the
-    probability that a reader goes on to the next document.
+    ``hits`` are the numbers of relevant documents up to
+    each of n ranks. P and F always have a cut; R-precision
+    has none. For rank-biased precision, a cut of 0 means
+    all ranks, and ``persistence`` is the probability that
+    a reader goes on to the next document. The ``rules``
+    say by what P is divided in a short query.
     """
     if kind == _P:
         return _precision(cut, hits, rules, n)
@@ -701,6 +723,7 @@ def _measure_hits(
         return _rank_biased_precision(persistence, hits, n if cut == 0 else min(cut, n))
     if kind == _R_PRECISION:
         return float(hits[n_relevant - 1] / n_relevant) if n_relevant else 0.0
+    # The remaining kind is F@cut.
     n_hits = hits[min(cut, n) - 1]
     if n_hits == 0.0:
         return 0.0
@@ -713,9 +736,10 @@ def _measure_hits(
 def _rank_biased_precision(persistence: float, hits: Floats, last: int) -> float:
     """Return (1 − p) times the sum of p^i over the relevant documents, where i documents are above each.
 
-    p is ``persistence``, the probability that a reader goes on to the next
-    document. ``hits`` are the numbers of relevant documents up to each rank.
-    Only the first ``last`` ranks count.
+    p is ``persistence``, the probability that a
+    reader goes on to the next document. ``hits``
+    are the numbers of relevant documents up to
+    each rank. Only the first ``last`` ranks count.
     """
     total = 0.0
     weight = 1.0 - persistence
@@ -750,7 +774,8 @@ def _measure_judged(
     ``depth`` of the n ranks are filled. ``n_relevant`` and
     ``n_judged`` are the numbers of such documents of the
     query. If ``averaged``, the result is a mean over the
-    orders of ties, documents with equal keys.
+    orders of ties, documents with equal keys. The share of
+    judged documents always has a cut.
     """
     if kind == _JUDGED:
         return _judged_share(key, level, judged, min(cut, n), depth, averaged)
@@ -767,9 +792,10 @@ def _judged_share(
 ) -> float:
     """Return the share of judged documents among the first ``last``; of a tie, the mean over its orders.
 
-    ``level`` are the levels of the labels of n ranks, and ``judged`` (L,) is 1
-    for judged levels. Documents of a tie have equal keys. Without ``averaged``,
-    each document counts by itself, in the order of the ranks.
+    ``level`` are the levels of the labels of n ranks,
+    and ``judged`` (L,) is 1 for judged levels. Documents
+    of a tie have equal keys. Without ``averaged``, each
+    document counts by itself, in the order of the ranks.
     """
     total = 0.0
     start = 0
@@ -797,12 +823,15 @@ def _preference(
 ) -> float:
     """Return the mean of 1 − min(a, R) / min(R, N) over R relevant documents, with a of N irrelevant above.
 
-    This is binary preference. R are the relevant and N the irrelevant judged
-    documents of the query; a of these are above the relevant document.
+    This is binary preference. R are the relevant and
+    N the irrelevant judged documents of the query; a
+    of these are above the relevant document.
 
-    ``level`` are the levels of the labels of n ranks, and ``relevants`` and
-    ``judged`` (L,) are 1 for such levels. Documents with equal keys are a tie
-    if ``averaged``. In a tie with t irrelevant documents, 0 … t of them are
+    ``level`` are the levels of the labels of n
+    ranks, and ``relevants`` and ``judged`` (L,)
+    are 1 for such levels. Documents with equal
+    keys are a tie if ``averaged``. In a tie with
+    t irrelevant documents, 0 … t of them are
     above a relevant one with equal probability.
     """
     divisor = min(n_relevant, n_irrelevant)
@@ -823,8 +852,8 @@ def _preference(
             lost = 0.0
             for tied_above in range(t + 1):
                 lost += min(above + tied_above, n_relevant) / divisor
-            # The mean over the numbers of
-            # irrelevant ones of the tie above.
+            # Of the t irrelevant documents of the tie, 0 to t
+            # are above: `lost` has a term for each number.
             total -= hits * lost / (t + 1)
         above += t
         start = stop
@@ -859,7 +888,8 @@ def _measure_order(
     documents with different labels. Documents with equal
     keys are a tie; if ``averaged``, the result is a mean
     over its orders. ``passed`` and ``tree`` are work
-    space. A cut of 0 means all n ranks.
+    space. Recall always has a cut; for Success, RR and
+    ERR, a cut of 0 means all n ranks.
     """
     if kind == _RECALL:
         return float(hits[min(cut, n) - 1] / n_relevant) if n_relevant else 0.0
@@ -869,11 +899,14 @@ def _measure_order(
         return _greatest_f(key, hits, n_relevant, n)
     if kind in (_DISAGREEMENT, _STRICT, _TAU):
         return _order_of_pairs(kind, key, level, n_pairs, n, tree)
-    # The other measures follow a reader who may end at each document: by chance
-    # in ERR, at the first relevant one in RR and Success.
+    # The other measures follow a reader who may
+    # end at each document: by chance in ERR, at
+    # the first relevant one in RR and Success.
     stops = chances if kind == _ERR else relevants
     last = n if cut == 0 else min(cut, n)
-    return _cascade(key, level, stops, depth, last, averaged, kind != _SUCCESS, passed)
+    # Success counts 1 at any rank, the others 1 / rank.
+    by_rank = kind != _SUCCESS
+    return _cascade(key, level, stops, depth, last, averaged, by_rank, passed)
 
 
 @subroutine
@@ -889,16 +922,20 @@ def _cascade(
 ) -> float:
     """Return the mean of 1 / rank over the ranks at which a reader who goes down the ranking may end.
 
-    ``stops`` (L,) is the probability to end at a document of each level: for RR
-    1 at a relevant document. A reader goes no further than rank ``last``, and
-    counts 0 without ending there. If not ``by_rank``, ending counts 1 at every
-    rank. ``level`` are the levels of the labels of n ranks. Documents with
-    equal keys are a tie; if ``averaged``, the mean over its orders is taken.
+    ``stops`` (L,) is the probability to end at a
+    document of each level: for RR 1 at a relevant
+    document. A reader goes no further than rank
+    ``last``, and counts 0 without ending there. If
+    not ``by_rank``, ending counts 1 at every rank.
+    ``level`` are the levels of the labels of n
+    ranks. Documents with equal keys are a tie; if
+    ``averaged``, the mean over its orders is taken.
 
-    ``chance[j]`` is the probability to pass j documents of a tie. Over all
-    orders of the tie, it is the mean, over its sets of j documents, of the
-    product of their probabilities to be passed. It is computed document by
-    document: O(t²) for a tie of t documents.
+    ``chance[j]`` is the probability to pass j documents
+    of a tie. Over all orders of the tie, it is the mean,
+    over its sets of j documents, of the product of their
+    probabilities to be passed. It is computed document
+    by document: O(t²) for a tie of t documents.
     """
     total = 0.0
     reach_probability = 1.0
@@ -934,7 +971,8 @@ def _cascade(
 def _area(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
     """Return the share of pairs of a relevant and another document in the right order, ties one half.
 
-    ``hits`` are the numbers of relevant documents up to each of n ranks; equal
+    ``hits`` are the numbers of relevant
+    documents up to each of n ranks; equal
     keys are a tie. NaN without a pair.
     """
     n_pairs = n_relevant * (n - n_relevant)
@@ -976,19 +1014,21 @@ def _order_of_pairs(
 ) -> float:
     """Return the share of pairs in the wrong order, or Kendall's τ_b, NaN without a pair: O(n log L).
 
-    ``key`` and ``level`` have the scores, descending, and
-    the levels of the labels of n documents, and ``tree``
-    (L + 1,) is zeros, before and after the call. Documents
-    are entered into a tree of labels from the best score
-    down. Before a tie is entered, the lower labels in the
-    tree are those at higher scores, that is, pairs in the
-    wrong order. After it is entered, they also include
-    those at the same score, tied pairs. A tied pair counts
-    one half in the disagreement error, and 1 in the strict
-    one. Let D of the ``n_pairs`` pairs of different labels
-    be wrong, T tied, and the others, C, right: C - D is
-    n_pairs - 2D - T. τ_b divides it by the root of n_pairs
-    times the number of pairs of different scores.
+    ``key`` and ``level`` have the scores, descending,
+    and the levels of the labels of n documents, and
+    ``tree`` (L + 1,) is zeros, before and after the
+    call. Documents are entered into a tree of labels
+    from the best score down. Before a tie is entered,
+    the lower labels in the tree are those at higher
+    scores, that is, pairs in the wrong order. After it
+    is entered, they also include those at the same
+    score, tied pairs. A tied pair counts one half in the
+    disagreement error, and 1 in the strict one. Let D of
+    the ``n_pairs`` pairs of different labels be wrong, T
+    tied, and the others, C, right: C - D is n_pairs - 2D
+    - T. τ_b divides it by the root of n_pairs times the
+    number of pairs of different scores. ``kind`` says
+    which of these measures is returned.
     """
     if n_pairs == 0:
         return np.nan
@@ -1006,8 +1046,8 @@ def _order_of_pairs(
             n_wrong_or_tied += _count_below(tree, level[i])
         n_equal_scores += (stop - start) * (stop - start - 1) // 2
         start = stop
-    # Empty the tree for the next query. The number has the type of the other
-    # call's, so that the function is compiled once.
+    # Empty the tree for the next query. Both calls of
+    # `_enter` pass an int64, so that it is compiled once.
     for i in range(n):
         _enter(tree, level[i], np.int64(-1))
     if kind == _STRICT:
@@ -1026,7 +1066,10 @@ def _order_of_pairs(
 
 @subroutine
 def _enter(tree: Ints, level: int, count: np.int64) -> None:
-    """Add documents of a level to the tree: a Fenwick tree, whose node i sums levels that end at i - 1."""
+    """Add documents of a level to the tree: a Fenwick tree, whose node i sums levels that end at i - 1.
+
+    ``count`` is the number of documents, negative to remove them.
+    """
     node = level + 1
     while node < tree.shape[0]:
         tree[node] += count
@@ -1037,9 +1080,10 @@ def _enter(tree: Ints, level: int, count: np.int64) -> None:
 def _count_below(tree: Ints, level: int) -> int:
     """Return the number of documents in the tree whose level is lower than ``level``.
 
-    It is a Fenwick tree: node i has the number of documents of some consecutive
-    levels that end at i - 1. There are as many levels as the lowest 1 bit of i
-    says.
+    It is a Fenwick tree: node i has the
+    number of documents of some consecutive
+    levels that end at i - 1. There are as
+    many levels as the lowest 1 bit of i says.
     """
     node = level
     count = 0

@@ -168,7 +168,7 @@ class Convention:
         )
         return replace(self, short_ndcg=ndcg, short_precision=precision)
 
-    def is_zero_below(self, name: str) -> int:
+    def min_documents(self, name: str) -> int:
         """Return the number of documents below which a query counts 0 in a measure; 0 if it always counts.
 
         Parameters
@@ -212,6 +212,7 @@ class Convention:
                 if self.map_cut_divides_by_k
                 else "R, the number of relevant documents",
             ),
+            # 0 stands for the greatest grade of the dataset.
             (
                 "highest grade in ERR",
                 f"{self.greatest_grade:g}" if self.greatest_grade else "of the dataset",
@@ -230,7 +231,12 @@ _ENUM_OF_FIELD: Mapping[str, type[Enum]] = {
 
 
 def _parsed_convention(key: str, values: Mapping[str, Any]) -> Convention:
-    """Return the convention whose fields a file has as ``values``, with words for members of enumerations."""
+    """Return the convention whose fields a file has as ``values``, with words for members of enumerations.
+
+    For example, the word "zero" is the member ``Short.ZERO``.
+    ``key`` becomes the key of the convention.
+    """
+    # Each of these fields has an enumeration, and its member by name.
     members = {
         name: kind[values[name].upper()]
         for name, kind in _ENUM_OF_FIELD.items()
@@ -301,6 +307,7 @@ def objective(key: str) -> Convention:
 
     Here, a query with fewer than k documents counts in a
     measure with the cut-off k, which becomes their number.
+    ``key`` is that of the convention.
 
     Examples
     --------

@@ -63,8 +63,8 @@ def enter_all(
             first = query_ptr[q]
             stop = query_ptr[q + 1]
             if model and _equal(ranked, model, ranked, model - 1, first, stop):
-                # Neighbours on a path rank most queries alike: no hash is
-                # needed for these.
+                # Neighbours on a path rank most queries
+                # alike: no hash is needed for these.
                 places[model, q] = places[model - 1, q]
                 continue
             # The slot of this ranking, or the empty slot where it belongs.
@@ -87,9 +87,11 @@ def enter_all(
 def enter_again(codes: Codes, query_ptr: Ints, counts: Ints, table: Ints) -> None:
     """Write the positions of all registered rankings into an empty hash table.
 
-    Query q has counts[q] rankings, the first rows of ``codes`` (R, m).
-    ``table`` (T,) is zeros, with T a power of two. It receives the position r ·
-    Q + q of row r of query q, plus 1, so that 0 means an empty slot.
+    Query q has counts[q] rankings, the first rows of
+    ``codes`` (R, m). ``table`` (T,) is zeros, with T a power
+    of two. It receives the position r · Q + q of row r of
+    query q, plus 1, so that 0 means an empty slot. Query q
+    has the documents query_ptr[q] to query_ptr[q + 1] - 1.
     """
     n_queries = query_ptr.shape[0] - 1
     mask = table.shape[0] - 1
@@ -112,7 +114,11 @@ def gather(values: Floats, places: Places, out: Floats) -> None:
 
 @subroutine
 def _hash(ranked: Codes, model: int, first: int, stop: int, q: int) -> int:
-    """Return Fowler, Noll and Vo's hash (FNV-1a, 64 bits) of a query's ranking, its high bits folded in."""
+    """Return Fowler, Noll and Vo's hash (FNV-1a, 64 bits) of a query's ranking, its high bits folded in.
+
+    The codes of the ranking are the positions first … stop - 1 of
+    row ``model`` of ``ranked``, and q is the number of the query.
+    """
     digest = np.uint64(14695981039346656037) ^ np.uint64(q)
     for i in range(first, stop):
         digest = (digest ^ np.uint64(ranked[model, i])) * np.uint64(1099511628211)
@@ -138,7 +144,7 @@ _MIN_SLOTS = 1 << 12  # a power of two; it grows with the rankings
 
 
 class DistinctRankings:
-    """Distinct orders of labels in the queries of a part, over all models.
+    """Distinct orders of labels in each query of some documents, over all models.
 
     Models of a path, and models of similar λ, rank most queries identically: of
     1,400 models of greedy RankRLS on MQ2008, one order in forty is new. Each
@@ -259,6 +265,8 @@ class DistinctRankings:
             values = np.empty(shape)
             values[:, : self._values.shape[1]] = self._values
             self._values = values
+        # Of each query, the rankings from the number that
+        # is measured to the number that there are.
         if (self._n_measured < self._counts).any():
             evaluator.measure_rows(
                 self._codes, self._n_measured, self._counts, self._values

@@ -249,8 +249,8 @@ def group_by_query(
     # Objects of different types cannot
     # be sorted, but their texts can.
     ids = qid.astype(np.str_) if qid.dtype.kind == "O" else qid
-    # A block are consecutive documents of the same query; these are its first
-    # documents.
+    # A block are consecutive documents of the
+    # same query; these are its first documents.
     starts = np.flatnonzero(np.append(True, ids[1:] != ids[:-1]))
     unique, first, inverse = np.unique(
         ids[starts], return_index=True, return_inverse=True
@@ -258,7 +258,9 @@ def group_by_query(
     # Every query is a single block, so the documents are grouped already.
     if unique.size == starts.size:
         return slice(None), np.append(starts, n_documents), qid[starts]
-    # np.unique sorts the ids; `position` is that of each id by first appearance.
+    # np.unique sorts the ids. `position` has,
+    # for each id of this sorted order, its
+    # position among the ids by first appearance.
     appearance = np.argsort(first)
     position = np.empty_like(appearance)
     position[appearance] = np.arange(unique.size)
@@ -313,6 +315,9 @@ def rank_order(
     n_documents = np.shape(scores)[0] if np.ndim(scores) else 0
     ptr = check_query_ptr(query_ptr, n_documents)
     values = check_scores(scores, n_documents)
+    # The greatest grade, 0, is not used
+    # for an order. `last_first` asks for
+    # equal scores as they are ranked.
     order = reading_order(ptr, rules, grading or Grading(0.0), last_first=True)
     # None: documents with equal scores
     # keep the order of the file.

@@ -98,8 +98,8 @@ def check_document_ids(
 def compile_rules(convention: Convention, *, ties_reversed: bool = False) -> Rules:
     """Return the rules of a convention as numbers, the form of the compiled kernels.
 
-    ``ties_reversed`` is whether documents with equal scores are in the reverse
-    order in rankings.
+    ``ties_reversed`` is whether documents with equal
+    scores are in the reverse order in rankings.
     """
     return Rules(
         empty_query=float(convention.empty_query),
@@ -156,8 +156,9 @@ def compile_truth(
     DatasetError
         For a label with an infinite gain.
     """
-    # Compute the gain of each distinct label; level (m,) has the position of
-    # each document's label among them.
+    # Compute the gain of each distinct
+    # label; level (m,) has the position
+    # of each document's label among them.
     values, level = label_codes(labels)
     with np.errstate(over="ignore"):
         gain = convention.gains(values)
@@ -196,8 +197,9 @@ def compile_truth(
 def _ideal_dcg(gain: Floats, query_ptr: Ints, weight: Floats) -> Floats:
     """Return the DCG at every rank of every query in the best order, shape (m,), in O(m log m).
 
-    ``gain`` (m,) is that of each document, and ``weight`` the discount of each
-    rank. Query q has the documents query_ptr[q] to query_ptr[q + 1] - 1.
+    ``gain`` (m,) is that of each document, and
+    ``weight`` the discount of each rank. Query q has
+    the documents query_ptr[q] to query_ptr[q + 1] - 1.
     """
     lengths = np.diff(query_ptr)
     query = np.repeat(np.arange(lengths.size), lengths)
@@ -218,8 +220,9 @@ def count_pairs(labels: Floats, query_ptr: Ints) -> Ints:
     lengths = np.diff(query_ptr)
     query = np.repeat(np.arange(lengths.size), lengths)
     order = np.lexsort((labels, query))  # by query, so that query_ptr stays valid
-    # Documents of a query with the same label are a group. Of n² ordered pairs,
-    # each document also with itself, Σ size² are within groups.
+    # Documents of a query with the same label are
+    # a group. Of n² ordered pairs, each document
+    # also with itself, Σ size² are within groups.
     starts = np.zeros(labels.size, dtype=np.bool_)
     starts[1:] = np.diff(labels[order]) > 0
     starts[query_ptr[:-1]] = True
@@ -234,9 +237,10 @@ _MAX_BLOCK_VALUES = 1 << 22  # values per query kept at a time: 32 MB
 
 
 class Evaluator:
-    """Measures of rankings of the same documents.
+    """Computes measures for any number of rankings of the same documents.
 
-    The documents of a query are ranked once, by descending score, and all
+    The documents of a query are ranked
+    once, by descending score, and all
     measures are computed from that ranking.
 
     Parameters
@@ -292,9 +296,10 @@ class Evaluator:
         *,
         grading: Grading | None = None,
     ) -> None:
-        # Query q has the documents query_ptr[q] to query_ptr[q + 1] - 1.
-        # `grading` has the greatest grade of the dataset, and ids that may
-        # order equal scores.
+        # Query q has the documents query_ptr[q]
+        # to query_ptr[q + 1] - 1. `grading` has
+        # the greatest grade of the dataset, and
+        # ids that may order equal scores.
         labels = check_labels(y)
         ptr = check_query_ptr(query_ptr, labels.size)
         self.convention = (
@@ -303,25 +308,27 @@ class Evaluator:
         self.measures = tuple(dict.fromkeys(measure(m) for m in measures))
         self.n_documents = labels.size
         self.n_queries = ptr.size - 1
-        # Sort the documents as equal scores are ordered.
+        # The order in which equal scores are ranked; None for that of the file.
         grading = grading or Grading.of(labels)
         self._order = reading_order(ptr, self.convention, grading, last_first=True)
-        # from here on, documents are in the order of equal scores
+        # From here on, documents are in this
+        # order: a stable sort by score then
+        # ranks equal scores by the convention.
         if self._order is not None:
             labels = labels[self._order]
         self._labels = labels
-        # Prepare what all rankings share: rules, codes of
-        # the labels, and ideal values. The mask of the
-        # measures that need the scores themselves, not only
-        # a ranking; and the measures of plug-ins and files.
+        # A mask of the measures that need the scores
+        # themselves, not only a ranking.
         self._needs_scores = np.array(
             [not m.by_rank for m in self.measures], dtype=np.bool_
         )
+        # The measures of plug-ins and files; None without any.
         self._foreign = self._foreign_values(labels, ptr, grading.greatest_grade)
         _, self._level = label_codes(labels)
         self._rules = compile_rules(self.convention)
         # For a convention that orders ties by document id,
-        # rankings of rank() have them in the reverse order.
+        # the function `rank` writes them in the reverse
+        # order, so its rankings have rules of their own.
         backwards = self.convention.ties is Ties.DOCUMENT_ID
         self._ranking_rules = compile_rules(self.convention, ties_reversed=backwards)
         self._query_ptr = ptr
@@ -334,9 +341,10 @@ class Evaluator:
 
         A batch is computed by one call of the kernel.
         Its measures have the same least relevant label.
-        Measures of plug-ins, and those that need
-        scores, not only ranks, are in none. ``labels``
-        (m,) are in the order of equal scores.
+        Measures of plug-ins, and those that need scores,
+        not only ranks, are in none. ``labels`` (m,) are
+        in the order of equal scores. ``greatest_grade``
+        is the greatest label of the dataset, for ERR.
         """
         # Group the measures by the least label that is relevant for them.
         indices_by_threshold: dict[float, list[int]] = {}
@@ -351,6 +359,7 @@ class Evaluator:
         batches = []
         for relevant_from, batch_indices in indices_by_threshold.items():
             measures = [self.measures[index] for index in batch_indices]
+            # Some measures, such as Kendall's tau, count pairs of documents.
             pairs = any(m.family.name in PAIRED for m in measures)
             rules = replace(self.convention, relevant_from=relevant_from)
             truth = compile_truth(
@@ -365,6 +374,8 @@ class Evaluator:
         """Return the object that computes the measures of plug-ins and files; None if there are none.
 
         ``ptr`` (Q + 1,) has the first document of each query.
+        ``labels`` (m,) are in the order of equal scores, and
+        ``greatest_grade`` is the greatest label of the dataset.
         """
         indices = [index for index, m in enumerate(self.measures) if m.foreign]
         if not indices:
@@ -414,17 +425,19 @@ class Evaluator:
     def per_query(self, scores: ArrayLike) -> dict[str, Floats]:
         """Return each measure of one model in each query, each of shape (Q,).
 
-        A measure of pairs, such as the disagreement error, is NaN for a query
-        without a pair of different labels. See ``evaluate`` for the parameters
-        and errors.
+        A measure of pairs, such as the disagreement error,
+        is NaN for a query without a pair of different
+        labels. See ``evaluate`` for the parameters and
+        errors. ``scores`` (m,) has one per document.
         """
         return self._by_name(self._table(self._score_row(scores))[:, 0])
 
     def per_query_many(self, scores: ArrayLike) -> dict[str, Floats]:
         """Return each measure of K models in each query, each of shape (K, Q).
 
-        See ``evaluate_many`` for the parameters and errors, ``per_query`` for
-        what is NaN.
+        See ``evaluate_many`` for the parameters
+        and errors, ``per_query`` for what is NaN.
+        ``scores`` (K, m) has a row per model.
         """
         return self._by_name(self._table(self._score_rows(scores)))
 
@@ -460,7 +473,11 @@ class Evaluator:
         return self._by_name(joined)
 
     def rankings_per_query(self, ranked: Codes) -> dict[str, Floats]:
-        """Return each measure of one ranking (1, m) in each query, by name, each of shape (Q,)."""
+        """Return each measure of one ranking (1, m) in each query, by name, each of shape (Q,).
+
+        ``ranked`` has the labels in
+        ranked order, with marks of ties.
+        """
         return self._by_name(self._measured(ranked[:1], self._ranking_rules)[:, 0])
 
     def measure_rows(
@@ -531,8 +548,8 @@ class Evaluator:
     def _table(self, rows: Floats, first_model: int = 0) -> Floats:
         """Return the measures of each model in each query, shape (M, K, Q), for scores (K, m).
 
-        ``first_model`` is the number of the first model, for the error about a
-        NaN score.
+        ``first_model`` is the number of the first
+        model, for the error about a NaN score.
         """
         # The rankings (K, m); `bad` is the position of a
         # NaN in the flattened scores, or -1. The error
@@ -554,9 +571,10 @@ class Evaluator:
     def _measured(self, ranked: Codes, rules: Rules) -> Floats:
         """Return the measures of each ranking in each query, shape (M, K, Q); NaN for measures of scores.
 
-        M counts the measures, K the rankings and Q the queries. ``ranked`` (K,
-        m) are the labels of the m documents in the order of each ranking, with
-        marks of ties.
+        M counts the measures, K the rankings and Q the
+        queries. ``ranked`` (K, m) are the labels of the m
+        documents in the order of each ranking, with marks
+        of ties. ``rules`` are those of the convention.
         """
         out = np.empty((len(self.measures), ranked.shape[0], self.n_queries))
         # Measure all K rankings in every query: of each query, the rows 0 to K
@@ -620,11 +638,15 @@ class _Batch(NamedTuple):
     ) -> _Batch:
         """Return the batch of some measures.
 
-        ``indices`` are their positions among the evaluator's measures, and
-        ``truth`` has what the labels alone determine.
+        ``indices`` are their positions among
+        the evaluator's measures, and ``truth``
+        has what the labels alone determine.
         """
         # `deepest` is the last rank that a measure reads:
-        # without a cut-off, it reads all ranks.
+        # without a cut-off, it reads all ranks. `kind` is
+        # the measure's number in the kernels. Only
+        # rank-biased precision has a persistence: its own,
+        # or the usual one of its family.
         n_documents = int(truth.query_ptr[-1])
         return cls(
             indices=np.array(indices, dtype=np.int64),
@@ -653,9 +675,11 @@ class _Batch(NamedTuple):
         1 of ``ranked`` (K, m), all of them from models[0] to
         models[1] - 1. ``rules`` are those of the convention.
         """
-        # `weight` has the discount of each rank,
-        # so its size is that of the longest query.
-        # What no measure reads is not computed.
+        # `weight` has the discount of each rank, so
+        # its size is that of the longest query. The
+        # tree is work space that the simplest measures
+        # do not need: with None, the kernel compiles
+        # without it. What no measure reads is not computed.
         space = scratch_space(self.truth.weight.size)
         needs_tree = Reads.ORDER in self.reads or rules.ties_averaged
         tree = (
@@ -694,8 +718,9 @@ def reading_order(
         equal scores are placed. By default it is reversed
         within each query, as :func:`rank` expects it:
         measures by these conventions read ties backwards.
-        So without ids, when the last document comes first,
-        the result is the order of the file.
+        Without ids, these conventions place the last
+        document first; its reverse is the order of the
+        file, so the result is None.
     """
     if convention.ties is not Ties.DOCUMENT_ID:
         return None
@@ -704,8 +729,8 @@ def reading_order(
         return order_of_ranks(query_ptr, ranks)
     if ranks is None:
         return None
-    # The reverse order within each query: by descending position in the order
-    # of a ranking.
+    # The reverse order within each query: by
+    # descending position in the order of a ranking.
     positions = np.empty(ranks.size, dtype=np.int64)
     positions[order_of_ranks(query_ptr, ranks)] = np.arange(ranks.size)
     return order_of_ranks(query_ptr, positions)
@@ -762,9 +787,11 @@ def rank(
 def _rank_rows(rows: Floats, level: Codes, query_ptr: Ints) -> tuple[Codes, int]:
     """Return the labels in ranked order by each of K models (K, m), and the position of a NaN, or -1.
 
-    ``rows`` (K, m) are the scores, and ``level`` (m,) has
-    the position of each document's label among the
-    different ones. The position is in the flattened scores.
+    ``rows`` (K, m) are the scores, and ``level``
+    (m,) has the position of each document's label
+    among the different ones. The position is in the
+    flattened scores. ``query_ptr`` (Q + 1,) has the
+    first document of each query, followed by m.
     """
     ranked = np.empty(rows.shape, dtype=level.dtype)
     order = np.empty(rows.shape[1], dtype=np.int64)

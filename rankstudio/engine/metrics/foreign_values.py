@@ -17,7 +17,7 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.metrics._kernels import Codes
 from rankstudio.engine.metrics.conventions import Convention, Ties
 from rankstudio.engine.metrics.names import Measure
-from rankstudio.engine.plugins.guard import PRINTED_AS_NOTES, failure
+from rankstudio.engine.plugins.guard import PRINTED_TO_STDERR, failure
 from rankstudio.engine.support.stop_request import stop_if_asked
 
 MOST_ORDERS = 720
@@ -96,7 +96,7 @@ class ForeignValues:
             If a stop was requested.
         """
         # What the functions print goes to standard error.
-        with PRINTED_AS_NOTES:
+        with PRINTED_TO_STDERR:
             for query, (first, stop) in enumerate(pairwise(self._query_ptr.tolist())):
                 previous_codes: Codes | None = None
                 for row in range(int(begins[query]), int(ends[query])):
@@ -146,7 +146,7 @@ class _Function(NamedTuple):
         measure, the convention, and the lengths of ties.
         """
         entry = measure.family.entry
-        assert entry is not None
+        assert entry is not None  # only built-in measures have none
         call = entry.load()
         names = _accepted_names(call, entry.key)
         settings = {"cutoff": measure.cut, "convention": convention}
@@ -206,7 +206,7 @@ class _Function(NamedTuple):
         range that the measure declares.
         """
         entry = self.measure.family.entry
-        assert entry is not None
+        assert entry is not None  # only built-in measures have none
         if not math.isfinite(value):
             return tr("expected a finite number, got {value}").format(value=value)
         if not entry.low - _RANGE_TOLERANCE <= value <= entry.high + _RANGE_TOLERANCE:
@@ -234,6 +234,8 @@ def _value_text(value: object) -> str:
 
 def _accepted_names(call: Callable[..., Any], key: str) -> set[str]:
     """Return the names among cutoff, convention and ties that a function accepts as arguments.
+
+    ``key`` is that of the measure, for the error.
 
     Raises
     ------

@@ -10,7 +10,7 @@ from typing import Any
 
 from rankstudio.engine.errors import PlanError, one_line, shown
 from rankstudio.engine.language import tr
-from rankstudio.engine.plugins.guard import PRINTED_AS_NOTES, failure
+from rankstudio.engine.plugins.guard import PRINTED_TO_STDERR, failure
 from rankstudio.engine.plugins.origin import Origin, OriginKind
 
 CUTOFFS = ("none", "optional", "needed")
@@ -102,6 +102,9 @@ class MeasureEntry:
 
         A measure that is only described by a study lacks its package or file.
         """
+        # The reason of the origin is a sentence
+        # without a subject, such as "needs the file
+        # …"; "" if the package or file is present.
         if (
             self.origin is not None
             and self.origin.lacking
@@ -131,7 +134,7 @@ class MeasureEntry:
         module, _, name = self.function.partition(":")  # "module:name"
         try:
             # What the package prints goes to standard error.
-            with PRINTED_AS_NOTES:
+            with PRINTED_TO_STDERR:
                 function = getattr(import_module(module), name)
         except (KeyboardInterrupt, MemoryError):
             raise

@@ -35,7 +35,8 @@ class MeasureRegistry:
     def __init__(self, entries: Iterable[MeasureEntry] | None = None) -> None:
         """Start with some measures; by default with those of all plug-ins, which are read on first use."""
         self._lock = RLock()
-        # By name in lower case; None for those of plug-ins that are not read yet.
+        # The measures with code, by name in lower
+        # case; None until those of plug-ins are read.
         self._listed: dict[str, MeasureEntry] | None = None
         if entries is not None:
             self._listed = {entry.key.lower(): entry for entry in entries}
@@ -63,8 +64,8 @@ class MeasureRegistry:
         with self._lock:
             entries = self._entries()
             refuse_invalid_measure(entry)
-            # A measure that a program adds has no origin: it is the package of
-            # its function.
+            # A measure that a program adds has no
+            # origin: it is the package of its function.
             if entry.origin is None:
                 package = entry.function.partition(":")[0].partition(".")[0]
                 entry = replace(entry, origin=Origin(OriginKind.IMPORT, package, ""))
@@ -95,9 +96,10 @@ class MeasureRegistry:
         """
         if self.find(entry.key) is not None:
             return
-        # A measure of a package names its function,
-        # which may be absent here. So it is registered
-        # as a description, which is not present.
+        # A measure of a package names its function, which
+        # may be absent here. So it is registered as a
+        # description, which is not present. A measure of a
+        # file has "" as its function, and its code with it.
         if entry.function and entry.origin is not None:
             self.remember(replace(entry, origin=replace(entry.origin, present=False)))
         else:
@@ -121,8 +123,9 @@ def _measures_of_plugins() -> dict[str, MeasureEntry]:
         if entry.key.lower() in BY_NAME:
             raise _name_exists_error(entry)
 
-    # `entries_of` fills in the texts. It leaves out entries
-    # that are refused or exist already, and warns about them.
+    # `entries_of` leaves out entries that `refuse`
+    # refuses, or whose name exists already. It
+    # warns about them with one of these two texts.
     unusable = tr("A measure of the plug-in {name} cannot be used: {reason}")
     for loaded, entry in entries_of("measures", refuse, _NAME_EXISTS, unusable):
         origin = Origin(OriginKind.PACKAGE, loaded.package, loaded.version)

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Measure:
-    """One measure.
+    """One measure of rankings: a family, such as NDCG, with a cut-off and parameters.
 
     Attributes
     ----------
@@ -167,12 +167,14 @@ def measure(name: str | Measure) -> Measure:
     # The cutoff is at least 1. A family has always a cutoff, never, or optionally.
     _, parameters_text, cut_text = match.groups()
     cut = None if cut_text is None else int(cut_text)
-    # `fitting_rule` is the strict rule
-    # that the name satisfies.
+    # `fitting_rule` is the stricter of the two
+    # rules that a name with this cutoff, or without
+    # one, satisfies; OPTIONAL is the other.
     fitting_rule = Cut.NONE if cut is None else Cut.NEEDED
     if cut == 0 or family.cut not in (Cut.OPTIONAL, fitting_rule):
         raise ParameterError("measure", name, _expected_names())
-    # The usual persistence of the family is stored as None, so that two names
+    # The usual persistence of the family
+    # is stored as None, so that two names
     # of the same measure are equal.
     parameters = _parameters(name, family, parameters_text)
     persistence = parameters.get("p")
@@ -263,8 +265,9 @@ def _similar_name(name: object) -> str:
     word, _, cut_text = (
         name.strip().partition("@") if isinstance(name, str) else ("", "", "")
     )
-    # Names and aliases of built-in families, then the names of all families. A
-    # name in both has the same family, so the order does not matter.
+    # Names and aliases of built-in families, then
+    # the names of all families. A name in both has
+    # the same family, so the order does not matter.
     family_of_name = {
         **BY_NAME,
         **{family.name.lower(): family for family in families()},
@@ -304,7 +307,10 @@ def _parameters(name: str, family: Family, text: str | None) -> dict[str, float]
 
 
 def _is_parameter(key: str, written: str) -> bool:
-    """Return whether a text is a number, for "p" between 0 and 1, for "rel" above 0."""
+    """Return whether a text is a number, for "p" between 0 and 1, for "rel" above 0.
+
+    ``key`` is one of these two, and ``written`` the text.
+    """
     try:
         value = float(written)
     except ValueError:

@@ -57,9 +57,9 @@ def short_queries(
     names : iterable of str
         Names of the measures; of several cut-offs the largest is reported.
     """
-    # Number of documents below which a query counts 0, by measure; 0 if it
-    # always counts.
-    cuts = {name: convention(key).is_zero_below(name) for name in names}
+    # Number of documents below which a query
+    # counts 0, by measure; 0 if it always counts.
+    cuts = {name: convention(key).min_documents(name) for name in names}
     cut = max(cuts.values(), default=0)
     n_short = int(np.count_nonzero(query_sizes < cut))
     if not n_short:
@@ -85,7 +85,7 @@ def zero_measure_note(key: str, name: str) -> str:
     measure.
     """
     rules = convention(key)
-    cut = rules.is_zero_below(name)
+    cut = rules.min_documents(name)
     if not cut:
         return ""
     text = tr(

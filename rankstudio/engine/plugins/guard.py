@@ -44,7 +44,7 @@ class _Printed:
                 sys.stdout = self._stdout
 
 
-PRINTED_AS_NOTES = _Printed()
+PRINTED_TO_STDERR = _Printed()
 """Context in which foreign code runs."""
 
 
@@ -131,7 +131,7 @@ def yielded(
 
     # Foreign code may print: its prints must not mix with the result of a command.
     waited = 0.0
-    with PRINTED_AS_NOTES:
+    with PRINTED_TO_STDERR:
         threading.Thread(target=work, name="rankstudio-plugin", daemon=True).start()
         try:
             while True:

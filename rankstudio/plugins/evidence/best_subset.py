@@ -394,9 +394,9 @@ def find_best_subset(
     states: dict[int, SizeSearch] = {}
 
     # An item is a feature, or a group of features. A set has all required
-    # items, at most k (`rules.k`), and no more than there are (`problem.most`).
+    # items, at most k (`rules.k`), and no more than there are (`problem.n_items`).
     least = max(1, problem.n_forced)
-    largest = min(rules.k, problem.most)
+    largest = min(rules.k, problem.n_items)
     total = sum(problem.n_sets(size) for size in range(least, largest + 1))
 
     with closing(search_sizes(rows, problem, rules)) as work:

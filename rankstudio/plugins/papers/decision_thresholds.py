@@ -203,7 +203,7 @@ def run_decisions(
 
         # A model does not cover a part that it cannot score: it was not stored
         # completely, or it has scores of other documents only.
-        if part is None or not step.covers(part.X):
+        if part is None or not step.can_score(part.X):
             text = tr(
                 "fold {fold} has no documents to judge by a threshold, or no complete model"
             )

@@ -407,10 +407,10 @@ class _Fold:
         the first one ranks. NaN without the part, or without a feature of the
         models.
         """
-        # `covers` says whether a part has all features of a model.
+        # `can_score` says whether a part has all features of a model.
         has_part = part in self._parts
         if not has_part or not all(
-            self.steps[i].covers(self._parts[part].X) for i in {first, second}
+            self.steps[i].can_score(self._parts[part].X) for i in {first, second}
         ):
             return float("nan")
         scores = self._scores_of(part, first)

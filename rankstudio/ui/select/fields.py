@@ -103,12 +103,12 @@ TERMS = {
 
 def tooltip(parameter: Parameter) -> str:
     """Return the tooltip of a field: help, symbol, source, range and default, as rich text."""
-    # `said` returns a value in words.
+    # `value_as_text` returns a value in words.
     rows = [
         (tr("symbol"), parameter.symbol),
         (tr("source"), parameter.source),
         (tr("range"), _range_text(parameter)),
-        (tr("default"), parameter.said(parameter.default)),
+        (tr("default"), parameter.value_as_text(parameter.default)),
     ]
     lines = "".join(
         f"<br><b>{name}</b> {html_text(text)}" for name, text in rows if text
@@ -165,7 +165,7 @@ class Field(QWidget):
             f"reset-{parameter.name}",
             tr("Reset {label} to its default").format(label=parameter.label),
             tr("Reset to default: {parameter}").format(
-                parameter=parameter.said(parameter.default)
+                parameter=parameter.value_as_text(parameter.default)
             ),
             "quiet",
         )

@@ -18,7 +18,7 @@ from rankstudio.engine.data.feature_names import (
     renamed,
     save_notes,
 )
-from rankstudio.engine.data.fold_files import one_of
+from rankstudio.engine.data.fold_files import path_to_open
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.origin import DatasetOrigin
 from rankstudio.engine.data.synthetic import load_sample
@@ -210,11 +210,11 @@ def test_the_parts_of_a_fold_stand_for_their_folder(tmp_path: Path) -> None:
     ]
     for file in files:
         file.write_text("1 qid:1 1:1\n")
-    assert one_of([str(file) for file in files[:3]]) == str(tmp_path)
-    assert one_of([str(files[3])]) == str(files[3])
+    assert path_to_open([str(file) for file in files[:3]]) == str(tmp_path)
+    assert path_to_open([str(files[3])]) == str(files[3])
     for several in (files[:2], files, [files[0], tmp_path]):
         with pytest.raises(DatasetError, match=naming("fold parts")):
-            one_of([str(file) for file in several])
+            path_to_open([str(file) for file in several])
 
 
 def test_features_of_solr_beside_the_data_name_them(tmp_path: Path) -> None:

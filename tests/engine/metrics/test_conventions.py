@@ -61,12 +61,12 @@ def test_the_objective_of_methods_counts_short_queries_and_follows_the_conventio
         convention(key), short_ndcg=0, short_precision=0
     )
     assert (rules == convention(key)) == (key not in ("letor4", "letor3", "mslr"))
-    assert not rules.is_zero_below("NDCG@10") and not rules.is_zero_below("P@10")
+    assert not rules.min_documents("NDCG@10") and not rules.min_documents("P@10")
 
 
 def test_measures_in_which_short_queries_count_zero() -> None:
     zero = {
-        key: [convention(key).is_zero_below(name) for name in ("NDCG@7", "P@5", "MAP")]
+        key: [convention(key).min_documents(name) for name in ("NDCG@7", "P@5", "MAP")]
         for key in KEYS
     }
     assert zero.pop("letor4") == zero.pop("mslr") == [7, 0, 0]

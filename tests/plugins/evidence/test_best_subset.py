@@ -99,7 +99,7 @@ def test_no_set_is_below_a_bound(problem, size):
     rules = Constraints.of(groups, None, (), (), None, 0, None, None, 0.0)
     made = SubsetProblem.of(data, regularization, groups, rules)
     relative, absolute = tolerance(problem)
-    if size > made.most:
+    if size > made.n_items:
         return
     every = by_retraining(problem, size)
     branches = open_branches(made, size, np.inf)
@@ -107,7 +107,7 @@ def test_no_set_is_below_a_bound(problem, size):
     assert branches.bounds[0] <= min(every.values()) * (1 + relative) + absolute
     # With prefixes of each length: every set is below one branch, whose bound is below its criterion.
     for length in range(size):
-        rows = comb(made.most, length)
+        rows = comb(made.n_items, length)
         prefixes, bounds = (
             np.empty((rows, max(1, length)), dtype=np.int64),
             np.empty(rows),
@@ -129,7 +129,7 @@ def test_no_set_is_below_a_bound(problem, size):
         for prefix, bound in zip(
             prefixes[:count, :length], bounds[:count], strict=True
         ):
-            after = range(int(prefix[-1]) + 1 if length else 0, made.most)
+            after = range(int(prefix[-1]) + 1 if length else 0, made.n_items)
             for rest in combinations(after, size - length):
                 chosen = tuple(sorted(columns[[*prefix, *rest]].tolist()))
                 assert bound - made.slack <= every[chosen] * (1 + relative) + absolute

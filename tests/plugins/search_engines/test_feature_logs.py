@@ -17,7 +17,7 @@ from wording import naming
 
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.feature_sets import FeatureSet
-from rankstudio.engine.data.fold_files import one_of
+from rankstudio.engine.data.fold_files import path_to_open
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats import json_values, part_reader
 from rankstudio.engine.data.formats.data_file import unmatched_documents
@@ -207,7 +207,7 @@ def test_responses_of_elasticsearch_in_each_shape(
     assert values_of(open_dataset(tmp_path / "qrels.txt")) == EXPECTED, (
         "by the judgments"
     )
-    assert one_of([str(path), str(tmp_path / "qrels.txt")]) == str(path)
+    assert path_to_open([str(path), str(tmp_path / "qrels.txt")]) == str(path)
 
 
 def test_a_file_for_each_query_which_its_name_tells(tmp_path: Path) -> None:

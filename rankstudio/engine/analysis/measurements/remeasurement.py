@@ -102,7 +102,7 @@ def whole_steps(
 
     The first array has shape (K,), for all K steps of the path.
     """
-    is_whole = np.array([step.covers(part.X) for step in path.steps], dtype=np.bool_)
+    is_whole = np.array([step.can_score(part.X) for step in path.steps], dtype=np.bool_)
     if is_whole.all():
         return is_whole, path.steps
     return is_whole, [path.steps[index] for index in np.flatnonzero(is_whole).tolist()]
@@ -281,7 +281,7 @@ class Remeasurement:
                     convention,
                     fold_result.baseline,
                 )
-                if fold_result.chosen.step.covers(part.X):
+                if fold_result.chosen.step.can_score(part.X):
                     self._ranking(fold_result.chosen.step, part, convention)
             yield
             # Models of inner folds are not stored, so they cannot rank.
@@ -309,8 +309,8 @@ class Remeasurement:
         for fold_result in result.folds:
             fold = parts[fold_result.fold]
             part = fold.vali if measurement.sealed or fold.test is None else fold.test
-            # `covers` says that the model can score the values of the part.
-            if part is not None and fold_result.chosen.step.covers(part.X):
+            # `can_score` says that the model can score the values of the part.
+            if part is not None and fold_result.chosen.step.can_score(part.X):
                 evaluator = self._evaluator(
                     part, measurement.convention, (measurement.measure,)
                 )
@@ -526,7 +526,7 @@ class Remeasurement:
             Uses `part` and `evaluator` of the method.
             """
             steps = [path.steps[position] for position in positions]
-            if not all(step.covers(part.X) for step in steps):
+            if not all(step.can_score(part.X) for step in steps):
                 return {}
             tables = [
                 evaluator.per_query_many(scores)
@@ -778,7 +778,7 @@ class Remeasurement:
         `owner` is the object that the model's ranking is stored with; by
         default the step.
         """
-        if part is None or not step.covers(part.X):
+        if part is None or not step.can_score(part.X):
             return {}
         per_query = self._query_measures(
             self._evaluator(part, plan.convention, plan.evaluated), step, part, owner
@@ -793,7 +793,7 @@ class Remeasurement:
         Each has shape (Q,) for Q queries. The result is {} without a part, or
         if the model cannot score the part.
         """
-        if part is None or not step.covers(part.X):
+        if part is None or not step.can_score(part.X):
             return {}
         return self._query_measures(
             self._evaluator(part, plan.convention, plan.evaluated), step, part
@@ -894,7 +894,7 @@ def _subset_choices(
     undefined_steps = [
         path.steps[row] for row in np.flatnonzero(np.isnan(values).all(axis=1)).tolist()
     ]
-    are_complete = all(step.covers(part.X) for step in undefined_steps)
+    are_complete = all(step.can_score(part.X) for step in undefined_steps)
     if not is_chosen_on_validation(plan) or not are_complete:
         return None
     return choose_on_subsets(plan, path, [values])

@@ -303,7 +303,7 @@ def _can_score(step: Step, part: RankingDataset | None) -> bool:
 
     A study stores all weights, but the trees of few models.
     """
-    return step.linear or (part is not None and step.covers(part.X))
+    return step.linear or (part is not None and step.can_score(part.X))
 
 
 def _values_by_query_of_steps(

@@ -34,7 +34,9 @@ class AscentSearch:
         """Return the value of the measure for the model with weights ``coef`` (n,)."""
         raise NotImplementedError
 
-    def changed(self, coef: Floats, feature: int, changes: Floats) -> Waiting[Floats]:
+    def values_after(
+        self, coef: Floats, feature: int, changes: Floats
+    ) -> Waiting[Floats]:
         """Return the value of the measure after each of some changes of a weight.
 
         ``coef`` (n,) are the weights of the model, ``changes`` (c,) are
@@ -69,7 +71,7 @@ class AscentSearch:
         changes = np.append(STEPS / scale, -coef[feature])
         changes = changes[np.argsort(np.abs(changes), kind="stable")]
         # The value of the measure after each change.
-        measured = yield from self.changed(coef, feature, changes)
+        measured = yield from self.values_after(coef, feature, changes)
         best = coef.copy()
         best[feature] += changes[int(np.argmax(measured))]
         if not best.any():  # a model without weights ranks nothing

@@ -86,8 +86,8 @@ def parameter_texts(plan: Plan) -> dict[str, str]:
             (f"{ranker.label} {tr(p.label)}", p, plan.ranker_parameters[p.name])
             for p in ranker.parameters
         ]
-    # `said` returns a value as text.
-    values = {label: p.said(value) for label, p, value in labelled_parameters}
+    # `value_as_text` returns a value as text.
+    values = {label: p.value_as_text(value) for label, p, value in labelled_parameters}
     values |= (
         {tr("groups"): groups_in_words(feature_groups_of(plan))}
         if feature_groups_of(plan)
@@ -216,7 +216,7 @@ def _parameter_text(parameter: Parameter, value: Any, other: Any, names: Names) 
         or parameter.several(value)
         or parameter.several(other)
     ):
-        return f"{tr(parameter.label)} {parameter.said(value)}"
+        return f"{tr(parameter.label)} {parameter.value_as_text(value)}"
     added = _missing_from(other, value)  # in `value`, not in `other`
     removed = _missing_from(value, other)
     label = tr(parameter.label)

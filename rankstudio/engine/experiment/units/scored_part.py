@@ -42,7 +42,7 @@ class ScoredPart:
 
     def covered(self, step: Step) -> bool:
         """Return whether a step's model can score these documents."""
-        return step.linear or step.covers(self._data.X)
+        return step.linear or step.can_score(self._data.X)
 
     def scores(self, step: Step, previous_scores: Floats | None = None) -> Floats:
         """Return the scores of a step's model, shape (m,), one per document.

@@ -135,14 +135,14 @@ def _absent_method(key: str) -> Method | None:
 
 
 def add_entry(entry: Method) -> Method:
-    """Add a method for this process; see :meth:`MethodRegistry.add`."""
+    """Add a method for this process, and return it; PlanError if it is invalid or its key is taken."""
     return METHODS.add(entry)
 
 
 def remember_entry(entry: Method) -> None:
     """Register a method that a study describes.
 
-    See :meth:`MethodRegistry.remember`.
+    The study's results are shown with it; it cannot be run.
     """
     METHODS.remember(entry)
 

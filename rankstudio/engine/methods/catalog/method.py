@@ -164,7 +164,7 @@ class StepKind(Enum):
 
     @property
     def limit(self) -> str:
-        """Name of the parameter that limits the number of steps of such a path."""
+        """Name of the parameter that limits the number of steps of this kind."""
         return _LENGTH_PARAMETERS[self]
 
 
@@ -478,6 +478,9 @@ class Method:
         # package or file may be missing.
         if self.origin is not None and self.origin.lacking:
             return f"{self.label} {self.origin.lacking}"
+        # `requires` names the optional library of
+        # the method, and the extra of RankStudio
+        # that installs it, if there is one.
         module = self.requires.module
         if not module or find_spec(module) is not None:
             return ""

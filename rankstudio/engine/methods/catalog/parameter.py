@@ -106,8 +106,10 @@ def _split_list(text: str) -> list[Any] | None:
 def _parsed_numbers(kind: Kind, text: str, name: str) -> list[Any] | None:
     """Return the numbers in a text with commas or ranges, or None for a single value.
 
-    Ranges such as "1..5" are expanded to numbers. Other items remain texts,
-    which are validated later. ``name`` is the parameter's, for errors.
+    Ranges such as "1..5" are expanded to numbers.
+    Other items remain texts, which are validated
+    later. ``name`` is the parameter's, for errors.
+    ``kind`` says whether they are whole numbers.
     """
     items = _split_list(text)
     if items is None and ".." not in text and "…" not in text:
@@ -128,7 +130,9 @@ def _parsed_numbers(kind: Kind, text: str, name: str) -> list[Any] | None:
 def _is_whole_value(kind: Kind, item: Any) -> bool:
     """Return whether an element of a list is a whole value: a set of features, or costs of features.
 
-    Otherwise the list is the value, and the element is a single id or (id, cost) pair.
+    Otherwise the list is the value, and the element
+    is a single id or (id, cost) pair. ``kind`` is
+    that of the parameter, features or costs.
     """
     # A text or a number is no set of features or
     # costs. Only the word "milliseconds" is a
@@ -282,6 +286,9 @@ class Parameter:
             case Kind.TEXT:
                 return tr("a name, a number, or a call such as Ridge(alpha=2.0)")
             case Kind.CHOICE:
+                # `own_file`: also the user's own numbers,
+                # from a file. `summed`: also sums and
+                # products of choices.
                 keys = [key for key, _ in self.choices]
                 text = tr("one of {keys}")
                 if self.own_file:
@@ -388,6 +395,9 @@ class Parameter:
                     return format_sum(
                         parse_sum(value, (*earlier_keys, last), self.name)
                     )
+                # Only a parameter with `own_file` also takes
+                # arrays and functions, and one with `summed` sums
+                # of its choices.
                 expected = f"{', '.join((*earlier_keys, last))}, an array or a function"
                 expected = (
                     expected
@@ -554,7 +564,9 @@ class Parameter:
         """Return the name of a measure of rankings, or None for an empty value; else raise a ParameterError."""
         if self.none_label and value in (None, "", self.none_label):
             return None
-        # The error gets the parameter's label in place of "measure".
+        # The error gets the parameter's label in place of
+        # "measure". Its `meant` is the name that the user
+        # probably meant.
         try:
             named_measure = measure(value)
         except ParameterError as error:
@@ -644,13 +656,15 @@ class Parameter:
             return self.kind.between.join(self.values(value))
         return self.format(value)
 
-    def said(self, value: Any) -> str:
+    def value_as_text(self, value: Any) -> str:
         """Return a canonical value as part of a message, in the language of the process."""
         if self.kind is Kind.GRID:
             return self.format(value)
-        return self.kind.between.join(self._said_one(v) for v in self.values(value))
+        return self.kind.between.join(
+            self._translated_one(v) for v in self.values(value)
+        )
 
-    def _said_one(self, single_value: Any) -> str:
+    def _translated_one(self, single_value: Any) -> str:
         """Return a single value as a text in the language of the process."""
         if self.kind is Kind.SWITCH:
             return tr("yes", "switch") if single_value else tr("no", "switch")
@@ -669,6 +683,7 @@ class Parameter:
         match self.kind:
             case Kind.FEATURES:
                 return ", ".join(str(i) for i in value)
+            # The word stands for measured costs.
             case Kind.COSTS if value == MILLISECONDS:
                 return MILLISECONDS
             case Kind.COSTS:

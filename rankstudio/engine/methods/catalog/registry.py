@@ -69,6 +69,7 @@ class MethodRegistry:
         """
         entries = self._entries()
         method = entries.get(key) or self._remembered.get(key)
+        # A command line may contain ".py", but has no checksum.
         lacks_checksum = (
             ".py" in key and "@" not in key and not key.startswith("command:")
         )
@@ -105,6 +106,8 @@ class MethodRegistry:
             entries = self._entries()
             refuse_invalid(entry)
             existing = entries.get(entry.key)
+            # RankStudio's own methods, which have no
+            # origin, are those of plug-ins, too.
             is_of_plugin = existing is not None and (
                 existing.origin is None or existing.origin.kind is OriginKind.PACKAGE
             )

@@ -24,7 +24,7 @@ from rankstudio.engine.methods.foreign.expressions import value_of
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, whole_need
 from rankstudio.engine.methods.selection.base import Ordering, PathSelector, best_first
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData
-from rankstudio.engine.plugins.guard import PRINTED_AS_NOTES, failure
+from rankstudio.engine.plugins.guard import PRINTED_TO_STDERR, failure
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
@@ -84,7 +84,7 @@ class Wrapped:
         qid = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
         try:
             # What foreign code prints goes to standard error.
-            with PRINTED_AS_NOTES:
+            with PRINTED_TO_STDERR:
                 # A function returns its result at once. An object has ``fit``,
                 # which returns itself, another object, or None.
                 if not isinstance(self.target, type):
@@ -125,15 +125,16 @@ class Wrapped:
                 continue
             if p.kind is Kind.TEXT:
                 value = value_of(value, p.label, modules)
+            # The choice "none" stands for Python's None.
             if p.kind is Kind.CHOICE and value == NONE:
                 value = None
             arguments[p.name] = value
         # The number of features and the seed come from RankStudio.
         if self.size_argument:
             arguments[self.size_argument] = size
-        # The seed, under each of its usual names that the class or function
-        # has. No parameter of the method has such a name, so nothing is
-        # replaced.
+        # The seed, under each of its usual names that
+        # the class or function has. No parameter of the
+        # method has such a name, so nothing is replaced.
         arguments |= {
             name: self.values["seed"]
             for name in SEED
@@ -145,7 +146,11 @@ class Wrapped:
 def _data_arguments(
     function: Callable[..., Any], X: Floats, y: Floats, qid: Ints
 ) -> list[Any]:
-    """Return the positional arguments of a function ``scores(X, y)`` or ``scores(X, y, qid)``."""
+    """Return the positional arguments of a function ``scores(X, y)`` or ``scores(X, y, qid)``.
+
+    The documents have the features X (m, n),
+    labels y (m,) and query numbers qid (m,).
+    """
     names = list(inspect.signature(function).parameters)
     takes_queries = len(names) > 2 and names[2] == "qid"
     return [X, y, qid] if takes_queries else [X, y]
@@ -207,10 +212,10 @@ class WrappedSelector(Wrapped, PathSelector):
         order = self._ordered(self.trained(documents, k), n)
         # `size_argument` is the argument for k of the other library, "" for none.
         if order.is_set and self.size_argument and k != 1:
-            # A set of k features has no order. Some objects rank the features
-            # that they have not selected, as recursive elimination does:
-            # trained to select a single feature, they order all. Otherwise the
-            # set stays.
+            # A set of k features has no order. Some objects rank
+            # the features that they have not selected, as recursive
+            # elimination does: trained to select a single feature,
+            # they order all. Otherwise the set stays.
             smaller = self._ordered(self.trained(documents, 1), n)
             order = order if smaller.is_set else smaller
         if not order.columns.size:
@@ -233,7 +238,7 @@ class WrappedSelector(Wrapped, PathSelector):
                 last = item
             else:
                 yield item
-        # It becomes step 1, without scores of candidates.
+        # The set becomes step 1, without scores of candidates.
         if last is not None:
             yield Step(
                 number=1,
@@ -373,7 +378,7 @@ class PredictingStep(Step):
             scores = np.asarray(
                 self.model.predict(np.ascontiguousarray(columns.T)), dtype=np.float64
             )
-        except MemoryError:
+        except MemoryError:  # no error of the model
             raise
         except Exception as error:
             raise MethodError(self.label, failure(error)) from error

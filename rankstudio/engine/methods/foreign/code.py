@@ -363,8 +363,10 @@ def code_of_import(path: str) -> Code:
                 path=shown(path), example="sklearn.feature_selection.SelectKBest"
             )
         )
-    # The package that has the module, which may have another name, and its
-    # version. Several packages may share a module; the first one is shown.
+    # The package that has the module, which may have another
+    # name, and its version. Several packages may share a module;
+    # the first one is shown. A module of Python itself is
+    # its own package, without a version.
     top_module, _, _ = path.partition(".")
     package, *_ = packages_distributions().get(top_module, [top_module])
     try:
@@ -425,7 +427,9 @@ def _shared_fields(
 ) -> dict[str, Any]:
     """Return the fields of a catalog entry that all kinds of classes and functions have, by name.
 
-    ``selects`` says whether the code selects features or only ranks.
+    ``selects`` says whether the code selects features or
+    only ranks. ``code`` says where the class or function
+    ``target`` is from.
     """
     # The name of the class or function, without the path of its module.
     label = code.name.rpartition(".")[2]
@@ -447,7 +451,10 @@ def _shared_fields(
 
 
 def _estimator_entry(code: Code, target: type[LinearRanker]) -> LocalMethod:
-    """Return the catalog entry of an estimator of RankStudio's kind that declares none."""
+    """Return the catalog entry of an estimator of RankStudio's kind that declares none.
+
+    ``code`` says where the class ``target`` is from.
+    """
     # The features of a PathSelector are ranked by RankRLS, whose parameter is
     # λ. Any other estimator has a criterion of its own.
     is_path = issubclass(target, PathSelector)
@@ -469,7 +476,10 @@ def _estimator_entry(code: Code, target: type[LinearRanker]) -> LocalMethod:
 
 
 def _wrapped_entry(code: Code, target: Callable[..., Any]) -> LocalMethod:
-    """Return the catalog entry of a class of another library, or of a function."""
+    """Return the catalog entry of a class of another library, or of a function.
+
+    ``code`` says where the class or function ``target`` is from.
+    """
     is_selector = selects(target)
     # The data, the seed and what RankStudio sets
     # itself are no parameters of the method. SEED
@@ -512,9 +522,9 @@ def _class_or_function(code: Code) -> Callable[..., Any]:
         )
     except (RuntimeError, TimeoutError) as error:
         text = tr("{name} cannot be imported: {error}.")
-        # An exception of the import is the cause, and its type is named.
-        # Without a cause, the time limit was exceeded, which the error says by
-        # itself.
+        # An exception of the import is the cause, and its
+        # type is named. Without a cause, the time limit
+        # was exceeded, which the error says by itself.
         cause = error.__cause__ or error
         reason = (
             f"{type(cause).__name__}: {cause}"
@@ -535,8 +545,9 @@ def _class_or_function(code: Code) -> Callable[..., Any]:
 def _run_file(origin: Origin, source: str) -> ModuleType:
     """Run the text of a Python file as a new module, and return the module.
 
-    The same text is run once. Raises a PlanError for
-    a mistake in the file, or if it runs for too long.
+    The same text is run once. Raises a PlanError for a mistake
+    in the file, or if it runs for too long. ``source`` is this
+    text, and ``origin`` says which file it is from.
     """
     # The module has a name of its own for each version of the file.
     name = f"rankstudio_file_{origin.version_or_checksum[:_CHECKSUM_DIGITS]}"

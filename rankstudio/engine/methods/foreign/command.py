@@ -125,8 +125,8 @@ def method_of_command(key: str) -> Method:
         unknown placeholder or no result.
     """
     words = command_words(key)
-    # The placeholders of files and numbers, and the parameters that the command
-    # declares.
+    # The placeholders of files and numbers, and
+    # the parameters that the command declares.
     names, settings = _placeholders(key, words)
     is_ranker = _is_ranker(key, words, names)
     program_name = Path(words[0]).name
@@ -136,6 +136,9 @@ def method_of_command(key: str) -> Method:
     # that of the program.
     scripts = [Path(word).name for word in words[1:] if "." in word and "{" not in word]
     label = scripts[0] if scripts else program_name
+    # A program takes the seed of a run if it has a placeholder
+    # for it. _LIMITS are the parameters that limit its time and
+    # memory; how long it really takes is not known before a run.
     seed = ("seed",) if "seed" in names else ()
     origin = Origin(kind=OriginKind.COMMAND, name=program_name, version_or_checksum="")
     if is_ranker:
@@ -186,9 +189,10 @@ def method_of_command(key: str) -> Method:
 def _placeholders(key: str, words: list[str]) -> tuple[set[str], dict[str, Parameter]]:
     """Return the names of a command line's placeholders, and the parameters that it declares, by name.
 
-    A parameter is a placeholder with a default, ``{depth=3}``. If it occurs
-    again, its first default counts. Raises a PlanError for an unknown
-    placeholder.
+    A parameter is a placeholder with a default, ``{depth=3}``.
+    If it occurs again, its first default counts. Raises a
+    PlanError for an unknown placeholder. ``key`` is the whole
+    command line, for the error, and ``words`` are its words.
     """
     settings: dict[str, Parameter] = {}
     names: set[str] = set()
@@ -310,8 +314,8 @@ class ProgramSelector(RunsProgram, PathSelector):
                         label=self.entry.label, text=messages
                     )
                 )
-            # It writes either scores, from which the order follows, or the
-            # order itself. Features without an order have NaN as their scores.
+            # The program writes either scores, from which the order follows, or
+            # the order itself. In an order, all features have NaN as scores.
             scores_file = folder / "scores.txt"
             if scores_file.exists() or self.wants("scores"):
                 scores = self._numbers(scores_file, n)

@@ -292,11 +292,13 @@ def _find_code(key: str, folders: Sequence[Path]) -> Code:
     has allowed. It must have the checksum in the key, if there is one. Raises a
     PlanError for a missing or changed file.
     """
-    # First the folders, then the allowed files with the same contents, wherever
-    # they are.
+    # First the folders, then the allowed files
+    # with the same contents, wherever they are.
     file = file_key(key)
     possible_paths = [folder / file.name for folder in folders]
     if file.digest:
+        # In the record of allowed code, the
+        # name of a file is its checksum.
         possible_paths += [
             Path(path)
             for name, path in _allowed_code().items()

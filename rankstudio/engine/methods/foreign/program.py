@@ -194,7 +194,7 @@ class RunsProgram:
 
 
 class _Program:
-    """A running program.
+    """A running program of the user, and what it prints.
 
     A thread reads the output, which may contain the share of the work done.
     """
@@ -218,6 +218,8 @@ class _Program:
         stream: IO[bytes] | None = self.process.stdout
         assert stream is not None
         with suppress(OSError, ValueError):  # the stream was closed meanwhile
+            # Lines of limited length, until the end of the
+            # stream, an empty one.
             for line in iter(lambda: stream.readline(_MOST_MESSAGES), b""):
                 progress = _PROGRESS.fullmatch(line)
                 if progress:
@@ -262,8 +264,8 @@ def _running_program(
     try:
         yield program
     finally:
-        # At the end of the block, also after an error: no process and no open
-        # pipe remains.
+        # At the end of the block, also after an
+        # error: no process and no open pipe remains.
         _kill_with_children(process)
         program.reader.join(_GRACE_SECONDS)
         if process.stdout is not None:

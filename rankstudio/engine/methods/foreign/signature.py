@@ -121,7 +121,7 @@ def _named_arguments(target: Callable[..., Any]) -> Iterator[inspect.Parameter]:
 
 def _annotations(target: Callable[..., Any]) -> Mapping[str, Any]:
     """Return the annotations of the arguments as types, by name; {} if they cannot be evaluated."""
-    # Those of a class are on its constructor.
+    # The annotations of a class are on its constructor.
     annotated: Any = (
         vars(target).get("__init__", target) if isinstance(target, type) else target
     )
@@ -146,8 +146,8 @@ def _inferred_parameter(
     label = name.replace("_", " ")
     about = text or label
     members = _union_members(annotation)  # int and None for ``int | None``
-    # The choices that the annotation or the constraints name; none if they name
-    # no texts.
+    # The choices that the annotation or the
+    # constraints name; none if they name no texts.
     choices = _choices(members, constraints)
     # A switch first: for Python, True and False are numbers, too.
     if isinstance(default, bool) or bool in members:
@@ -237,8 +237,9 @@ def _number_type(
 ) -> type | None:
     """Return int or float for an argument that is always a number, None for any other argument.
 
-    ``members`` are the types of its annotation, and ``constraints`` what
-    scikit-learn accepts.
+    ``members`` are the types of its annotation, and
+    ``constraints`` what scikit-learn accepts. ``default``
+    is the default of the argument, None without one.
     """
     # A constraint with options allows words, besides or instead of numbers.
     may_be_word = any(
@@ -272,7 +273,9 @@ def _number_range(
 ) -> tuple[float, float, bool]:
     """Return the range that scikit-learn's constraint allows: low, high, and whether low is excluded.
 
-    Without an interval among the constraints, any number is allowed.
+    Without an interval among the constraints, any number
+    is allowed. ``is_integer`` says whether the argument
+    is a whole number: its bounds are never excluded.
     """
     for constraint in constraints:
         # scikit-learn's Interval; an open end is None.
@@ -312,8 +315,8 @@ def _documented_parameters(target: object) -> dict[str, str]:
     )
     if start is None or start + 1 >= len(lines) or not _SECTION.match(lines[start + 1]):
         return {}
-    # A line that is not indented names parameters; the lines after it are about
-    # all of them.
+    # A line that is not indented names parameters;
+    # the lines after it are about all of them.
     texts: dict[str, list[str]] = {}
     names: list[str] = []
     for number, line in enumerate(lines[start + 2 :], start=start + 2):

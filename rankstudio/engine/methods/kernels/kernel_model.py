@@ -94,13 +94,17 @@ class _OfKernel:
         return "kernel"
 
     def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
-        """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
+        """Return the scores (m,) of documents whose features are ``columns`` (n, m).
+
+        ``previous_scores``, those of the step before, are not used.
+        """
         return self.model.scores(np.ascontiguousarray(columns.T))
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
-        """Return the model as plain values.
+        """Return the model as plain values, which can be written to a file.
 
         See :meth:`rankstudio.engine.steps.Step.beyond_weights`.
+        ``ids`` are those of the features.
         """
         return self.model.portable(ids)
 

@@ -117,10 +117,10 @@ def independent(gram: Floats) -> tuple[Ints, Floats]:
         return all_positions, full_factor
     from scipy.linalg.lapack import dpstrf  # noqa: PLC0415 - where it is needed
 
-    # Vectors are scaled to length 1, so that one tolerance serves all. dpstrf
-    # is a Cholesky factorisation that takes the least dependent vectors first,
-    # and stops when only dependent ones remain. Vectors of length 0 are
-    # dropped.
+    # Vectors are scaled to length 1, so that one tolerance
+    # serves all. dpstrf is a Cholesky factorisation that takes
+    # the least dependent vectors first, and stops when only
+    # dependent ones remain. Vectors of length 0 are dropped.
     length = np.sqrt(np.maximum(np.diag(gram), 0.0))
     scale = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
     _, pivots, rank, _ = dpstrf(gram * scale * scale[:, None], tol=DEPENDENT, lower=1)
@@ -147,8 +147,9 @@ def _cholesky_or_none(gram: Floats) -> Floats | None:
 def kernel_of(owner: Any) -> Kernel:
     """Return the kernel of an estimator; ParameterError if a parameter is out of range.
 
-    The estimator's ``kernel``, ``gamma``, ``degree`` and ``coef0`` are always
-    validated, also if the kernel does not use them.
+    The estimator's ``kernel``, ``gamma``, ``degree`` and
+    ``coef0`` are always validated, also if the kernel
+    does not use them. ``owner`` is the estimator.
     """
     function = owner.kernel
     if not callable(function) and function != PRECOMPUTED:
@@ -161,7 +162,7 @@ def basis_of(owner: Any) -> tuple[int | None, str, int]:
     """Return how the basis vectors of an estimator are drawn: their number, the way and the seed.
 
     None means all documents. Raises a ParameterError if a
-    parameter is out of range.
+    parameter is out of range. ``owner`` is the estimator.
     """
     from rankstudio.engine.methods.base import MOST_SEED  # noqa: PLC0415 - scikit-learn
 
@@ -411,8 +412,9 @@ def kernel_features(
     # The word makes this key differ from
     # those of other results in the cache.
     key = "Nyström", kernel, n_basis, way, seed
-    # The kernel of some documents with all
-    # documents, as a function of their rows.
+    # The kernel of some documents with all documents, as a
+    # function of their rows. The attribute `found` of the cached
+    # object is the pair of features and note.
     kernel_rows = partial(_kernel_rows, kernel, data.X)
     settings = data.ptr, n_basis, way, seed
     return shared(
@@ -439,6 +441,7 @@ def kernel_need(
     a kernel gives the documents.
     """
     needed_bytes = _n_bytes(shape.m, n_basis, exact)
+    # The cache of a fold takes at most 2 GB.
     cached_bytes = min(
         2e9, 8.0 * n_other_kernels * shape.m * min(shape.m, n_basis or shape.m)
     )
@@ -463,7 +466,9 @@ def _n_bytes(m: int, n_basis: int | None, exact: bool) -> float:
 
 def _max_basis_size(m: int, free: float) -> int:
     """Return how many basis vectors for m documents fit into ``free`` bytes, from 1 to 1,000."""
-    # The r with 8 * _N_MATRICES * (m r + r²) = free.
+    # The r with 8 * _N_MATRICES * (m r + r²)
+    # = free. The 8 below is 2 * _N_MATRICES,
+    # from the solution of this equation.
     max_basis = int((np.sqrt(float(m) ** 2 + max(free, 0.0) / 8) - m) / 2)
     return max(1, min(max_basis, 1000))
 
@@ -471,8 +476,9 @@ def _max_basis_size(m: int, free: float) -> int:
 def refuse_too_large(m: int, n_basis: int | None, exact: bool = False) -> None:
     """Raise an OutOfMemoryError if a kernel model of m documents does not fit into memory.
 
-    ``exact`` means that all documents are decomposed at once, which needs five
-    m × m matrices.
+    ``exact`` means that all documents are decomposed at
+    once, which needs five m × m matrices. The model has
+    ``n_basis`` basis vectors, all documents for None.
     """
     free = memory.available()
     r = m if n_basis is None else min(n_basis, m)
@@ -585,12 +591,15 @@ class NystromMap(KernelMapped):
     ) -> Floats:
         """Draw basis vectors and return the features of the same documents.
 
-        The parameters are those of ``fit``.
+        The parameters are those of ``fit``. ``y`` is not used.
         """
         return self._fit(X, parameters.get("qid")).features
 
     def map(self, X: ArrayLike, *, qid: ArrayLike | None = None) -> NystromFeatures:
         """Draw basis vectors and return the mapped documents, from which basis vectors can be removed.
+
+        ``X`` (m, n) are the documents, and ``qid``
+        has the query of each; None for one query.
 
         Returns
         -------
@@ -622,6 +631,8 @@ class NystromMap(KernelMapped):
             lambda R: kernel.matrix(grouped[R], grouped), ptr, n_basis, way, seed
         )
         if note:
+            # The warning names the line that calls fit.
+            # The warning names the line that calls fit.
             warnings.warn(note, DependentBasisWarning, stacklevel=4)
         # From the order of queries back to that of the rows of X.
         self.basis_ = row_order[mapped.basis]

@@ -55,6 +55,8 @@ def shared(data: QueryData, key: Hashable, make: Callable[[], Work]) -> Work:
     data of all features, so that each selection of a
     path is decomposed only once for all λ.
     """
+    # `shared` is the cache of these data. Its `origin` is that of
+    # the data with all features.
     decompositions: dict[Hashable, Any] = data.shared.origin.of(
         KernelWork
     ).decompositions
@@ -63,9 +65,9 @@ def shared(data: QueryData, key: Hashable, make: Callable[[], Work]) -> Work:
     if full_key in decompositions:
         return decompositions[full_key]  # type: ignore[no-any-return]
     new_work = make()
-    # All cached results, with this one, may use a share of the memory that is
-    # free without them. The list is a copy, because other threads may add
-    # results.
+    # All cached results, with this one, may use a share
+    # of the memory that is free without them. The list
+    # is a copy, because other threads may add results.
     used_bytes = sum(work.n_bytes for work in list(decompositions.values()))
     if used_bytes + new_work.n_bytes <= min(
         _MAX_BYTES, _MEMORY_SHARE * (memory.available() + used_bytes)
@@ -94,8 +96,10 @@ def basis_vectors(data: QueryData, basis: Ints) -> Floats:
 
     The array is cached as long as a model uses it.
     """
-    # The cache of the data with all features;
-    # the key has the columns of these.
+    # `origin` is the cache of the data with all
+    # features, so the key has the columns of these
+    # data. It holds weak references: an array is
+    # dropped together with the last model that uses it.
     cache = data.shared.origin.of(KernelWork).basis_vectors
     key = data.shared.columns, basis.tobytes()
     vectors = cache.get(key)

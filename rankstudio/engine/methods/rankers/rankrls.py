@@ -43,7 +43,7 @@ from rankstudio.engine.methods.pair_learners import (
     non_default_parameter,
     pair_rows,
     preferring,
-    refuse_unusual,
+    refuse_non_default_loss,
 )
 from rankstudio.engine.methods.permuted_labels import (
     LOSS,
@@ -213,7 +213,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         if self.checked("pairs") != "query":
             raise ParameterError("pairs", self.pairs, "query where X is sparse")
         if not preferring:
-            refuse_unusual(self.pair_cost())
+            refuse_non_default_loss(self.pair_cost())
 
     def exact_exchange(self) -> ExactExchange | None:  # noqa: D102 - inherited
         if self.pairs != "query":
@@ -228,6 +228,9 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         the features. The result is None for settings without
         such a factorisation, and for a single query.
         """
+        # A subclass may learn in another way. _RELABELLED are λ,
+        # the loss and the solver's settings, which such paths
+        # support; all other parameters need their defaults.
         is_direct = (
             type(self) is RankRLS
             and self.solver != "cg"
@@ -290,9 +293,9 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     ) -> Iterator[Step | WorkProgress]:
         """Yield progress events, and the only step with its criterion for several queries.
 
-        The criterion is the leave-query-out error;
-        with conjugate gradients it is the objective,
-        and the number of iterations is stored.
+        The criterion is the leave-query-out error; with
+        conjugate gradients it is the objective, and the number
+        of iterations is stored. ``regularization`` is λ.
         """
         gradients = self._gradients
         pairs = self.checked("pairs")
@@ -360,6 +363,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             X, y if outputs is None else outputs[:, 0], preferences
         )
         data = self._validated(X, labels, qid)
+        # `partial_fit` adds further queries, but none of these again.
         self._queries = query_ids(qid)
         if outputs is None:
             return self._fit(preferring(data, preferences))
@@ -463,8 +467,9 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def _further(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None) -> QueryData:
         """Check further queries, and return them with the documents of each query together.
 
-        On the first call, also sets the attributes
-        of the number and names of features.
+        On the first call, also sets the attributes of
+        the number and names of features. ``qid`` has
+        the query of each document; None for one query.
         """
         # The first call decides the number and names of features.
         is_first_call = not hasattr(self, "coef_")
@@ -500,6 +505,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         # Several outputs: scores of shape (m, v).
         if is_sparse(X):
             return np.asarray(X.dot(self.coef_.T))
+        # The function reads features as rows (n, m), and returns
+        # scores (v, m).
         return linear_scores(np.ascontiguousarray(X.T), self.coef_).T
 
     def nested(  # noqa: D102 - inherited
@@ -516,9 +523,10 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     ) -> tuple[Floats, Floats, Floats]:
         """Train with pairs of documents of all queries, or with single documents.
 
-        The parameter ``pairs`` is "all" or "pointwise". Returns the weights
-        (n,), the weights without each query (Q, n), and the loss of each
-        left-out query's own pairs (Q,).
+        The parameter ``pairs`` is "all" or "pointwise".
+        Returns the weights (n,), the weights without
+        each query (Q, n), and the loss of each left-out
+        query's own pairs (Q,). ``regularization`` is λ.
         """
         cost = self.pair_cost()
         if data.preferences is not None:
@@ -537,7 +545,10 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         return coef, models, losses_inside(data, cost, models)
 
     def _check_pointwise_loss(self, cost: PairCost) -> None:
-        """Raise a ParameterError if ``pairs`` is "pointwise" and the loss needs pairs of documents."""
+        """Raise a ParameterError if ``pairs`` is "pointwise" and the loss needs pairs of documents.
+
+        ``cost`` is the loss of a pair of documents.
+        """
         if self.pairs == "pointwise" and not cost.default:
             expected = "query or all with another cost, ties or weighting, because single documents have no pairs"
             raise ParameterError("pairs", self.pairs, expected)
@@ -665,7 +676,10 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         )
 
     def _left_out(self, data: QueryData, grid: Sequence[float]) -> Floats:
-        """Return the centred scores (L, m) for each λ by the models trained without each query."""
+        """Return the centred scores (L, m) for each λ by the models trained without each query.
+
+        ``grid`` has the L values of λ.
+        """
         if self.checked("pairs") == "query":
             scores = left_out_predictions(training_data(data), grid, self.pair_cost())
         else:

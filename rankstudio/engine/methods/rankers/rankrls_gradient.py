@@ -57,6 +57,7 @@ class ConjugateGradients:
         """Check the parameters of an estimator, and return them as settings; ParameterError if one is invalid."""
         if solver not in SOLVERS:
             raise ParameterError("solver", solver, f"one of {', '.join(SOLVERS)}")
+        # For Python, True and False are numbers, too.
         is_number = isinstance(tol, float | int | np.floating) and not isinstance(
             tol, bool
         )
@@ -109,7 +110,10 @@ class ConjugateGradients:
         # ns per entry. The products of dense data have the threads of BLAS.
         uses_threads = worthwhile(6.0 * data.X.nnz) if data.sparse else False
         with pool(uses_threads) as (executor, workers):
-            # The sum is w'(X^'X^ + λI)w - 2 w'X^'y^ + y^'y^.
+            # The sum is w'(X^'X^ + λI)w - 2 w'X^'y^ +
+            # y^'y^. `product` multiplies by X^'X^,
+            # whose diagonal is `squares`. It is used
+            # to scale the unknowns; `right` is X^'y^.
             product = gram_product(data, executor, workers)
             right = product.right(labels)
             constant = float(labels @ labels)
@@ -129,9 +133,10 @@ class ConjugateGradients:
     ) -> Waiting[Iteration]:
         """Return the last iteration of the minimisation, with progress events, and a note if it has not converged.
 
-        ``labels`` (m,) are centred within queries. The gap is how far an
-        iteration is at most above the minimum. The progress is the share of the
-        way from the first gap to the tolerance.
+        ``labels`` (m,) are centred within queries. The gap
+        is how far an iteration is at most above the minimum.
+        The progress is the share of the way from the first
+        gap to the tolerance. ``regularization`` is λ.
         """
         first_gap = 0.0
         for last in self.iterations(data, labels, regularization):
@@ -148,6 +153,7 @@ class ConjugateGradients:
         """Issue a ConvergenceWarning if the last iteration is not close enough to the minimum."""
         if not last.converged:
             note = self._unconverged(last)
+            # The warning names the line that calls fit.
             warnings.warn(note.what, note.kind, stacklevel=5)
 
     def _unconverged(self, last: Iteration) -> Note:

@@ -72,7 +72,10 @@ class OutputModels:
         from scipy.linalg import cho_solve  # noqa: PLC0415 - where it is needed
 
         coefs: Floats = cho_solve(
-            (self._factor, True), self._X.T @ labels, check_finite=False
+            # True: the factor is the lower triangle.
+            (self._factor, True),
+            self._X.T @ labels,
+            check_finite=False,
         )
         return coefs
 
@@ -218,8 +221,9 @@ def left_out_outputs(
 ) -> Floats:
     """Predict each document by the models trained without its query: centred scores, shape (m, v).
 
-    ``outputs`` (m, v) are labels, with a model for each of v
-    outputs. Rows are in their order, that of X.
+    ``outputs`` (m, v) are labels, with a model
+    for each of v outputs. Rows are in their
+    order, that of X. ``regularization`` is λ.
     """
     labels = centred_labels(data, outputs)
     residuals = OutputModels(data.dense(), regularization).residuals(labels)
@@ -279,7 +283,10 @@ def solved(gram: Floats, right: Floats, regularization: float) -> Floats:
     regularized = gram.copy()
     regularized[np.diag_indices_from(regularized)] += regularization
     coef: Floats = cho_solve(
-        (factorise(regularized, regularization), True), right, check_finite=False
+        # True: the factor is the lower triangle.
+        (factorise(regularized, regularization), True),
+        right,
+        check_finite=False,
     )
     return coef.T
 
@@ -287,9 +294,9 @@ def solved(gram: Floats, right: Floats, regularization: float) -> Floats:
 def label_paths(data: QueryData, regularization: float, cost: PairCost) -> LabelPaths:
     """Return a function from label vectors (P, m) to the leave-query-out error of each, in arrays (1,).
 
-    All label vectors share one factorisation of
-    the features. ``cost`` is the loss of pairs.
-    Raises a DatasetError for a single query.
+    All label vectors share one factorisation of the
+    features. ``cost`` is the loss of pairs. Raises a
+    DatasetError for a single query. ``regularization`` is λ.
     """
     several_queries(data.ptr, "The permutation test of RankRLS")  # for its error only
     # Rows whose squared errors are the loss,

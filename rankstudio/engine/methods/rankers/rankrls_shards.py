@@ -84,8 +84,8 @@ def _leave_query_out(
     # The rows in the basis of the eigenvectors, in which X^'X^ + λI is the
     # diagonal matrix `total`.
     total = values + regularization
-    # They do not depend on λ, so they
-    # are cached with the rows.
+    # The rotated rows do not depend on λ, so that they are
+    # cached with the rows.
     rotated = rows.shared.of(_Rotated).by(vectors, X)
     residuals = y - X @ coef
     root = total**-0.5
@@ -172,6 +172,9 @@ def model_steps(
 ) -> Iterator[Step | WorkProgress]:
     """Yield the model for one λ as the only step, after progress events; its criterion is the leave-query-out error.
 
+    ``cost`` is the loss of a pair of
+    documents, and ``regularization`` is λ.
+
     Notes
     -----
     O(mn²) for the sums and O(n³) for their eigendecomposition; if there are at
@@ -230,6 +233,8 @@ def _decomposed(
     so that the results do not depend on the machine.
     Raises an OutOfMemoryError for too many features.
     """
+    # A single shard, with far more features than documents. In
+    # STEADY, BLAS has one thread.
     if not data.several and is_wide(*data.X.shape):
         X, y = PairRows.of(data.whole("RankRLS"), cost).centred
         with STEADY:
@@ -247,7 +252,9 @@ def nested_steps(
 ) -> Iterator[Step | WorkProgress]:
     """Yield the models with the first feature of an order, the first two, and so on, for one λ.
 
-    The criterion of each step is the leave-query-out error of its model.
+    The criterion of each step is the leave-query-out
+    error of its model. ``cost`` is the loss of a
+    pair of documents, and ``regularization`` is λ.
     """
     # Row k - 1 of coefs has the model of the first k features, with 0 for all others.
     coefs, errors = yield from models_in_order(
@@ -306,7 +313,10 @@ def models_without(
             # A default value, because a function would see later values of the
             # loop's variable.
             def learn(part: tuple[int, int], strength: float = regularization) -> None:
-                """Write the weights without each query of a range (first, last) to ``models``."""
+                """Write the weights without each query of a range (first, last) to ``models``.
+
+                ``part`` is this range, and ``strength`` is λ.
+                """
                 _rankrls_kernel.leave_out(grams, total, strength, *part, models)
 
             share(executor, workers, learn, pairwise(cuts))
@@ -344,39 +354,43 @@ class LeftOutRankRLS:
         Equal documents of a query have equal scores. O(mk² + Qk³).
         """
         scores = np.zeros(len(data.y))
-        # The model without features gives all documents
-        # 0. Otherwise some queries at a time, with the
-        # products of their features and labels.
+        # The model without features gives all documents 0.
+        # Otherwise some queries at a time, with the products of
+        # their features and labels; `_documents_of` are the documents of
+        # these queries, and `_rows_of` their rows.
         for queries, grams in self._grams(data) if self.columns else ():
             (models,) = models_without(grams, self.total, (self.regularization,))
-            block = _some(data, queries)
-            scores[_rows(data, queries)] = left_out_scores(block, models, self.columns)
+            block = _documents_of(data, queries)
+            scores[_rows_of(data, queries)] = left_out_scores(
+                block, models, self.columns
+            )
         return scores
 
     def predictions(self, data: QueryData, regularizations: Sequence[float]) -> Floats:
         """Return the scores centred within each query for each λ, shape (L, m).
 
-        Each document is scored by the model trained without its query.
+        Each document is scored by the model trained without
+        its query. ``regularizations`` are the L values of λ.
         """
         scores = np.empty((len(regularizations), len(data.y)))
-        # Some queries at a time; for each λ, `models` (queries, k) has a model
-        # for each.
+        # Some queries at a time; for each λ,
+        # `models` (queries, k) has a model for each.
         for queries, grams in self._grams(data):
-            block = _some(data, queries, self.columns)
+            block = _documents_of(data, queries, self.columns)
             learned = models_without(grams, self.total, regularizations)
             for row, models in zip(scores, learned, strict=True):
-                row[_rows(data, queries)] = centred_scores(block, models)
+                row[_rows_of(data, queries)] = centred_scores(block, models)
         return scores
 
     def _grams(self, data: QueryData) -> Iterator[tuple[slice, Floats]]:
         """Yield ranges of queries and their Gram matrices, some megabytes at a time."""
         return (
             self._narrowed_grams(data)
-            if self._are_kept(data)
+            if self._are_cached(data)
             else self._computed_grams(data)
         )
 
-    def _are_kept(self, data: QueryData) -> bool:
+    def _are_cached(self, data: QueryData) -> bool:
         """Return whether the Gram matrices of all features are cached, which the shape of the data decides."""
         numbers = (data.ptr.size - 1) * (data.X.shape[1] + 1) ** 2
         return not self.by_blocks and numbers <= max(_FEW, _TIMES * data.X.size)
@@ -414,7 +428,7 @@ class LeftOutRankRLS:
         for first, last in blocks:
             queries = slice(first, last)
             block = replace(
-                _some(data, queries, self.columns), preferences=data.preferences
+                _documents_of(data, queries, self.columns), preferences=data.preferences
             )
             pairs = PairRows.of(block, self.cost)
             yield (
@@ -425,19 +439,19 @@ class LeftOutRankRLS:
             )
 
 
-def _rows(data: QueryData, queries: slice) -> slice:
+def _rows_of(data: QueryData, queries: slice) -> slice:
     """Return the rows of the documents of some queries."""
     return slice(data.ptr[queries.start], data.ptr[queries.stop])
 
 
-def _some(
+def _documents_of(
     data: QueryData, queries: slice, columns: tuple[int, ...] | None = None
 ) -> QueryData:
     """Return the documents of a range of queries, with some columns, or with all for None.
 
     Some columns are copied; all columns are a view.
     """
-    rows = _rows(data, queries)
+    rows = _rows_of(data, queries)
     ptr = data.ptr[queries.start : queries.stop + 1]
     X = data.X[rows] if columns is None else data.X[rows].take(columns, axis=1)
     return QueryData(X, data.y[rows], ptr - ptr[0])
@@ -448,9 +462,10 @@ def left_out_models(
 ) -> Waiting[LeftOutRankRLS]:
     """Return the scorer of documents by models of some features that are trained without each query.
 
-    It has the sums of all queries, from which a query's own are later
-    subtracted. One pass over the data, O(mn²), whose result is cached for all
-    features and λ.
+    It has the sums of all queries, from which a query's own
+    are later subtracted. One pass over the data, O(mn²), whose
+    result is cached for all features and λ. ``cost`` is the
+    loss of a pair of documents, and ``regularization`` is λ.
     """
     total = yield from products_of(data, cost)
     chosen_columns = sorted(columns)
@@ -461,7 +476,7 @@ def left_out_models(
         total=np.ascontiguousarray(total[np.ix_(indices, indices)]),
         regularization=regularization,
         cost=cost,
-        by_blocks=data.several,
+        by_blocks=data.several,  # several shards are large data
     )
 
 
@@ -470,7 +485,8 @@ def left_out_predictions(
 ) -> Floats:
     """Return each document's centred score by the model without its query, for each λ, shape (L, m).
 
-    Takes two passes over the data.
+    Takes two passes over the data. ``cost`` is the loss of a pair
+    of documents, and ``regularizations`` are the L values of λ.
     """
     # The λ of the scorer is not used, so
     # any will do: `predictions` gets all λ.

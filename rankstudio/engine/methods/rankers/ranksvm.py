@@ -185,7 +185,7 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
         mapped = QueryData(
             document_map.features, rows.y, rows.ptr, preferences=rows.preferences
         )
-        # Its models become models with the kernel, which can score documents
+        # The linear models become models with the kernel, which score documents
         # that are not mapped.
         for step in super().work(mapped):
             if isinstance(step, Iteration):
@@ -273,6 +273,8 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
 
         if self.loss == "squared_hinge":
             return truncated_newton.minimise_squared_hinge
+        # "auto" begins with cutting planes, and continues
+        # with Newton steps if a few are not enough.
         return {
             "auto": bundle_method.minimise_hinge_either_way,
             "newton": truncated_newton.minimise_hinge,

@@ -183,7 +183,7 @@ class GrowingSelector(Selector):
 
 @dataclass(frozen=True, eq=False)
 class Ordering:
-    """Result of a selector for some data.
+    """Order of the features that a selector returns for some data, with their scores.
 
     Attributes
     ----------
@@ -366,8 +366,8 @@ class PathSelector(GrowingSelector):
 
         The model of a step is RankRLS with this feature or group and all earlier ones.
         """
-        # scipy is imported where it is needed: reading the catalog must not
-        # wait for it.
+        # scipy is imported where it is needed:
+        # reading the catalog must not wait for it.
         from rankstudio.engine.methods.shards.sums import models_in_order  # noqa: PLC0415
 
         data = training_data(data)
@@ -375,9 +375,9 @@ class PathSelector(GrowingSelector):
         k = self._n_to_select(len(groups.groups))
         regularization = self.checked("regularization")
         has_costs = self.costs is not None or self.budget is not None
-        # With costs, rules say which features are affordable. Features are
-        # neither pinned nor banned, and there is no random choice of
-        # candidates.
+        # With costs, rules say which features are
+        # affordable. Features are neither pinned nor banned,
+        # and there is no random choice of candidates.
         if has_costs:
             rules = Constraints.of(
                 groups,
@@ -390,7 +390,9 @@ class PathSelector(GrowingSelector):
                 budget=self.budget,
                 size_penalty=0.0,
             )
-        # Costs and groups reorder the features, so all of them have to be ordered.
+        # Costs and groups reorder the features,
+        # so all of them have to be ordered.
+        # Trivial groups have one feature each.
         n_ordered = data.X.shape[1] if has_costs or not groups.trivial else k
         # The order of the features, cut to k groups or to the budget.
         ordering = yield from self._order(data, n_ordered)
@@ -442,7 +444,7 @@ class PathSelector(GrowingSelector):
         so each value is made hashable. λ is among
         them only if the selector orders by it.
         """
-        # These are applied to the finished order.
+        # These parameters are applied to the finished order.
         applied_afterwards = {"groups", "costs", "budget"}
         ignored = (
             applied_afterwards
@@ -506,17 +508,17 @@ def best_first(scores: Floats, k: int) -> Ints:
     # by more than rounding, than the score at the start of the level before.
     starts = [0]
     for index, score in enumerate(descending):
-        # The negated condition also holds for NaN: each is a level of its own,
-        # at the end.
+        # The negated condition also holds for NaN:
+        # each is a level of its own, at the end.
         if not score >= descending[starts[-1]] - max_tie_gap:
             starts.append(index)
-    # Number of each score's level: the level increases by 1 at each start but
-    # the first.
+    # Number of each score's level: the level
+    # increases by 1 at each start but the first.
     level_begins = np.zeros(order.size, dtype=np.int64)
     level_begins[starts[1:]] = 1
     level = np.cumsum(level_begins)
-    # The last key of lexsort is the primary one: by level, and by column within
-    # a level.
+    # The last key of lexsort is the primary one:
+    # by level, and by column within a level.
     return order[np.lexsort((order, level))][:k]
 
 

@@ -82,7 +82,11 @@ def single_feature_gains(
 def _gains_of_features(
     data: TrainingData, measure: str, convention: str
 ) -> Waiting[Floats]:
-    """Return the measure of each feature alone, 0 without a value; an error is subtracted from 1."""
+    """Return the measure of each feature alone, 0 without a value; an error is subtracted from 1.
+
+    ``measure`` is the name of the measure, and
+    ``convention`` the key of its convention.
+    """
     values, _ = yield from measuring_features(data, measure, objective(convention))
     gains = values if find_measure(measure).higher_is_better else 1.0 - values
     return np.nan_to_num(gains, nan=0.0)

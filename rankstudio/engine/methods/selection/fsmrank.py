@@ -109,7 +109,7 @@ class _Weighing(Selector):
     similarity_: Floats = field(init=False)
     n_iter_: int = field(init=False)
 
-    def _keep_weighing(self, similarity: Floats, importance: Floats) -> None:
+    def _set_penalty_attributes(self, similarity: Floats, importance: Floats) -> None:
         """Set the attributes ``similarity_`` (n, n), ``importance_`` and ``importance_of_negative_`` (n,).
 
         The first half of ``importance`` (2n,) is that of the
@@ -137,9 +137,9 @@ class _Weighing(Selector):
         fsmrank, last = yield from last_step(self.get_params(), data)
         # The features with weight, largest weight first.
         order = by_weight(last.coef)
-        # Only the term of the similarities, with λ1,
-        # enters the second derivatives. The run has
-        # already shown the notes on similarities.
+        # Similarities, importances, λ1 and λ2. Only the term of the
+        # similarities, with λ1, enters the second derivatives. The
+        # run has already shown the notes on similarities.
         similarity, _, lambda1, _ = yield from without_notes(fsmrank.penalties(data))
         n = data.X.shape[1]
         Q = data.ptr.size - 1
@@ -341,9 +341,9 @@ class FSMRank(_Weighing):
         # parameters. The first two become attributes.
         penalties = yield from self.penalties(data)
         similarity, importance_values, *_ = penalties
-        self._keep_weighing(similarity, importance_values)
-        # numba is imported where it is needed: reading the catalog must not
-        # wait for it.
+        self._set_penalty_attributes(similarity, importance_values)
+        # numba is imported where it is needed:
+        # reading the catalog must not wait for it.
         from rankstudio.engine.arithmetic.optimisers.nesterov import (  # noqa: PLC0415
             FSMObjective,
             accelerated,
@@ -496,7 +496,7 @@ def top_features(last: Step, all_features: bool = False) -> Iterator[Step]:
 def by_weight(coef: Floats, all_features: bool = False) -> Ints:
     """Return the features with weight, the largest |weight| first; with ``all_features`` also those without.
 
-    Ties go to the first column.
+    Ties go to the first column. ``coef`` (n,) are the weights.
     """
     order = np.argsort(-np.abs(coef), kind="stable").astype(np.int64)
     n_features = coef.size if all_features else np.count_nonzero(coef)
@@ -514,7 +514,7 @@ class _OfFSMRank(GrowingSelector, _Weighing):
     def memory_need(self, shape: DataShape) -> MemoryNeed:
         return sums_need(shape, PAIRS)
 
-    def _weighed(self, data: TrainingData) -> Waiting[tuple[FSMRank, Step, int]]:
+    def _run_fsmrank(self, data: TrainingData) -> Waiting[tuple[FSMRank, Step, int]]:
         """Return FSMRank with these parameters, its last step, and the maximum number of features to select.
 
         Also sets FSMRank's attributes, such as ``n_iter_`` and ``importance_``.
@@ -526,7 +526,7 @@ class _OfFSMRank(GrowingSelector, _Weighing):
         # shown by the run of FSMRank. λ1 and λ2
         # follow the similarities and importances.
         similarity, importances, *_ = yield from without_notes(fsmrank.penalties(data))
-        self._keep_weighing(similarity, importances)
+        self._set_penalty_attributes(similarity, importances)
         return fsmrank, last, max_features
 
 
@@ -604,7 +604,7 @@ class FSMRankTop(_OfFSMRank):
         data = training_data(data)
         # FSMRank, its last step, and
         # how many features to select.
-        fsmrank, last, max_features = yield from self._weighed(data)
+        fsmrank, last, max_features = yield from self._run_fsmrank(data)
         # FSMRank's model, cut to the first 1, 2, … features.
         scores = np.abs(last.coef)
         zeros = np.zeros_like(last.coef)
@@ -646,6 +646,7 @@ def last_step(
     fsmrank = FSMRank(
         **{name: value for name, value in parameters.items() if name in names}
     )
+    # The steps that are cached with the data, by the parameters.
     last_steps = data.shared.of(_LastSteps).by_parameters
     # `as_key` makes the user's own arrays hashable.
     key = tuple((name, as_key(value)) for name, value in fsmrank.get_params().items())
@@ -739,7 +740,7 @@ class FSMSVM(_OfFSMRank):
         C = self.checked("C")
         # FSMRank's last step, and how
         # many features to select.
-        _, last, max_features = yield from self._weighed(data)
+        _, last, max_features = yield from self._run_fsmrank(data)
         order = by_weight(last.coef, self.checked("all_features"))[
             :max_features
         ].tolist()

@@ -186,7 +186,7 @@ class GAS(PathSelector):
         )
         # For Kendall's τ, a matrix to be filled as far as it is computed, or
         # None for many features.
-        similarity = _unknown(importance.size) if matrix is None else matrix
+        similarity = _matrix_to_fill(importance.size) if matrix is None else matrix
         yield WorkProgress("ranking features", 0.0)
         scores = importance.copy()
         varies = yield from informative_columns(data)
@@ -272,12 +272,12 @@ class GAS(PathSelector):
 
 
 def _zeros_without_progress(n: int, n_queries: int) -> Waiting[Floats]:
-    """Return zeros (n, Q) without any progress."""
+    """Return zeros (n, Q) for ``n_queries`` = Q, as a generator without progress events."""
     yield from ()
     return np.zeros((n, n_queries))
 
 
-def _unknown(n: int) -> Floats | None:
+def _matrix_to_fill(n: int) -> Floats | None:
     """Return similarities (n, n) of which only those of each feature with itself are known, 1.
 
     For many features, return None instead, because the matrix would take much memory.

@@ -40,7 +40,11 @@ COMPARING = "comparing queries"
 def sized_steps(
     estimator: Selector, data: TrainingData, n_features: int
 ) -> Waiting[list[Step]]:
-    """Run a selector with ``n_features`` features to select, and return its steps, with progress events."""
+    """Run a selector with ``n_features`` features to select, and return its steps, with progress events.
+
+    The selector is a copy of ``estimator``,
+    with all other parameters.
+    """
     sized = type(estimator)(
         **{**estimator.get_params(deep=False), "n_features_to_select": n_features}
     )
@@ -111,7 +115,8 @@ def measured_by_query(
 ) -> Waiting[Floats]:
     """Return a measure of each query for each of c models with weights (c, n), shape (c, Q).
 
-    Larger is better: an error is subtracted from 1.
+    Larger is better: an error is subtracted from 1. ``name``
+    is that of the measure, and ``convention`` has its rules.
     """
     name = find_measure(name).name
     (values,) = yield from summed(
@@ -215,8 +220,8 @@ def _grams_by_query(data: QueryData, columns: tuple[int, ...]) -> tuple[Joined]:
     X, y = QueryData(
         np.ascontiguousarray(data.X[:, list(columns)]), data.y, data.ptr
     ).centred
-    # Joined results are concatenated along their last axis, so that has to be
-    # the queries'.
+    # Joined results are concatenated along their
+    # last axis, so that has to be the queries'.
     out = np.empty((data.ptr.size - 1, len(columns) + 1, len(columns) + 1))
     return (Joined(np.moveaxis(query_grams(X, y, data.ptr, out), 0, -1)),)
 

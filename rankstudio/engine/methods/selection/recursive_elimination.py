@@ -127,8 +127,8 @@ class RecursiveElimination(PathSelector):
             order, candidate_importances = yield from _order_and_importances(
                 weights, squares == 0, scale, _TIE_TOLERANCES[ranker], k
             )
-        # The ranking is the reverse of the order: the position of each feature,
-        # from 1 on.
+        # The ranking is the reverse of the order:
+        # the position of each feature, from 1 on.
         ranking = np.empty(order.size, dtype=np.int64)
         ranking[order] = np.arange(1, order.size + 1)
         return Ordering(
@@ -166,8 +166,8 @@ class RecursiveElimination(PathSelector):
         n = data.X.shape[1]
         Q = data.ptr.size - 1
         for position in range(min(n_features, len(steps))):
-            # The first two positions follow from the same comparison, that of
-            # two features.
+            # The first two positions follow from the
+            # same comparison, that of two features.
             step = steps[min(max(position, 1), len(steps) - 1)]
             columns = np.array(step.selected, dtype=np.int64)
             winner = int(columns[position])
@@ -207,7 +207,7 @@ class RecursiveElimination(PathSelector):
 def _ridge_weights(grams: Floats, regularization: float) -> Floats:
     """Return RankRLS's weights (B, c) from each of B sums of Gram matrices of queries, (B, c + 1, c + 1).
 
-    The labels are the last row and column.
+    The labels are the last row and column. ``regularization`` is λ.
     """
     regularized = grams[:, :-1, :-1] + regularization * np.eye(grams.shape[1] - 1)
     return np.asarray(np.linalg.solve(regularized, grams[:, :-1, -1:])[:, :, 0])

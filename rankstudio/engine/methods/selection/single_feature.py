@@ -191,8 +191,11 @@ def measured_alone(
 ) -> Waiting[Floats]:
     """Return the measure of the ranking by each feature alone in each query, shape (n, Q).
 
-    A feature ranks in its better direction over all queries. Larger is better:
-    an error is subtracted from 1. NaN for a query without a value.
+    A feature ranks in its better direction over all queries.
+    Larger is better: an error is subtracted from 1. NaN for a
+    query without a value. ``name`` is that of the measure, and
+    ``convention`` has its rules. Without ``both_directions``,
+    larger values of a feature always rank first.
     """
     from rankstudio.engine.methods.selection.query_parts import measured_by_query  # noqa: PLC0415 - numba
 
@@ -211,9 +214,9 @@ def directed_measures(
 ) -> Waiting[tuple[Floats, Floats | None]]:
     """Return the mean measure (n,) of ranking by each feature in descending order, and in ascending order.
 
-    The second is None without ``both_directions``.
-    The mean is over queries, NaN if no query has a
-    value. Progress events come first.
+    The second is None without ``both_directions``. The mean is
+    over queries, NaN if no query has a value. Progress events
+    come first. ``convention`` has the rules of the measure.
     """
     activity = "measuring features"
     name = find_measure(measure).name  # in its usual spelling
@@ -242,10 +245,10 @@ def _measure_sums(
 ) -> tuple[Floats, Floats]:
     """Return the sums over queries of some features' measure, and for how many queries it is defined, (signs, c).
 
-    The c features are those of the slice ``columns``.
-    Documents are ranked by the values of one feature
-    times each of the ``signs``: 1 for descending and
-    -1 for ascending order.
+    The c features are those of the slice ``columns``. Documents
+    are ranked by the values of one feature times each of the
+    ``signs``: 1 for descending and -1 for ascending order.
+    ``convention`` has the rules of the measure.
     """
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
@@ -445,8 +448,8 @@ class ChiSquared(MutualInformation):
         p = counts / counts.sum()
         bins = p.sum(axis=1, keepdims=True)
         labels = p.sum(axis=0, keepdims=True)
-        # The derivatives of sum p² / (bins labels), which is χ² / m + 1 for m
-        # documents.
+        # The derivatives of sum p² / (bins labels),
+        # which is χ² / m + 1 for m documents.
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = np.nan_to_num(p / (bins * labels))
         # The shares of bins and labels are
@@ -468,9 +471,10 @@ def statistic_by_query(
     """Return the part of each query in the statistic of each feature, shape (n, Q).
 
     The statistic says how much the values of a feature, in
-    bins, and the labels depend on each other. A query's part
-    is the sum over its documents of what each contributes to
-    the statistic to first order. Progress events come first.
+    bins, and the labels depend on each other. A query's
+    part is the sum over its documents of what each
+    contributes to the statistic to first order. Progress
+    events come first. ``estimator`` is the filter.
     """
     edges, labels = yield from _bin_edges(data, estimator.checked("n_bins"))
     n = edges.shape[0]
@@ -505,9 +509,10 @@ def _gains_by_query(
 ) -> tuple[Joined]:
     """Return each query's sum of the gains of its documents for some features, (c, Q).
 
-    ``gains`` (c, bins, labels) are what a document of each bin and label
-    contributes to the statistic; ``edges`` (c, bins - 1) are the upper edges of
-    bins, and ``labels`` the distinct labels.
+    ``gains`` (c, bins, labels) are what a document of each bin
+    and label contributes to the statistic; ``edges`` (c, bins -
+    1) are the upper edges of bins, and ``labels`` the distinct
+    labels. The c features are those of the slice ``columns``.
     """
     # The position of each document's label among the distinct ones.
     number = np.searchsorted(labels, data.y)

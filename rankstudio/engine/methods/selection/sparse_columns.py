@@ -95,12 +95,16 @@ def measure_sums(
 ) -> tuple[Floats, Floats]:
     """Return the sums over queries of some features' measure, and how many queries have one, (signs, c).
 
-    A run is the entries of one feature in one query. Without a run, the
-    documents of the query tie: this is measured once per query, for all
-    features. A run of one entry ranks its document first or last: this is
-    measured once per document, for all features. The other runs are measured
-    side by side: a row of scores holds one run of each query, which are runs of
-    different features.
+    A run is the entries of one feature in one query. Without a
+    run, the documents of the query tie: this is measured once
+    per query, for all features. A run of one entry ranks its
+    document first or last: this is measured once per document,
+    for all features. The other runs are measured side by side:
+    a row of scores holds one run of each query, which are runs
+    of different features. The c features are those of the
+    slice ``columns``. Each is multiplied by each of the
+    ``signs``, 1 to rank its larger values first and -1 to rank
+    them last. ``convention`` has the rules of the measure.
 
     Notes
     -----
@@ -189,9 +193,10 @@ def measure_sums(
 def _starts_of_runs(cells: _Entries, query: Ints) -> Bools:
     """Return for each entry whether it is the first of its run.
 
-    A run are the entries of one feature in one query. Entries are the nonzero
-    values of sparse columns, ordered by column and row. ``query`` (m,) is the
-    number of each document's query.
+    A run are the entries of one feature in one query.
+    Entries are the nonzero values of sparse columns,
+    ordered by column and row. ``query`` (m,) is the number
+    of each document's query. ``cells`` are these entries.
     """
     entry_query = query[cells.row]
     begins = np.ones(cells.row.size, dtype=np.bool_)

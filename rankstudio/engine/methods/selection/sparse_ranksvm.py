@@ -232,7 +232,10 @@ class SparseRankSVM(PathSelector):
 
 
 def _unconverged(lam: float, max_iter: int) -> str:
-    """Return the note for a λ at which the steps ended before the minimum."""
+    """Return the note for a λ at which the steps ended before the minimum.
+
+    ``lam`` is this λ, and ``max_iter`` the number of steps.
+    """
     sentence = tr(
         "With the penalty {penalty:.3g}, the weights are not at the minimum after {n} steps. Allow more "
         "iterations, or a greater tolerance."

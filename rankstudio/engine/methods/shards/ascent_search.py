@@ -56,7 +56,8 @@ def _start_ascent(
 ) -> Waiting[AscentSearch]:
     """Prepare and return the search, whose scale are the features' standard deviations within queries.
 
-    ``sign`` is 1, or -1 for a measure that is minimised.
+    ``sign`` is 1, or -1 for a measure that is
+    minimised. ``session`` sends models to the shards.
     """
     (squares,) = yield from summed(
         data, "measuring models", _sums_of_squares, by_blocks=True
@@ -90,10 +91,12 @@ class Ascent(AscentSearch):
 
     def measured(self, coef: Floats) -> Waiting[float]:
         """Return the value of a model with weights (n,): the mean measure, larger for better models."""
-        values = yield from self.changed(coef, feature=0, changes=np.zeros(0))
+        values = yield from self.values_after(coef, feature=0, changes=np.zeros(0))
         return float(values[0])
 
-    def changed(self, coef: Floats, feature: int, changes: Floats) -> Waiting[Floats]:
+    def values_after(
+        self, coef: Floats, feature: int, changes: Floats
+    ) -> Waiting[Floats]:
         """Return the value of a model (n,) after each of some changes (c,) of the weight of a feature, shape (c,).
 
         A value is the mean of the measure over queries, negated for an error,
@@ -118,7 +121,7 @@ def bytes_of_shard(m: int, n: int) -> int:
 
 
 class _Measuring:
-    """State of a shard that measures models.
+    """State of a shard, a part of the queries, which measures models.
 
     Transposed features and evaluator are kept if memory allows.
     """

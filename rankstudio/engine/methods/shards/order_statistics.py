@@ -44,7 +44,7 @@ def order_statistics(
     [[0.0, 4.0], [0.0, 3.0]]
     """
     features = np.arange(data.X.shape[1]) if features is None else features
-    if not data.several:
+    if not data.several:  # a single shard
         (values,) = yield from summed(data, activity, _partitioned, features, ranks)
         return np.asarray(values)
     # A value is stored as an integer of 64 bits, its key, which has the same
@@ -193,7 +193,11 @@ class FewValues:
         )
 
     def _union(self, left: Floats, right: Floats) -> Floats:
-        """Return the distinct values of a feature in both parts; empty if there are too many."""
+        """Return the distinct values of a feature in both parts; empty if there are too many.
+
+        ``left`` and ``right`` are the distinct values
+        of each part; an empty one has too many.
+        """
         # One part has too many by itself.
         if not (left.size and right.size):
             return np.empty(0)
@@ -239,6 +243,8 @@ def even_thresholds(data: TrainingData, intervals: int) -> Waiting[Thresholds]:
     O(nm) for a single shard, for m documents and n features; 8 passes of O(nm
     log m) otherwise.
     """
+    # `source` are the data with all features, `columns` those
+    # of these data.
     if data.source is not None:
         return (yield from even_thresholds(data.source, intervals)).narrowed(
             data.columns

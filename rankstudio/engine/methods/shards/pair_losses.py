@@ -64,10 +64,11 @@ class _LossAt:
         """Return the numbers of the shard's loss in one array, its gradient (n,), and the largest score.
 
         The numbers are the loss, the number of pairs with
-        curvature, and the two hinge losses from which a
-        smoothed hinge is computed. The gradient is 0 if it
-        is not requested. Of the largest absolute scores of
-        the shards, the greatest counts, and not their sum.
+        curvature, and the two hinge losses from which a smoothed
+        hinge is computed. The gradient is 0 if it is not
+        requested. Of the largest absolute scores of the shards,
+        the greatest counts, and not their sum. ``state`` caches
+        the last loss, and ``problem`` has the pairs and features.
         """
         smooth = state.smooth(problem, self.loss, self.w)
         # From derivatives by scores
@@ -101,7 +102,11 @@ class _HingeAt:
     w: Floats
 
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
-        """Return the shard's loss and offset as one array, and the slopes (n,)."""
+        """Return the shard's loss and offset as one array, and the slopes (n,).
+
+        ``problem`` has the pairs of the
+        shard; ``state`` is not used.
+        """
         hinge = problem.pairs.hinge(problem.scores(self.w))
         return np.array([hinge.loss, hinge.offset]), problem.weigh(hinge.slopes)
 
@@ -289,6 +294,8 @@ class _PairState:
             order = third_array.view(np.int64)
             scores[:] = problem.scores(w)
             d[:] = problem.scores(p)
+            # The numbers at t = 0 are the hinge loss, its
+            # offset and its derivative.
             hinge, order[:] = problem.pairs.hinge_and_order(scores)
             self._last_line = (
                 key,
@@ -332,7 +339,7 @@ class SummedLoss:
 
 
 class ShardedPairs:
-    """The pairs of all shards as a ``PairProblem``, for a minimiser.
+    """The pairs of documents of all shards, of which a minimiser gets only sums: a ``PairProblem``.
 
     Scores and slopes of documents stay in the shards: in this class, weights
     stand for the scores that they give, and gradients for the slopes.
@@ -377,7 +384,7 @@ class ShardedPairs:
 
     def count(self) -> Waiting[float]:
         """Return the number of pairs."""
-        return int((yield from self._once(_Count()))[0])
+        return int((yield from self._constant_sum(_Count()))[0])
 
     def scores(self, w: Floats) -> Floats:
         """Return the weights ``w`` (n,) unchanged: here, they stand for the scores of documents."""
@@ -399,7 +406,11 @@ class ShardedPairs:
     def hinge_on_line(
         self, w: Floats, p: Floats, t: float, plane: bool
     ) -> Waiting[tuple[Tangent, float]]:
-        """Return the hinge's plane at w + t p, with zero slopes unless ``plane``, and the derivative in t."""
+        """Return the hinge's plane at w + t p, with zero slopes unless ``plane``, and the derivative in t.
+
+        w and p have shape (n,). The plane is the
+        tangent of the hinge loss at these weights.
+        """
         message = _HingeOnLine(self._widened(w), self._widened(p), t, plane)
         (loss, offset, slope), slopes = yield from self._sum(message)
         return Tangent(float(loss), float(offset), slopes[self._columns]), float(slope)
@@ -450,7 +461,7 @@ class ShardedPairs:
         """
         # Computed once for all columns, as
         # it does not depend on weights.
-        gram: Floats = yield from self._once(_DegreeGram())
+        gram: Floats = yield from self._constant_sum(_DegreeGram())
         return (
             gram[self._columns]
             if gram.ndim == 1
@@ -463,8 +474,11 @@ class ShardedPairs:
         out[self._columns] = w
         return out
 
-    def _once(self, message: _Message) -> Waiting[Any]:
-        """Return a sum that does not depend on weights, computed on first use."""
+    def _constant_sum(self, message: _Message) -> Waiting[Any]:
+        """Return a sum that does not depend on weights, computed on first use.
+
+        ``message`` requests the sum from the shards.
+        """
         if message not in self._constant_sums:
             self._constant_sums[message] = (yield from self._sum(message))[0]
         return self._constant_sums[message]
@@ -477,20 +491,23 @@ class _HingeLine:
     """The hinge of shards along a line of weights."""
 
     def __init__(self, pairs: ShardedPairs, w: Floats, p: Floats) -> None:
-        """Store the weights w (n,) and the direction p (n,) of the line w + t p."""
+        """Store the weights w (n,) and the direction p (n,) of the line w + t p.
+
+        ``pairs`` sums the hinge over the shards.
+        """
         self._pairs = pairs
         self._w = w
         self._p = p
 
     def value(self, t: float) -> Waiting[LineValue]:
-        """Return the loss at a t and its derivative, without the tangent plane."""
+        """Return the loss at the weights w + t p and its derivative in t, without the tangent plane."""
         hinge, slope = yield from self._pairs.hinge_on_line(
             self._w, self._p, t, plane=False
         )
         return LineValue(loss=hinge.loss, slope=slope, tangent=None)
 
     def tangent(self, t: float) -> Waiting[Tangent]:
-        """Return the tangent plane of the loss at a t."""
+        """Return the tangent plane of the loss at the weights w + t p."""
         tangent, _ = yield from self._pairs.hinge_on_line(
             self._w, self._p, t, plane=True
         )
@@ -509,7 +526,7 @@ def pairs_of(
     pairs, None all equally; preferences have their own weights, so it is not
     used for them.
     """
-    if data.several:
+    if data.several:  # several shards
         with data.session(StateWork(_PairState, (weighting,))) as session:
             yield ShardedPairs(session, data.X.shape[1])
         return

@@ -29,7 +29,7 @@ class Room:
         Folder of the files for arrays beyond the limit; by default the folder
         of the parsed data. The files are unnamed, and disappear with the
         process.
-    unasked : float
+    unchecked_bytes : float
         Number of bytes that can be reserved before ``n_bytes`` is called.
     """
 
@@ -37,11 +37,11 @@ class Room:
         self,
         n_bytes: Callable[[], float],
         folder: Path | None = None,
-        unasked: float = 0.0,
+        unchecked_bytes: float = 0.0,
     ) -> None:
         self.folder = folder
         self._n_bytes = n_bytes
-        self._unasked = unasked
+        self._unchecked_bytes = unchecked_bytes
         self._reserved_bytes = 0
         self._lock = threading.Lock()
 
@@ -57,7 +57,12 @@ class Room:
         """
         with self._lock:
             total = self._reserved_bytes + n_bytes
-            fits = total <= self._unasked or total + spare * self._limit <= self._limit
+            # The limit is only read beyond the unchecked
+            # bytes, because reading it takes time.
+            fits = (
+                total <= self._unchecked_bytes
+                or total + spare * self._limit <= self._limit
+            )
             self._reserved_bytes += n_bytes if fits else 0
             return fits
 

@@ -148,7 +148,11 @@ def products_of(data: TrainingData, cost: PairCost = USUAL) -> Waiting[Floats]:
 
 
 def _summed_products(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
-    """Return the sums of :func:`_products` over all shards, with progress events."""
+    """Return the products [X^ y^]'[X^ y^] of features and labels, summed over all shards, (n + 1, n + 1).
+
+    ``cost`` is the loss of a pair of
+    documents. Progress events come first.
+    """
     (total,) = yield from summed(
         data, "adding up products of features", _products, cost, by_blocks=True
     )
@@ -227,10 +231,12 @@ def models_in_order(
 ) -> Waiting[tuple[Floats, Floats]]:
     """Return RankRLS's models with the first 1, 2, … features of an order, and their leave-query-out errors.
 
-    For an order of k of n features, the models (k, n) have the weight 0 for
-    other features, and the errors have shape (k,). O(mn²) for the sums, which
-    all orders and all λ share; then O(mk²) for each order and λ. Takes two
-    passes over the data.
+    For an order of k of n features, the models (k, n)
+    have the weight 0 for other features, and the errors
+    have shape (k,). O(mn²) for the sums, which all orders
+    and all λ share; then O(mk²) for each order and λ.
+    Takes two passes over the data. ``cost`` is the loss
+    of a pair of documents, and ``regularization`` is λ.
     """
     # Of sparse data, only these features are made dense:
     # the products of all features may not fit into memory.
@@ -242,13 +248,18 @@ def models_in_order(
         coefs = np.zeros((order.size, data.X.shape[1]))
         coefs[:, order] = narrow_coefs
         return coefs, errors
-    # The first pass: the sums of all queries, from which all models follow. The
-    # Cholesky factor, and the solution of the forward substitution with it,
-    # hold for any number of the first features.
+    # The first pass: the sums of all queries, from which all
+    # models follow. The Cholesky factor, and the solution of the
+    # forward substitution with it, hold for any number of the
+    # first features. In STEADY, BLAS has one thread, so that last
+    # bits do not depend on the machine.
     squares, right = yield from sums_of_products(data, cost)  # X^'X^ and X^'y^
     with STEADY:
         coefs, factor, along = nested_factor(squares, right, order, regularization)
-    # The second pass: the errors of each query by the models trained without it.
+    # The second pass: the errors of each query by
+    # the models trained without it. Only a single
+    # shard caches its centred features; of several,
+    # `_left_out` centres only those of the order.
     (errors,) = yield from summed(
         data,
         "leaving queries out",
@@ -279,10 +290,10 @@ def combined_models(
 ) -> Waiting[tuple[Floats, Floats]]:
     """Train RankRLS with the first 1, 2, … of some weighted sums of the features.
 
-    ``combinations`` (t, n) are the weights of the sums. The models have shape
-    (t, t), with a weight per sum; the second result (t,) are their
-    leave-query-out errors. The result of the first pass over the data is
-    cached.
+    ``combinations`` (t, n) are the weights of the sums. The models
+    have shape (t, t), with a weight per sum; the second result
+    (t,) are their leave-query-out errors. The result of the first
+    pass over the data is cached. ``regularization`` is λ.
     """
     order = np.arange(len(combinations))
     # X^'X^ and X^'y^ of the weighted sums follow
@@ -319,6 +330,7 @@ def _left_out_sums(
 
     They are sums over the queries of ``data``.
     ``message`` has what all queries determine.
+    ``combinations`` (t, n) are the weights of the sums.
     """
     combined = np.ascontiguousarray(data.X @ combinations.T)
     return (left_out_errors(QueryData(combined, data.y, data.ptr), *message),)
@@ -346,9 +358,10 @@ def _left_out(
 ) -> tuple[Floats]:
     """Return the leave-query-out errors of RankRLS with the first 1, 2, … features of an order.
 
-    They are sums over the queries of ``data``, shape (k,).
-    ``cost`` is the loss of pairs, and ``message`` has what
-    all queries determine.
+    They are sums over the queries of ``data``, shape
+    (k,). ``cost`` is the loss of pairs, and ``message``
+    has what all queries determine. If ``cut``, only the
+    k features of the ``order`` (k,) are centred.
     """
     # A block is not cached and is centred each time, so only the needed features are.
     if cut:

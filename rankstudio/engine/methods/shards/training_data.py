@@ -62,8 +62,8 @@ class ShardSession(Protocol):
     def sum(self, message: Any, activity: str = _PROGRESS_TEXT) -> Waiting[Sums]:
         """Send a message to all shards, and return the sums of their results, added in a fixed tree.
 
-        Yields a progress event per shard if there are several; ``activity``
-        describes the work.
+        Yields a progress event per shard if there
+        are several; ``activity`` describes the work.
         """
 
 
@@ -77,10 +77,10 @@ class ShardExecutor(Protocol):
 
 
 class InProcess:
-    """Executor in this process, where each thread works on one shard at a time.
+    """Executor in this process: each thread works on one shard, a part of the data, at a time.
 
-    A single shard is processed in the calling thread, and may distribute its
-    work over other threads.
+    A single shard is processed in the calling thread,
+    and may distribute its work over other threads.
 
     Parameters
     ----------
@@ -120,8 +120,11 @@ class InProcess:
 
         A single shard may use some bytes without a check of the free memory.
         """
+        # The function `_room` returns the limit in bytes. A
+        # single shard calls it only beyond these bytes, because
+        # reading the free memory takes time.
         if not data.several:
-            return Room(self._room, unasked=_UNCHECKED_BYTES)
+            return Room(self._room, unchecked_bytes=_UNCHECKED_BYTES)
         # The memory limit is set per thread, so it is read here and not in the
         # threads that work on shards.
         n_bytes = self._room()
@@ -136,8 +139,9 @@ IN_PROCESS = InProcess()
 class _AnswerTimes:
     """Seconds of processor for the last answers of all shards, by the classes of work and message.
 
-    Kept for all sessions of the same data: another λ finds what the first one
-    has computed, and its messages take a hundredth of the time.
+    Kept for all sessions of the same data: another
+    λ finds what the first one has computed, and
+    its messages take a hundredth of the time.
     """
 
     seconds: dict[tuple[type, type], float] = field(default_factory=dict)
@@ -167,6 +171,8 @@ class _Session:
         # are allocated, and its state.
         self._scratch = [Scratch(room) for _ in data.shards]
         self._states: list[ShardState | None] = [None] * len(data.shards)
+        # How long the last answers took, by the kind of message.
+        # They say whether threads are worthwhile.
         self._last_seconds = data.shared.of(_AnswerTimes).seconds
 
     def sum(self, message: Any, activity: str = _PROGRESS_TEXT) -> Waiting[Sums]:
@@ -174,7 +180,7 @@ class _Session:
 
         ``activity`` describes the work in these events. A single shard has none.
         """
-        if not self._data.several:
+        if not self._data.several:  # a single shard, number 0
             return self._answer(0, message)
         count = len(self._states)
         total = TreeSum()
@@ -228,7 +234,12 @@ class _Session:
                 future.cancel()
 
     def _step(self, index: int, message: Any) -> Sums:
-        """Return the summands of one of several shards, and release its memory pages afterwards."""
+        """Return the summands of one of several shards, and release its memory pages afterwards.
+
+        ``index`` is the number of the shard.
+        """
+        # Shards are processed side by side, each on one thread.
+        # In STEADY, BLAS has one thread, too.
         began = time.thread_time()
         with threads.STEADY, threads.at_most(1):
             summands = self._answer(index, message)
@@ -316,14 +327,16 @@ class TrainingData:
     given: QueryData | SparseQueryData | None = None
     sharing: InitVar[SharedResults | None] = None
     shared: SharedResults = field(init=False, repr=False)
-    _copied: set[int] = field(default_factory=set, init=False, repr=False)
+    _copied_shards: set[int] = field(default_factory=set, init=False, repr=False)
 
     def __post_init__(self, sharing: SharedResults | None) -> None:
         """Replace the arrays by read-only views, and set the cache of shared results.
 
-        Data that wrap a QueryData or another object, ``given``, have arrays
-        that are read-only already.
+        Data that wrap a QueryData or another object,
+        ``given``, have arrays that are read-only already.
         """
+        # The class is frozen, so that
+        # attributes are set in this way.
         object.__setattr__(
             self, "shared", SharedResults() if sharing is None else sharing
         )
@@ -345,7 +358,9 @@ class TrainingData:
     @cached_property
     def shards(self) -> tuple[Shard, ...]:
         """The shards, in row order."""
-        # Data that wrap another object are one shard.
+        # Data that wrap another object, `given`, are one shard.
+        # Other data are divided into shards of at most
+        # `documents` documents.
         if self.given is not None:
             return (
                 Shard(
@@ -378,15 +393,20 @@ class TrainingData:
         return len(self.shards) > 1
 
     def shard(self, index: int) -> Any:
-        """Return the documents of a shard as views, with the cache of results of this shard."""
-        if not self.several:
+        """Return the documents of a shard as views, with the cache of results of this shard.
+
+        ``index`` is the number of the shard.
+        """
+        if not self.several:  # a single shard
             return self._all_documents
         shard = self.shards[index]
         # Starts of the shard's queries, from its first row.
         ptr = self.ptr[shard.first_query : shard.end_query + 1] - shard.first_row
-        # The labels of all documents, from which measures derive grades.
+        # The shard is a part of all documents. Measures derive
+        # grades from the labels of all, which `grading` has.
         grading = self.grading.taken(shard.rows)
-        # The division into shards depends on the greatest number of documents.
+        # The division into shards depends on `documents`, the
+        # most documents of a shard.
         caches = self.shared.of(_ShardCaches).by_shard
         return QueryData(
             self._rows(index),
@@ -467,16 +487,17 @@ class TrainingData:
     def narrowed(self, columns: Sequence[int]) -> TrainingData:
         """Return the same documents with some of their features, the columns in this order.
 
-        Of several shards, each is copied when it is first used: into memory, or
-        into an unnamed file if the features are mapped from a file. Validation
-        documents are left out.
+        Of several shards, each is copied when it is
+        first used: into memory, or into an unnamed
+        file if the features are mapped from a file.
+        Validation documents are left out.
 
         Raises
         ------
         OSError
             If the disk is full.
         """
-        if not self.several:
+        if not self.several:  # a single shard
             return training_data(self._all_documents.narrowed(columns))
         # From the data with all features, so that no copy is made of a copy.
         if self.source is not None:
@@ -500,8 +521,8 @@ class TrainingData:
     def taken(self, queries: Ints) -> TrainingData:
         """Return a copy of the documents of some queries; ``queries`` are their positions, ascending.
 
-        Several shards are copied shard by shard: into memory, or into an
-        unnamed file if they are mapped from one.
+        Several shards are copied shard by shard: into memory,
+        or into an unnamed file if they are mapped from one.
 
         Raises
         ------
@@ -522,8 +543,8 @@ class TrainingData:
             if in_file(self.X)
             else np.empty(shape)
         )
-        # The rows of the copy that come from each shard are adjacent, because
-        # rows ascends.
+        # The rows of the copy that come from each
+        # shard are adjacent, because rows ascends.
         for index, shard in enumerate(self.shards):
             first, last = np.searchsorted(rows, (shard.rows.start, shard.rows.stop))
             X[first:last] = self._rows(index)[rows[first:last] - shard.rows.start]
@@ -543,8 +564,9 @@ class TrainingData:
     def taken_documents(self, rows: Ints) -> TrainingData:
         """Return a copy of some documents of one ranking; ``rows`` are their rows, ascending.
 
-        The documents of the copy are one ranking, too. A single query is never
-        divided into several shards, so that the copy is in memory.
+        The documents of the copy are one ranking,
+        too. A single query is never divided into
+        several shards, so that the copy is in memory.
         """
         documents = self._all_documents
         some_documents = type(documents)(
@@ -559,8 +581,9 @@ class TrainingData:
     def portions(self) -> Iterator[slice]:
         """Yield slices of columns, for work that is done column by column and shows progress after each slice.
 
-        With several shards, all columns are one slice: each shard gives a
-        progress event anyway, and would be read again for every slice.
+        With several shards, all columns are one slice:
+        each shard gives a progress event anyway, and
+        would be read again for every slice.
         """
         columns = slice(0, self.X.shape[1])
         if self.sparse:
@@ -573,11 +596,11 @@ class TrainingData:
     def _rows(self, index: int) -> Floats:
         """Return the features (d, n) of a shard's d documents.
 
-        Narrowed data, with some columns of a
-        ``source``, copy them on first use.
+        Narrowed data, with some columns of a ``source``, copy
+        them on first use. ``index`` is the number of the shard.
         """
         rows = self.X[self.shards[index].rows]
-        if self.source is not None and index not in self._copied:
+        if self.source is not None and index not in self._copied_shards:
             # Without a lock: threads that need the same shard at the same time
             # copy the same numbers. In the mode "clip", take writes to ``out``
             # directly; in the default mode it would make another copy.
@@ -585,7 +608,7 @@ class TrainingData:
                 self.source._rows(index), self.columns, axis=1, out=rows, mode="clip"
             )
             self.source.release(index)
-            self._copied.add(index)
+            self._copied_shards.add(index)
         return unwritable(rows)
 
     def visited(
@@ -593,9 +616,10 @@ class TrainingData:
     ) -> Waiting[None]:
         """Call a function with each shard, in this process, with progress events.
 
-        The function gets the number of the shard, the shard's limits of rows
-        and queries, and its documents. Several shards are visited on threads,
-        in any order. ``activity`` describes the work in progress events.
+        The function gets the number of the shard, the shard's
+        limits of rows and queries, and its documents. Several
+        shards are visited on threads, in any order.
+        ``activity`` describes the work in progress events.
         """
 
         def visit(index: int) -> None:
@@ -613,7 +637,10 @@ class TrainingData:
                 yield WorkProgress(activity, min(first + workers, count) / count)
 
     def release(self, index: int) -> None:
-        """Release the memory pages of one of several shards, if its features are mapped from a file."""
+        """Release the memory pages of one of several shards, if its features are mapped from a file.
+
+        ``index`` is the number of the shard.
+        """
         if self.several:
             release(self.X[self.shards[index].rows])
 
@@ -653,9 +680,10 @@ GivenData = TrainingData | QueryData | SparseQueryData
 def training_data(data: GivenData) -> TrainingData:
     """Return data as training data; large dense data are divided into shards.
 
-    The division depends only on the sizes of the queries. So results are the
-    same for data in memory and on disk, whoever calls. Preferences and sparse
-    data are not divided. The result shares the cache of ``data``.
+    The division depends only on the sizes of the queries.
+    So results are the same for data in memory and on
+    disk, whoever calls. Preferences and sparse data are
+    not divided. The result shares the cache of ``data``.
 
     Examples
     --------

@@ -14,7 +14,7 @@ from rankstudio.engine.methods.shards.scratch import Scratch
 
 
 class ShardState(Protocol):
-    """State of a method for one shard.
+    """State of a method for one shard, a part of the queries.
 
     It depends only on the data, the work and the messages.
     """
@@ -139,8 +139,8 @@ class TreeSum:
     """
 
     def __init__(self) -> None:
-        # Levels and sums; a partial sum of level l has 2^l summands, and levels
-        # decrease.
+        # Levels and sums; a partial sum of level
+        # l has 2^l summands, and levels decrease.
         self._partial_sums: list[tuple[int, tuple[Floats, ...]]] = []
 
     def add(self, summands: Sequence[Floats]) -> None:
@@ -148,9 +148,9 @@ class TreeSum:
 
         The arrays must not be changed afterwards.
         """
-        # The sums in the list are of 2^level shards, with levels that descend.
-        # As in a binary counter, two sums of the same level become one of the
-        # next level.
+        # The sums in the list are of 2^level shards, with
+        # levels that descend. As in a binary counter, two
+        # sums of the same level become one of the next level.
         level = 0
         arrays = tuple(summands)
         while self._partial_sums and self._partial_sums[-1][0] == level:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from wording import naming
 
-from rankstudio.engine.data.fold_files import one_of
+from rankstudio.engine.data.fold_files import path_to_open
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats.data_file import load_data
 from rankstudio.engine.data.formats.dataset_writer import save_dataset
@@ -122,8 +122,8 @@ def test_sizes_are_opened_with_their_data(tmp_path: Path) -> None:
         str(tmp_path / name)
         for name in ("rank.train", "rank.train.query", "rank.test.query", "rank.test")
     ]
-    assert one_of(every) == str(tmp_path)
-    assert one_of(every[:2]) == str(tmp_path / "rank.train")
+    assert path_to_open(every) == str(tmp_path)
+    assert path_to_open(every[:2]) == str(tmp_path / "rank.train")
 
 
 def test_lightgbm_reads_what_is_written_for_it(tmp_path: Path) -> None:

@@ -148,8 +148,10 @@ def test_a_study_keeps_the_scores_and_needs_no_file(tmp_path: Path) -> None:
         assert np.array_equal(
             one.chosen.step.scores(columns), other.chosen.step.scores(columns)
         )
-        assert not other.chosen.step.learned and other.chosen.step.covers(fold.test.X)
-        assert not other.chosen.step.covers(fold.train.X)
+        assert not other.chosen.step.learned and other.chosen.step.can_score(
+            fold.test.X
+        )
+        assert not other.chosen.step.can_score(fold.train.X)
         with pytest.raises(DatasetError, match=naming("scores")):
             other.chosen.step.scores(np.ascontiguousarray(fold.train.X.T))
 

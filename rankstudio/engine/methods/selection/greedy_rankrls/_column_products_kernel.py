@@ -37,12 +37,13 @@ def _products_in_query(
 ) -> int:
     """Write a sparse column's products (t + 2,) in the query of the entry at ``position``.
 
-    They are those with itself, with the labels, and with the
-    t selected features, all centred within the query. The
-    entries of the column, sorted by row, end before ``stop``.
-    ``columns`` has the sparse columns, and ``basis`` (m, >
-    t), the dense labels and selected features. Return the
-    position of the column's first entry in a later query.
+    They are those with itself, with the labels, and
+    with the t selected features, all centred within
+    the query. The entries of the column, sorted by
+    row, end before ``stop``. ``columns`` has the
+    sparse columns, and ``basis`` (m, > t), the dense
+    labels and selected features. Return the position
+    of the column's first entry in a later query.
     """
     # Labels and selected features, columns of `basis`, are centred, so the
     # column need not be: only its own square needs the mean. Rows without an
@@ -78,9 +79,9 @@ def products_of_columns(columns: Columns, t: int, chosen: Ints, totals: Floats) 
     features. These are centred, so a product with one
     of them needs only the column's entries.
     """
-    # The columns' entries, their rows and the first entry of each column; the
-    # centred columns' squares; and by row, the centred labels and selected
-    # features.
+    # The columns' entries, their rows and the first entry
+    # of each column; the centred columns' squares; and by
+    # row, the centred labels and selected features.
     values, rows, starts, squares, basis, _, _ = columns
     for c in range(chosen.shape[0]):
         j = chosen[c]
@@ -95,10 +96,11 @@ def products_of_columns(columns: Columns, t: int, chosen: Ints, totals: Floats) 
 def products_by_query(columns: Columns, t: int, j: int, out: Floats) -> None:
     """Write the products of column ``j`` in each query to ``out`` (blocks, t + 2, width).
 
-    They are the products of the column with itself, with the labels, and with
-    the t selected features. Query q is number q % width of block q // width.
-    ``out`` holds zeros before, so that queries without entries of the column
-    stay 0.
+    They are the products of the column with itself,
+    with the labels, and with the t selected
+    features. Query q is number q % width of block q
+    // width. ``out`` holds zeros before, so that
+    queries without entries of the column stay 0.
     """
     # The rows of the columns' entries, the first entry of each column, and the
     # query of each row.
@@ -128,8 +130,9 @@ def changes_where_absent(
 ) -> None:
     """Overwrite ``squares`` (c, Q) with the change of each left-out query's error by each candidate.
 
-    The change counts for queries in which the candidate's sparse column has no
-    entries. The arrays (c, Q) are, for candidate c and the left-out query q:
+    The change counts for queries in which the
+    candidate's sparse column has no entries. The arrays
+    (c, Q) are, for candidate c and the left-out query q:
 
     - ``squares``: what the selected features explain of the candidate's square;
     - ``lengths``: the square of the candidate's residual in the query;
@@ -170,16 +173,17 @@ def changes_where_present(
 
     The error is that of the model without the query.
     ``chosen`` (c,) are the candidates' columns in
-    ``columns``. The rows of ``totals`` (c, t + 2) are their
-    products with themselves, with the labels and with the t
-    selected features, over all queries. ``inverse`` (t, t)
-    is L^-1, with LL' the regularised Gram matrix of the
-    selected features; ``p`` (c, t) are the candidates'
-    products with these times L^-1. ``S`` and ``H`` (Q, t,
-    t), ``a`` and ``b`` (Q, t) give the effect of leaving
-    out each query, for products p in these coordinates: p'S
-    p on a pivot, p'H p on the square of a residual, and p'a
-    and p'b on products with labels and residual.
+    ``columns``. The rows of ``totals`` (c, t + 2) are
+    their products with themselves, with the labels and
+    with the t selected features, over all queries.
+    ``inverse`` (t, t) is L^-1, with LL' the regularised
+    Gram matrix of the selected features; ``p`` (c, t) are
+    the candidates' products with these times L^-1. ``S``
+    and ``H`` (Q, t, t), ``a`` and ``b`` (Q, t) give the
+    effect of leaving out each query, for products p in
+    these coordinates: p'S p on a pivot, p'H p on the
+    square of a residual, and p'a and p'b on products with
+    labels and residual. ``regularization`` is λ.
     """
     # The rows of the columns' entries, the first entry of each column, and the
     # query of each row.
@@ -276,15 +280,16 @@ def changes_by_back_fitting(
 ) -> None:
     """Write to ``out`` (c,) how much each candidate in ``chosen`` (c,) would change the criterion.
 
-    In back-fitting, a candidate gets a weight, but those
-    of the t selected features stay the same. These are
-    ``models`` (Q, t), without each query, and
-    ``residual`` (m,) is what they leave of the labels of
-    the query. A candidate changes only the errors of
-    queries in which its sparse column has entries. Its
-    weight in the model without the query is r / (s + λ).
-    Over the other queries, s is its square, and r its
-    product with what the model leaves of the labels.
+    In back-fitting, a candidate gets a weight, but
+    those of the t selected features stay the same.
+    These are ``models`` (Q, t), without each query,
+    and ``residual`` (m,) is what they leave of the
+    labels of the query. A candidate changes only the
+    errors of queries in which its sparse column has
+    entries. Its weight in the model without the query
+    is r / (s + λ). Over the other queries, s is its
+    square, and r its product with what the model
+    leaves of the labels. ``regularization`` is λ.
     """
     # The columns' entries, their rows and the first entry of each column; the
     # centred columns' squares; by row, the centred labels and selected

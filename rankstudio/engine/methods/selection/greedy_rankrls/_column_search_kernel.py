@@ -49,8 +49,10 @@ BLOCK = 32
 def _add_products(rows: Floats, other_rows: Floats, count: int, out: Floats) -> None:
     """Add the products of the first ``count`` rows of two arrays (…, BLOCK) to ``out`` (BLOCK,).
 
-    The last axis is the queries of a block, each by itself. Two rows are added
-    at a time, so that ``out`` is read and written half as often.
+    The last axis is the queries of a block, each
+    by itself. Two rows are added at a time, so
+    that ``out`` is read and written half as often.
+    ``rows`` and ``other_rows`` are these arrays.
     """
     odd = count % 2
     for c in range(odd):
@@ -65,7 +67,10 @@ def _add_products(rows: Floats, other_rows: Floats, count: int, out: Floats) -> 
 
 @fused_inlined
 def _project(matrix: Floats, t: int, vectors: Floats, out: Floats) -> None:
-    """Write a lower triangle (t, t, BLOCK) times vectors (t, BLOCK) to ``out`` (t, BLOCK)."""
+    """Write a lower triangle (t, t, BLOCK) times vectors (t, BLOCK) to ``out`` (t, BLOCK).
+
+    ``matrix`` is the triangle.
+    """
     for a in range(t):
         out[a] = 0.0
         _add_products(matrix[a], vectors, a + 1, out[a])
@@ -91,7 +96,9 @@ def _times_symmetric(matrix: Floats, t: int, vectors: Floats, out: Floats) -> No
 
 
 @fused_inlined
-def _of_others(query_products: Floats, total: Floats, t: int, out: Floats) -> None:
+def _products_of_others(
+    query_products: Floats, total: Floats, t: int, out: Floats
+) -> None:
     """Write a feature's products with the t selected ones over all other queries to ``out`` (t, BLOCK).
 
     They are ``total`` (t + 2,), the products over all
@@ -118,10 +125,12 @@ def append(
 ) -> None:
     """Append a selected feature to the leave-query-out models, in the blocks of queries first … last - 1.
 
-    ``state`` has the models of the t earlier features, one per query, and is
-    updated. ``query_products`` (blocks, t + 2, BLOCK) are the feature's
-    products with itself, with the labels and with the earlier features in each
-    query, and ``total`` (t + 2,) these over all queries.
+    ``state`` has the models of the t earlier features,
+    one per query, and is updated. ``query_products``
+    (blocks, t + 2, BLOCK) are the feature's products
+    with itself, with the labels and with the earlier
+    features in each query, and ``total`` (t + 2,)
+    these over all queries. ``regularization`` is λ.
     """
     # p are L_q^-1 times the products with the earlier
     # features over the other queries, f L_q^-1 times those in
@@ -132,7 +141,7 @@ def append(
     spare = np.empty((t, BLOCK))
     inverse_root = np.empty(BLOCK)
     for k in range(first, last):
-        _of_others(query_products[k], total, t, spare)
+        _products_of_others(query_products[k], total, t, spare)
         _project(state[0][k], t, spare, p)
         _project(state[0][k], t, query_products[k, 2:], f)
         _append_to_factor(
@@ -154,15 +163,16 @@ def _append_to_factor(
 ) -> None:
     """Add a row for the new feature to ``inverse`` and ``along`` of the ``state`` of block k.
 
-    Also write s^(-1/2) to ``inverse_root`` (BLOCK,). The
-    pivot s of the new feature is what remains of its square
-    over the other queries after the t earlier features, plus
-    λ. ``query_products`` (t + 2, BLOCK) are its products in
-    the held-out query, and ``total`` (t + 2,) those over all
-    queries: with itself, with the labels and with the
-    earlier features. ``p`` (t, BLOCK) are L_q^-1 times its
-    products with these over the other queries, where L_q is
-    the factor so far.
+    Also write s^(-1/2) to ``inverse_root`` (BLOCK,).
+    The pivot s of the new feature is what remains of
+    its square over the other queries after the t
+    earlier features, plus λ. ``query_products`` (t +
+    2, BLOCK) are its products in the held-out query,
+    and ``total`` (t + 2,) those over all queries:
+    with itself, with the labels and with the earlier
+    features. ``p`` (t, BLOCK) are L_q^-1 times its
+    products with these over the other queries, where
+    L_q is the factor so far. ``regularization`` is λ.
     """
     # Without each query: the inverse factor of the selected features' system,
     # and the solution of the forward substitution.
@@ -177,8 +187,8 @@ def _append_to_factor(
             inverse_root[i] -= p[a, i] * p[a, i]
             along[k, t, i] -= p[a, i] * along[k, a, i]
     for i in range(BLOCK):
-        # A pivot of a positive semidefinite matrix plus λI is at least λ, up to
-        # rounding.
+        # A pivot of a positive semidefinite matrix
+        # plus λI is at least λ, up to rounding.
         inverse_root[i] = 1.0 / np.sqrt(max(inverse_root[i], regularization))
         along[k, t, i] *= inverse_root[i]
         inverse[k, t, t, i] = inverse_root[i]
@@ -234,8 +244,8 @@ def _append_held_out(
         inner[k, t, t, i] *= inverse_root[i] * inverse_root[i]
         label_products[k, t, i] *= inverse_root[i]
         residual_products[k, t, i] = label_products[k, t, i]
-    # The residual's products with the new column, and their changes with the
-    # earlier ones.
+    # The residual's products with the new column,
+    # and their changes with the earlier ones.
     for a in range(t):
         for i in range(BLOCK):
             residual_products[k, t, i] -= inner[k, t, a, i] * along[k, a, i]
@@ -264,14 +274,15 @@ def _change(
 ) -> float:
     """Return how much a candidate changes the leave-query-out error, summed over the queries of block k.
 
-    In each query, the candidate with residual v and weight β
-    changes the error by β² v'v - 2 β e'v, with the residual
-    e of the t selected features. ``query_products`` (t + 2,
-    BLOCK) and ``total`` (t + 2,) are its products in the
-    held-out query and over all queries: with itself, with
-    the labels, and with the selected features. ``state`` has
-    the models of the selected features without each query,
-    and ``work`` (2 t + 5, BLOCK) is work space.
+    In each query, the candidate with residual v and
+    weight β changes the error by β² v'v - 2 β e'v, with
+    the residual e of the t selected features.
+    ``query_products`` (t + 2, BLOCK) and ``total`` (t +
+    2,) are its products in the held-out query and over
+    all queries: with itself, with the labels, and with
+    the selected features. ``state`` has the models of the
+    selected features without each query, and ``work`` (2
+    t + 5, BLOCK) is work space. ``regularization`` is λ.
     """
     # The inverse factor of the other queries; and in its coordinates, the
     # held-out features' products with each other, the solution, and products
@@ -284,7 +295,7 @@ def _change(
     # quotient is β; e'v and v'v; and half of a row of
     # `inner` times p. They begin with the candidate itself.
     # Then the parts of the selected features are subtracted.
-    _of_others(query_products, total, t, vector)
+    _products_of_others(query_products, total, t, vector)
     for i in range(BLOCK):
         terms[0, i] = total[0] - query_products[0, i] + regularization
         terms[1, i] = total[1] - query_products[1, i]
@@ -318,10 +329,11 @@ def _change(
 def forget(t: int, state: State) -> None:
     """Go back to the model of the first t features, by recomputing ``residual_products`` of ``state``.
 
-    These are the products of the features with the held-out residual of that
-    model: the products with the labels minus those with the predictions. The
-    other arrays of ``state`` need no change, because later features only added
-    rows.
+    These are the products of the features with the
+    held-out residual of that model: the products
+    with the labels minus those with the predictions.
+    The other arrays of ``state`` need no change,
+    because later features only added rows.
     """
     # In the factor's coordinates: the features' products with each other, the
     # solution, and the products with labels and residual.
@@ -340,12 +352,14 @@ def forget(t: int, state: State) -> None:
 def removals(t: int, first: int, last: int, state: State, partial: Floats) -> None:
     """Write the change of the error without each of the t selected features to ``partial`` (blocks, t).
 
-    The change is summed over the queries of each of the blocks first … last -
-    1. In a query, removing the feature moves the predictions by -η along a
-    direction x, and changes the error by η² x'x + 2
-    η e'x, with the residual e of the labels. x is U
-    times a column of the inverse factor, where U
-    are the held-out features in its coordinates.
+    The change is summed over the queries of each of the
+    blocks first … last - 1. In a query, removing the
+    feature moves the predictions by -η along a
+    direction x, and changes the error by η² x'x + 2 η
+    e'x, with the residual e of the labels. x is U times
+    a column of the inverse factor, where U are the
+    held-out features in its coordinates. ``state`` has
+    the models of the t features without each query.
     """
     # The inverse factor of the other queries; and in its coordinates, the
     # held-out features' products with each other, the solution, and products
@@ -396,14 +410,14 @@ def changes_by_statistics(
 ) -> None:
     """Write how much each chosen candidate would change the leave-query-out error, from Gram matrices.
 
-    ``chosen`` and ``out`` (c,) are the candidates'
-    columns and the changes. ``gram`` (blocks, n + 1, n +
-    1, BLOCK) has the matrix of each query, of features
-    and labels. ``index`` (t + 1,) has the column of the
-    labels, then the columns of the t selected features.
-    ``totals`` (c, t + 2) are the candidates' products
-    over all queries, with themselves and with these
-    columns. ``state`` has the models without each query.
+    ``chosen`` and ``out`` (c,) are the candidates' columns
+    and the changes. ``gram`` (blocks, n + 1, n + 1, BLOCK)
+    has the matrix of each query, of features and labels.
+    ``index`` (t + 1,) has the column of the labels, then
+    the columns of the t selected features. ``totals`` (c,
+    t + 2) are the candidates' products over all queries,
+    with themselves and with these columns. ``state`` has
+    the models without each query. ``regularization`` is λ.
     """
     t = index.shape[0] - 1
     work = np.empty((2 * t + 5, BLOCK))

@@ -67,19 +67,19 @@ def select(
     other queries. d_j = v_j'u - ½ γ_j u'u, with the
     residuals v_j of j and u of b in the held-out query.
 
-    ``selected_position`` is the position of b in the
-    matrices, and ``places`` are those of the columns
-    ``remaining``. If ``at_gram`` is not negative, there
-    are no matrices yet, and ``gram[:, at_gram]`` are the
-    products of b with all features. ``total`` (n,) are the
-    products of b over all queries of all shards. ``state``
-    has the numbers of each single feature, which are
-    updated. ``work`` (3 h + 7, BLOCK) is work space.
+    ``selected_position`` is the position of b in the matrices,
+    and ``places`` are those of the columns ``remaining``. If
+    ``at_gram`` is not negative, there are no matrices yet, and
+    ``gram[:, at_gram]`` are the products of b with all
+    features. ``total`` (n,) are the products of b over all
+    queries of all shards. ``state`` has the numbers of each
+    single feature, which are updated. ``work`` (3 h + 7,
+    BLOCK) is work space. ``regularization`` is λ.
     """
     # What is left of each feature's square over the other queries, plus λ; and
     # γ, d and the pivots of the delayed steps.
     pivot = state[0]
-    rows, halves, pivots = delayed
+    gammas, d, pivots = delayed
     # Of b: 1 / pivot, right-hand side, weight, e'u and
     # u'u, with the residual e of the labels.
     terms_of_b = work[:5]
@@ -96,20 +96,27 @@ def select(
         for order in range(remaining.shape[0]):
             j = remaining[order]
             position = places[order]
-            # The row and the product of column j, as they were at the last
-            # update of the matrices.
+            # The row and the product of column j, as they were at
+            # the last update of the matrices. These have an entry
+            # for each pair of features; `_pair_position` is its position.
             if at_gram >= 0:
-                _begin(k, at_gram, j, gram, row, product)
+                _begin_entry(k, at_gram, j, gram, row, product)
             else:
-                _read(k, _below(selected_position, position), matrices, row, product)
+                _read_entry(
+                    k,
+                    _pair_position(selected_position, position),
+                    matrices,
+                    row,
+                    product,
+                )
             # The delayed steps that the matrices do not contain yet.
             _subtract(k, position, h, delayed, space, row, product)
             total_j = total[j]
             for i in range(BLOCK):
                 other = total_j + row[i]
                 gamma = other * terms_of_b[0, i]
-                rows[k, position, h, i] = gamma
-                halves[k, position, h, i] = product[i] - 0.5 * gamma * terms_of_b[4, i]
+                gammas[k, position, h, i] = gamma
+                d[k, position, h, i] = product[i] - 0.5 * gamma * terms_of_b[4, i]
                 update(k, j, i, other, product[i], terms_of_b, regularization, state)
 
 
@@ -146,16 +153,18 @@ def bring_up(
             j = remaining[first]
             position = places[first]
             _coefficients(k, position, h, delayed, space)
-            # For each pair with an earlier
-            # feature: the entries so far, less
-            # their changes by the delayed steps.
+            # For each pair with an earlier feature: the entries so
+            # far, less their changes by the delayed steps. `_pair_position`
+            # is the position of the pair.
             for second in range(first):
                 column = remaining[second]
                 other = places[second]
                 if gram.shape[0]:
-                    _begin(k, j, column, gram, row, product)
+                    _begin_entry(k, j, column, gram, row, product)
                 else:
-                    _read(k, _below(position, other), matrices, row, product)
+                    _read_entry(
+                        k, _pair_position(position, other), matrices, row, product
+                    )
                 _subtract(k, other, h, delayed, space, row, product)
                 # The new position of a pair is never after its former one, so
                 # no unread entry is overwritten.
@@ -166,15 +175,15 @@ def bring_up(
 
 
 @fused_inlined
-def _begin(
+def _begin_entry(
     k: int, gram_row: int, j: int, gram: Floats, row: Floats, product: Floats
 ) -> None:
     """Write the entries of a pair of features in both matrices before the first step.
 
-    ``product`` (BLOCK,) receives the products of
-    the features in the queries of block k. ``row``
-    receives their negatives: the products over the
-    other queries, less those over all queries.
+    ``product`` (BLOCK,) receives the products of the features in
+    the queries of block k. ``row`` receives their negatives: the
+    products over the other queries, less those over all queries.
+    The entry of the features is ``gram[k, gram_row, j]``.
     """
     for i in range(BLOCK):
         product[i] = gram[k, gram_row, j, i]
@@ -182,15 +191,21 @@ def _begin(
 
 
 @fused_inlined
-def _read(k: int, entry: int, matrices: Matrices, row: Floats, product: Floats) -> None:
-    """Copy an entry of the first matrix to ``row`` and of the second one to ``product``, both (BLOCK,)."""
+def _read_entry(
+    k: int, entry: int, matrices: Matrices, row: Floats, product: Floats
+) -> None:
+    """Copy an entry of the first matrix to ``row`` and of the second one to ``product``, both (BLOCK,).
+
+    They are those at the position ``entry``, for the queries
+    of block k, of the two ``matrices`` of pairs of features.
+    """
     for i in range(BLOCK):
         row[i] = matrices[0][k, entry, i]
         product[i] = matrices[1][k, entry, i]
 
 
 @fused_inlined
-def _below(first: int, second: int) -> int:
+def _pair_position(first: int, second: int) -> int:
     """Return the position of an entry among those below the diagonal of a matrix, row by row.
 
     ``first`` and ``second`` are its row
@@ -216,13 +231,13 @@ def _coefficients(
     matrices, and ``space`` has shape (≥ 3 h, BLOCK).
     """
     # γ and d of each feature for the delayed steps, and the pivots of these steps.
-    rows, halves, pivots = delayed
+    gammas, d, pivots = delayed
     for a in range(h):
         offset = 3 * a
         for i in range(BLOCK):
-            space[offset, i] = pivots[k, a, i] * rows[k, position, a, i]
-            space[offset + 1, i] = rows[k, position, a, i]
-            space[offset + 2, i] = halves[k, position, a, i]
+            space[offset, i] = pivots[k, a, i] * gammas[k, position, a, i]
+            space[offset + 1, i] = gammas[k, position, a, i]
+            space[offset + 2, i] = d[k, position, a, i]
 
 
 @fused_inlined
@@ -247,29 +262,29 @@ def _subtract(
     γ, γ and d of the other one, three rows per step.
     """
     # γ and d of each feature for the delayed steps.
-    rows, halves, _ = delayed
+    gammas, d, _ = delayed
     # Two steps at a time, so that an entry is read and written half as often.
     for a in range(0, h - 1, 2):
         offset = 3 * a
         for i in range(BLOCK):
-            gamma = rows[k, position, a, i]
-            next_gamma = rows[k, position, a + 1, i]
+            gamma = gammas[k, position, a, i]
+            next_gamma = gammas[k, position, a + 1, i]
             row[i] -= space[offset, i] * gamma + space[offset + 3, i] * next_gamma
             first = (
                 space[offset + 2, i] * gamma
-                + space[offset + 1, i] * halves[k, position, a, i]
+                + space[offset + 1, i] * d[k, position, a, i]
             )
             product[i] -= first + (
                 space[offset + 5, i] * next_gamma
-                + space[offset + 4, i] * halves[k, position, a + 1, i]
+                + space[offset + 4, i] * d[k, position, a + 1, i]
             )
     if h % 2:
         a = h - 1
         offset = 3 * a
         for i in range(BLOCK):
-            gamma = rows[k, position, a, i]
+            gamma = gammas[k, position, a, i]
             row[i] -= space[offset, i] * gamma
             product[i] -= (
                 space[offset + 2, i] * gamma
-                + space[offset + 1, i] * halves[k, position, a, i]
+                + space[offset + 1, i] * d[k, position, a, i]
             )

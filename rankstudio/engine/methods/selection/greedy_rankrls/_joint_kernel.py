@@ -56,7 +56,7 @@ def follow(
     on; the pairs of group g begin at ``pairs[g]``.
     """
     # γ and d of each feature for the delayed steps, and the pivots of these steps.
-    rows, halves, pivots = delayed
+    gammas, d, pivots = delayed
     for k in range(joint.shape[0]):
         for g in range(starts.shape[0] - 1):
             pair = pairs[g]
@@ -70,12 +70,12 @@ def follow(
                         # p over the other queries, and γ
                         # d' + γ' d in the held-out query.
                         for i in range(BLOCK):
-                            gamma = rows[k, feature, h, i]
-                            second = rows[k, other, h, i]
-                            joint[k, pair, i] -= gamma * second * pivots[k, h, i]
+                            gamma = gammas[k, feature, h, i]
+                            other_gamma = gammas[k, other, h, i]
+                            joint[k, pair, i] -= gamma * other_gamma * pivots[k, h, i]
                             products[k, pair, i] -= (
-                                gamma * halves[k, other, h, i]
-                                + second * halves[k, feature, h, i]
+                                gamma * d[k, other, h, i]
+                                + other_gamma * d[k, feature, h, i]
                             )
                     pair += 1
 
@@ -96,16 +96,15 @@ def costs(
 ) -> None:
     """Write to ``partial`` (blocks, groups) each block's sum of the criterion with each open group added.
 
-    ``open_groups`` are the candidates; the columns of
-    other groups in ``partial`` are not written.
-    ``members`` (n,) lists the features group by group,
-    those of group g from ``starts[g]`` on. ``joint`` and
-    ``products`` (blocks, pairs, BLOCK) have the products
-    of two features of one group, over the other queries
-    and in the held-out query; the pairs of group g begin
-    at ``pairs[g]``. ``state`` has the numbers of single
-    features. ``factor`` (s, s, BLOCK) and ``beta`` (s,
-    BLOCK) are work space for groups of at most s features.
+    ``open_groups`` are the candidates; the columns of other groups
+    in ``partial`` are not written. ``members`` (n,) lists the
+    features group by group, those of group g from ``starts[g]``
+    on. ``joint`` and ``products`` (blocks, pairs, BLOCK) have the
+    products of two features of one group, over the other queries
+    and in the held-out query; the pairs of group g begin at
+    ``pairs[g]``. ``state`` has the numbers of single features.
+    ``factor`` (s, s, BLOCK) and ``beta`` (s, BLOCK) are work space
+    for groups of at most s features. ``regularization`` is λ.
     """
     for k in range(partial.shape[0]):
         for index in range(open_groups.shape[0]):
@@ -128,11 +127,13 @@ def _learn(
 ) -> None:
     """Write the weights of a group's features without each query of block k to ``beta`` (s, BLOCK).
 
-    The features are added to the selected ones. Their weights β solve a system
-    of their products over the other queries, without the parts that the
-    selected features explain. Its matrix is factorised as LL', in ``factor``
-    (s, s, BLOCK). The products of a feature with itself and with the labels are
-    in ``state``, those of pairs in ``joint``, from the position ``pair`` on.
+    The features are added to the selected ones. Their weights
+    β solve a system of their products over the other queries,
+    without the parts that the selected features explain. Its
+    matrix is factorised as LL', in ``factor`` (s, s, BLOCK).
+    The products of a feature with itself and with the labels
+    are in ``state``, those of pairs in ``joint``, from the
+    position ``pair`` on. ``regularization`` is λ.
     """
     # What is left of the features' squares and of their products with the
     # labels, over the other queries, after the selected features.
@@ -180,9 +181,12 @@ def _cost(
 ) -> float:
     """Return the criterion with the group's weights β, summed over the queries of block k.
 
-    The criterion of a query is e'e - 2 β'V'e + β'V'V β, with the held-out
-    residuals e of the labels and V of the group's features. ``pair`` is the
-    position of the group's first pair in ``products``.
+    The criterion of a query is e'e - 2 β'V'e + β'V'V β,
+    with the held-out residuals e of the labels and V of
+    the group's features. ``pair`` is the position of the
+    group's first pair in ``products``. ``state`` has
+    these numbers of single features, ``products`` those
+    of pairs in V'V, and ``beta`` (s, BLOCK) the weights.
     """
     # In the held-out queries: the features' products with the residual e of the
     # labels and their squares, after the selected features; and e'e.

@@ -94,14 +94,17 @@ def select(
 ) -> None:
     """Select the last feature of ``selected`` (t + 1,) in all blocks of queries: update ``state`` and ``factor``.
 
-    In every query, two systems of the t earlier features give the residual of
-    the new one. Its products with the residuals of the remaining features
-    update their numbers in ``state``. ``ascending`` (t,) are the positions of
-    the earlier features by column, the order of memory. ``gram[:, places[a]]``
-    are the products of the a-th selected feature with all features in each
-    query, and ``total`` (t + 1, n) these products over all queries of all
-    shards. ``remaining`` are the columns that are not selected. ``work`` (3 t +
-    6 + 3 TILE, BLOCK) is work space.
+    In every query, two systems of the t earlier features
+    give the residual of the new one. Its products with
+    the residuals of the remaining features update their
+    numbers in ``state``. ``ascending`` (t,) are the
+    positions of the earlier features by column, the order
+    of memory. ``gram[:, places[a]]`` are the products of
+    the a-th selected feature with all features in each
+    query, and ``total`` (t + 1, n) these products over
+    all queries of all shards. ``remaining`` are the
+    columns that are not selected. ``work`` (3 t + 6 + 3
+    TILE, BLOCK) is work space. ``regularization`` is λ.
     """
     # What is left of each feature's square over the other queries, plus λ.
     pivot = state[0]
@@ -185,11 +188,13 @@ def _follow(
 ) -> None:
     """Subtract the terms of the selected features a and a + 1 for the features of a ``tile``, in block k.
 
-    z and c (t, BLOCK) are the solutions of the two systems of the selected
-    features. ``gram[:, places[a]]`` are the products of the a-th selected
-    feature with all features in each query, and ``total[a]`` these products
-    over all queries. Three arrays (TILE, BLOCK) collect sums over the selected
-    features:
+    z and c (t, BLOCK) are the solutions of the
+    two systems of the selected features.
+    ``gram[:, places[a]]`` are the products of the
+    a-th selected feature with all features in
+    each query, and ``total[a]`` these products
+    over all queries. Three arrays (TILE, BLOCK)
+    collect sums over the selected features:
 
     - ``row``: minus z times their products over the other queries;
     - ``moved``: minus z times their products in this query;
@@ -272,9 +277,11 @@ def _solve(
 ) -> None:
     """Solve LDL'x = r in the queries of block k, by x = L'^-1 D^-1 L^-1 r.
 
-    ``right`` and ``out`` (t, BLOCK) are r and x, ``factor`` has -L^-1 and D,
-    and ``value`` (BLOCK,) is work space. Each row of L^-1 is read once, for its
-    product with r and for its part in the product with L'^-1.
+    ``right`` and ``out`` (t, BLOCK) are r and
+    x, ``factor`` has -L^-1 and D, and ``value``
+    (BLOCK,) is work space. Each row of L^-1 is
+    read once, for its product with r and for
+    its part in the product with L'^-1.
     """
     rows, pivots = factor  # rows are those of -L^-1
     for a in range(t):
@@ -310,8 +317,9 @@ def _solve(
 def side_by_side(grams: Floats, out: Floats) -> None:
     """Copy the Gram matrices of a block's queries so that the queries are the last axis.
 
-    ``grams`` has shape (queries, n, n), and ``out`` (n, n, BLOCK). If the block
-    has fewer than BLOCK queries, it is padded with zeros.
+    ``grams`` has shape (queries, n, n), and
+    ``out`` (n, n, BLOCK). If the block has fewer
+    than BLOCK queries, it is padded with zeros.
     """
     queries = grams.shape[0]
     n = out.shape[0]

@@ -77,13 +77,14 @@ def begin(
 def cost(k: int, j: int, state: State) -> float:
     """Return the criterion with feature j added, summed over the queries of block k.
 
-    With the weight β of the feature, it is e'e - 2 β e'v + β² v'v in each
-    held-out query, where e and v are the residuals of the labels and of the
-    feature. ``state`` has these numbers for each feature and query.
+    With the weight β of the feature, it is e'e - 2 β e'v
+    + β² v'v in each held-out query, where e and v are the
+    residuals of the labels and of the feature. ``state``
+    has these numbers for each feature and query.
     """
-    # Over the other queries: the features' squares plus λ and products with the
-    # labels; in the held-out query: products with the residual e, squares, and
-    # e'e.
+    # Over the other queries: the features' squares plus λ
+    # and products with the labels; in the held-out query:
+    # products with the residual e, squares, and e'e.
     pivot, right, ev, vv, ee = state
     value: float = 0.0
     for i in range(BLOCK):
@@ -103,9 +104,9 @@ def enter(k: int, b: int, state: State, terms: Floats) -> None:
     other features are updated by them later. In
     ``state``, only e'e is updated, the criterion.
     """
-    # Over the other queries: the features' squares plus λ and products with the
-    # labels; in the held-out query: products with the residual e, squares, and
-    # e'e.
+    # Over the other queries: the features' squares plus λ
+    # and products with the labels; in the held-out query:
+    # products with the residual e, squares, and e'e.
     pivot, right, ev, vv, ee = state
     for i in range(BLOCK):
         terms[0, i] = 1.0 / pivot[k, b, i]
@@ -132,10 +133,11 @@ def update(
     The part of b in j is γ = S / p_b. ``row`` is S,
     their product over the other queries after the
     earlier features. ``product`` is v_j'v_b, that of
-    their residuals in the held-out query. ``terms`` (5,
-    BLOCK) has 1 / p_b, r_b, β_b, e'v_b and v_b'v_b of b:
-    its pivot, right-hand side and weight, and products
-    with the residual e of the labels and with itself.
+    their residuals in the held-out query. ``terms``
+    (5, BLOCK) has 1 / p_b, r_b, β_b, e'v_b and
+    v_b'v_b of b: its pivot, right-hand side and
+    weight, and products with the residual e of the
+    labels and with itself. ``regularization`` is λ.
     """
     # Over the other queries: the features' squares plus λ and products with the
     # labels; in the held-out query: products with the residual, and squares.
@@ -163,12 +165,14 @@ def extend(
 ) -> None:
     """Update the weights trained on all queries after the last feature of ``selected`` was added: O(t²).
 
-    T are the products of features and labels over all queries, and S the t
-    selected features. ``total`` (n + 1,) is the row of this feature in T, with
-    the labels' column last. ``factor`` (k, k) and ``along`` (k,) hold the
-    factor of T[S, S] + λI and the solution of the forward substitution for the
-    earlier features, and are extended by one row; ``coef`` (n,) receives the
-    weights.
+    T are the products of features and labels over all
+    queries, and S the t selected features. ``total`` (n
+    + 1,) is the row of this feature in T, with the
+    labels' column last. ``factor`` (k, k) and ``along``
+    (k,) hold the factor of T[S, S] + λI and the
+    solution of the forward substitution for the earlier
+    features, and are extended by one row; ``coef`` (n,)
+    receives the weights. ``regularization`` is λ.
     """
     # The weights w solve LL'w = T[S, y], with
     # LL' = T[S, S] + λI: the new row of L, then
@@ -178,8 +182,8 @@ def extend(
     b = selected[t]
     diagonal = total[b] + regularization
     value = total[n]
-    # Row t of the factor L, which is kept, and the next number of the forward
-    # substitution.
+    # Row t of the factor L, which is kept, and
+    # the next number of the forward substitution.
     for i in range(t):
         entry = total[selected[i]]
         for c in range(i):
@@ -211,12 +215,14 @@ def products(
 ) -> None:
     """Write the products of a column of ``values`` (m, …) with each column of X (m, n), query by query.
 
-    ``column`` is the position of that column. ``ptr`` are the starts of
-    queries. The last axis of ``out`` (blocks, 1, n, width) is the queries of a
-    block, with 0 for those that pad the last block; blocks first … last - 1 are
-    written. ``sums`` (n,) is work space, because a kernel that allocates an
-    array takes long to compile. Four documents are processed at a time, so that
-    the sums are read and written a fourth as often.
+    ``column`` is the position of that column. ``ptr`` are
+    the starts of queries. The last axis of ``out``
+    (blocks, 1, n, width) is the queries of a block, with
+    0 for those that pad the last block; blocks first …
+    last - 1 are written. ``sums`` (n,) is work space,
+    because a kernel that allocates an array takes long to
+    compile. Four documents are processed at a time, so
+    that the sums are read and written a fourth as often.
     """
     n = X.shape[1]
     width = out.shape[3]

@@ -81,8 +81,9 @@ class GramProducts:
     def __init__(self, gram: Floats, total: Floats, n_queries: int) -> None:
         """Start without selected features, with the Gram matrices of features and labels, labels last.
 
-        ``gram`` (blocks, n + 1, n + 1, BLOCK) has the matrix of each query, and
-        ``total`` (n + 1, n + 1) is their sum.
+        ``gram`` (blocks, n + 1, n + 1, BLOCK) has the matrix of
+        each query, and ``total`` (n + 1, n + 1) is their sum.
+        The last block may be padded: only ``n_queries`` count.
         """
         n = total.shape[0] - 1
         self.n_queries = n_queries
@@ -539,7 +540,10 @@ class OnDemandSearch:
         # array has room for more features.
         right_side = self._right_side[:t]
         coef[list(self.selected)] = cho_solve(
-            (self._factor(), True), right_side, check_finite=False
+            # True: the factor is the lower triangle.
+            (self._factor(), True),
+            right_side,
+            check_finite=False,
         )
         return coef
 

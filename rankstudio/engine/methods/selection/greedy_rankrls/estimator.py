@@ -32,7 +32,7 @@ from rankstudio.engine.methods.pair_learners import (
     held_out_weighting,
     non_default_parameter,
     pair_rows,
-    refuse_unusual,
+    refuse_non_default_loss,
 )
 from rankstudio.engine.methods.permuted_labels import (
     LOSS,
@@ -258,8 +258,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         search_shape = Shape(shape.m, shape.n, shape.Q, k)
         way = self._algorithm_for(search_shape, groups, shape.sharded)
         if way == "forward":
-            # Groups of several features need
-            # all Gram matrices, "statistics".
+            # Groups of several features, `joint`, need all Gram
+            # matrices, "statistics".
             return path_need(shape, k, "statistics" if groups.joint else self.algorithm)
         best = self.search == "best"
         return (
@@ -290,7 +290,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         # Called for its error only, if the loss of pairs is not the default
         # one. Preferences have losses of their own.
         if not preferring:
-            refuse_unusual(self.pair_cost())
+            refuse_non_default_loss(self.pair_cost())
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Select features, and yield one step per feature, with every candidate's criterion.
@@ -314,7 +314,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         else:
             several_queries(data.ptr, type(self).__name__)  # called for its error only
             steps = self._path(data, regularization, groups, rules, cost)
-        # These steps select groups; those of the method select features.
+        # The steps so far select groups; those of the method select features.
         yield from (
             groups.by_column(event) if isinstance(event, Step) else event
             for event in steps
@@ -330,8 +330,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     ) -> Iterator[Step | WorkProgress]:
         """Return an iterator over the steps of a path that selects groups, by their positions.
 
-        An ungrouped feature is a group by itself. The algorithm depends on the
-        search, and on the numbers of features and of shards.
+        An ungrouped feature is a group by itself. The
+        algorithm depends on the search, and on the numbers
+        of features and of shards. ``rules`` say which groups
+        may or have to be selected. ``cost`` is the loss of a
+        pair of documents, and ``regularization`` is λ.
         """
         shape = Shape.of(data.X.shape, data.ptr, groups.greatest(rules.k))
         way = (
@@ -365,6 +368,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         # The other algorithms need all documents in memory,
         # as rows whose squared errors are the loss.
         rows = pair_rows(data.whole("Greedy RankRLS"), cost)
+        # In back-fitting, a candidate is compared with the
+        # weights of all other features unchanged.
         back = self.fitting == "back"
         return whole_path(
             rows, regularization, groups, rules, self.algorithm, self.search, back
@@ -380,8 +385,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     ) -> Iterator[Step | WorkProgress]:
         """Return an iterator over the steps of a path by errors of left-out documents, or pairs of them.
 
-        The data are one ranking, or documents without pairs. Steps select
-        groups, by their positions. All documents are in memory.
+        The data are one ranking, or documents without
+        pairs. Steps select groups, by their positions. All
+        documents are in memory. ``rules`` say which groups
+        may or have to be selected. ``cost`` is the loss of
+        a pair of documents, and ``regularization`` is λ.
         """
         pointwise = self.pairs == "pointwise"
         self._check_one_ranking(data, cost)
@@ -392,7 +400,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         return search_path(search, groups, rules, self.search)
 
     def _check_one_ranking(self, data: TrainingData, cost: PairCost) -> None:
-        """Raise a ParameterError for settings for which documents or pairs cannot be left out exactly."""
+        """Raise a ParameterError for settings for which documents or pairs cannot be left out exactly.
+
+        ``cost`` is the loss of a pair.
+        """
         # "pointwise" is a loss of documents, not of pairs, so that costs of
         # pairs do not apply.
         pointwise = self.pairs == "pointwise"
@@ -403,6 +414,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         if pointwise and not cost.default:
             name = non_default_parameter(cost)
             raise ParameterError(name, getattr(cost, name), "the default without pairs")
+        # The search only computes the error of left-out pairs for
+        # the default weighting, "size".
         if not pointwise and held_out_weighting(cost) != "size":
             raise ParameterError("weighting", cost.weighting, "size for one ranking")
         # How sets are searched and models fitted.
@@ -431,6 +444,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         compared, or if they are compared by back-fitting. For
         several shards, parts of large data, an algorithm is
         preferred that does not need all documents in memory.
+        ``groups`` are features that are selected together.
         """
         # Algorithms that are chosen by name.
         if self.algorithm in ("columns", "algorithm1"):
@@ -442,6 +456,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             return "on demand" if several_shards and gram_matrices else "columns"
         if self.search == "best":
             return "on demand"
+        # Trivial groups have one feature each.
         if self.search != "forward" or not groups.trivial:
             if not gram_matrices:
                 return "columns"
@@ -450,6 +465,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         n_compared = (
             shape.n if self.n_candidates is None else min(self.n_candidates, shape.n)
         )
+        # "rows" is a form of forward search, which computes the
+        # rows of Gram matrices that it needs.
         if self.algorithm == "rows" or not shape.few_candidates(n_compared):
             return "forward"
         if gram_matrices:
@@ -640,6 +657,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             )
         if self.checked("search") != "forward":
             self._check_search()
+        # Trivial groups have one feature each.
         if not groups.trivial:
             self._check_groups()
         return Constraints.of(

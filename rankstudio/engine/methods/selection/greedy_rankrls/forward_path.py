@@ -161,7 +161,7 @@ See ``Statistics``.
 
 @dataclass(frozen=True)
 class Statistics:
-    """Results of a shard shared by all λ.
+    """Products of features and labels in each query of a shard, which all λ share.
 
     Attributes
     ----------
@@ -232,7 +232,7 @@ class KnownStatistics:
 
 
 class GreedyState:
-    """State of one shard in the path for one λ.
+    """State of one shard, a part of the queries, in a greedy path for one λ.
 
     It holds the shard's parts of the criteria, and the rows of the selected features.
     """
@@ -250,8 +250,9 @@ class GreedyState:
         # The numbers of a candidate are updated by the stored changes of
         # earlier steps, or by linear systems.
         rows = DelayedRows if work.delay else SolvedRows
-        # Whether there is a Gram matrix
-        # per query, and by which axis.
+        # "none" without a Gram matrix per query; "blocks" if
+        # the queries of a block are the last axis, "queries" if
+        # they are the first one.
         layout = _layout_for(work, data)
         in_blocks = layout == "blocks"
         # For each query, pivot, right, ev and vv have
@@ -307,8 +308,9 @@ class GreedyState:
     def by_query(self) -> tuple[Floats, Floats]:
         """Return each query's part of the criterion (Q,), and its part with each feature added (Q, n).
 
-        A part is the squared error of the model trained without the query. Q
-        also counts the queries that pad the last block; their parts are 0.
+        A part is the squared error of the model trained
+        without the query. Q also counts the queries
+        that pad the last block; their parts are 0.
         """
         # Of shape (blocks, n, BLOCK), for each feature and
         # query: the pivot and the right-hand side, whose
@@ -374,8 +376,9 @@ class GreedyState:
     def _threads(self, multiplications: float) -> Iterator[Each]:
         """Provide a function that calls another one for slices of the blocks of queries.
 
-        It uses threads if these are worthwhile. ``multiplications`` is the work
-        of all calls per query.
+        It uses threads if these are
+        worthwhile. ``multiplications`` is
+        the work of all calls per query.
         """
         ee = self._state[-1]  # a number per query, (blocks, BLOCK)
         with pool(worthwhile(_MULTIPLICATION * multiplications * ee.size)) as (
@@ -392,8 +395,8 @@ class GreedyState:
     def _criteria(self) -> tuple[Floats, ...]:
         """Return the criterion with each feature added (n,), the present one (1,), and that with each group added.
 
-        The criterion is 0 for selected features. Without groups of several
-        features, there is no third array.
+        The criterion is 0 for selected features. Without
+        groups of several features, there is no third array.
         """
         # The sum of each block of queries for each
         # feature; the last array of the state has
@@ -415,9 +418,11 @@ class GreedyState:
 def _layout_for(work: GreedyWork, data: QueryData) -> GramLayout:
     """Return the layout of the Gram matrices that a path reads.
 
-    Delayed steps change all entries of the matrices, with vectors over queries.
-    Otherwise only the rows of the selected features are read, and matrices
-    query by query take no copy, unless there are blocks already.
+    Delayed steps change all entries of the matrices,
+    with vectors over queries. Otherwise only the rows
+    of the selected features are read, and matrices
+    query by query take no copy, unless there are blocks
+    already. ``work`` has the settings of the path.
     """
     if not work.whole:
         return "none"
@@ -470,11 +475,13 @@ def _query_statistics(
 ) -> Statistics:
     """Compute the statistics of all queries of a shard: squares, products with the labels, and Gram matrices.
 
-    ``layout`` is the form of the Gram matrices: "none" for no matrices,
-    "blocks" for the form of the kernels, or "queries" for a matrix after the
-    other. The statistics are those of the rows whose squared errors are the
-    loss with this ``cost`` of pairs. Arrays come from ``scratch``, which is
-    memory or a file. With ``by_blocks``, a few queries are centred at a time.
+    ``layout`` is the form of the Gram matrices: "none"
+    for no matrices, "blocks" for the form of the kernels,
+    or "queries" for a matrix after the other. The
+    statistics are those of the rows whose squared errors
+    are the loss with this ``cost`` of pairs. Arrays come
+    from ``scratch``, which is memory or a file. With
+    ``by_blocks``, a few queries are centred at a time.
     """
     n = data.X.shape[1]
     blocks = -(-(data.ptr.size - 1) // BLOCK)  # rounded up
@@ -497,7 +504,7 @@ def _query_statistics(
         gram = scratch.lasting(data.ptr.size - 1, n + 1, n + 1)
         in_blocks = gram_blocks(data, cost, by_blocks, gram)
     else:
-        # They are in the cache of the data.
+        # The matrices are in the cache of the data.
         gram = PairRows.of(data, cost).statistics.gram
         in_blocks = gram_blocks(data, cost, by_blocks)
     # Gram matrices contain all other products: squares on the diagonal, those
@@ -517,12 +524,13 @@ def _write_products(
 ) -> Floats:
     """Write the squares and the label products of all queries, and return their sums (n + 1, n + 1).
 
-    The sums are on the diagonal and in the last row and
-    column, with the labels last; other entries are 0.
-    ``query_products`` are the arrays that are written:
-    (blocks, n, BLOCK) of squares and of label products,
-    and (blocks, BLOCK) of the labels' squares. With
-    ``by_blocks``, a few queries are centred at a time.
+    The sums are on the diagonal and in the last row
+    and column, with the labels last; other entries
+    are 0. ``query_products`` are the arrays that are
+    written: (blocks, n, BLOCK) of squares and of
+    label products, and (blocks, BLOCK) of the labels'
+    squares. With ``by_blocks``, a few queries are
+    centred at a time. ``cost`` is the loss of a pair.
     """
     squares, rights, labels = query_products
     n = squares.shape[1]
@@ -552,7 +560,9 @@ def _write_products(
 def _write_rows(grams: Floats, feature: int, out: Floats) -> None:
     """Write the products of a feature with all features in each query, in blocks (blocks, n, BLOCK).
 
-    ``grams`` has the shape (Q, n + 1, n + 1). The last block is padded with zeros.
+    ``grams`` has the shape (Q, n + 1, n +
+    1). The last block is padded with zeros.
+    The result is written to ``out``.
     """
     for block, first in enumerate(range(0, grams.shape[0], BLOCK)):
         rows = grams[first : first + BLOCK, feature, :-1]
@@ -585,11 +595,14 @@ def gram_blocks(
 ) -> Iterator[Floats]:
     """Yield the Gram matrices [X^ y^]'[X^ y^] of ``BLOCK`` queries at a time, (width, n + 1, n + 1).
 
-    X^ and y^ are centred features and labels. The last block may have fewer
-    queries. Without ``by_blocks``, the matrices are cached with the data.
-    Otherwise they are computed block by block, and written to ``out`` (Q, n +
-    1, n + 1); without ``out``, an array may be overwritten when the next one is
-    requested.
+    X^ and y^ are centred features and labels. The last
+    block may have fewer queries. Without ``by_blocks``,
+    the matrices are cached with the data. Otherwise they
+    are computed block by block, and written to ``out``
+    (Q, n + 1, n + 1); without ``out``, an array may be
+    overwritten when the next one is requested. ``cost``
+    is the loss of a pair: for another loss than the
+    default, the matrices are those of its rows.
     """
     if not by_blocks:
         gram = PairRows.of(data, cost).statistics.gram
@@ -598,6 +611,8 @@ def gram_blocks(
         )
         return
     n = data.X.shape[1]
+    # Work space for the matrices of one block, unless they are
+    # written to ``out``.
     space = np.empty((BLOCK if out is None else 0, n + 1, n + 1))
     first = 0
     for X, y, ptr in centred_blocks(data, cost, by_blocks):
@@ -612,12 +627,14 @@ def centred_blocks(
 ) -> Iterator[tuple[Floats, Floats, Ints]]:
     """Yield centred features (d, n), centred labels (d,) and ``ptr`` of ``BLOCK`` queries at a time.
 
-    These queries have d documents, and ``ptr`` are their first rows, followed
-    by d. For a cost other than the default, the rows are those of the cost
-    instead of the documents. Without ``by_blocks``, the centred rows are cached
-    with the data. Otherwise each block is centred by itself, and its features
-    may be overwritten when the next ones are requested: allocating memory would
-    take longer than computing.
+    These queries have d documents, and ``ptr`` are
+    their first rows, followed by d. For a cost other
+    than the default, the rows are those of the cost
+    instead of the documents. Without ``by_blocks``, the
+    centred rows are cached with the data. Otherwise
+    each block is centred by itself, and its features
+    may be overwritten when the next ones are requested:
+    allocating memory would take longer than computing.
     """
     source_rows = data if by_blocks else PairRows.of(data, cost)
     # The first row of each block, and the end of the last block, which may have
@@ -658,8 +675,8 @@ def cut_blocks(
 ) -> list[Floats]:
     """Return an array of shape (blocks, *shape, BLOCK) for each of ``shapes``.
 
-    They are parts of one array, which ``empty`` allocates by its size, in
-    memory or in a file.
+    They are parts of one array, which ``empty``
+    allocates by its size, in memory or in a file.
     """
     sizes = [blocks * prod(shape) * BLOCK for shape in shapes]
     parts = np.split(empty(sum(sizes)), np.cumsum(sizes)[:-1])
@@ -714,8 +731,9 @@ def forward_path(
     """
     m, n = data.X.shape
     k = groups.greatest(rules.k)
-    # Whole Gram matrices or only the rows of selected features: groups always
-    # need whole ones.
+    # Whole Gram matrices or only the rows of
+    # selected features: groups of several
+    # features, `joint`, always need whole ones.
     shape = (m, n, data.ptr.size - 1)
     statistics_kind = (
         "statistics" if groups.joint else kept_statistics(algorithm, shape, k)
@@ -730,7 +748,7 @@ def forward_path(
         k=k,
         whole=is_whole,
         cost=cost,
-        by_blocks=data.several,
+        by_blocks=data.several,  # several shards are large data
         delay=steps,
         groups=groups.joint,
     )
@@ -759,8 +777,10 @@ def totals(
 ) -> Waiting[Floats]:
     """Return the products of all features and labels, (n + 1, n + 1), computed once for all λ.
 
-    They are sums over the queries of all shards, with the labels last. Without
-    ``with_gram``, only the diagonal and the last row and column are computed.
+    They are sums over the queries of all shards, with the
+    labels last. Without ``with_gram``, only the diagonal
+    and the last row and column are computed. ``session``
+    works on the shards, and ``cost`` is the loss of a pair.
     """
     cache = data.shared.of(_Totals).found
     (total,) = yield from once(
@@ -774,8 +794,8 @@ def totals(
 class ForwardSearch:
     """Leave-query-out criterion of every candidate feature or group of a growing selection.
 
-    It is a search of :mod:`search_steps` among groups, with steps that are sums
-    over shards.
+    It is a search of :mod:`search_steps` among
+    groups, with steps that are sums over shards.
 
     Parameters
     ----------

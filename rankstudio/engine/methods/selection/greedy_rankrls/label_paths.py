@@ -33,10 +33,11 @@ def label_paths(
     """Return a function that computes the greedy path of each of several label vectors.
 
     The function takes label vectors (P, m) for the m
-    documents of ``data``, and returns the criteria after each
-    step of each path. ``rules`` limit the path, ``cost`` is
-    the loss of pairs, and ``needed`` the bytes that the paths
-    need. Raises an OutOfMemoryError if less memory is free.
+    documents of ``data``, and returns the criteria after
+    each step of each path. ``rules`` limit the path,
+    ``cost`` is the loss of pairs, and ``needed`` the
+    bytes that the paths need. Raises an OutOfMemoryError
+    if less memory is free. ``regularization`` is λ.
     """
     # Called for their errors only.
     several_queries(data.ptr, "GreedyRankRLS")
@@ -69,9 +70,9 @@ def label_paths(
             their targets, and ``known_statistics``
             has their products in each query.
             """
-            # The path reads labels only from cached statistics. So these are
-            # put into the cache of a copy of the data, whose own labels are not
-            # used.
+            # The path reads labels only from cached
+            # statistics. So these are put into the cache of a
+            # copy of the data, whose own labels are not used.
             relabelled = QueryData(data.X, data.y, data.ptr)
             relabelled.shared.of(KnownStatistics).by_layout["blocks", shared_cost] = (
                 known_statistics.relabelled(
@@ -80,6 +81,7 @@ def label_paths(
             )
             # One thread per path, because the paths run side by side.
             with at_most(1):
+                # Statistics are whole Gram matrices.
                 path = forward_path(
                     training_data(relabelled),
                     regularization,

@@ -172,6 +172,7 @@ class OnDemandState:
         search_class = _BackFitting if work.back else _OnScratch
         search = search_class(products, work.regularization)
         search.reserve(work.capacity, self._scratch)
+        # Trivial groups have one feature each.
         groups = ColumnGroups.of(products.informative.size, work.groups)
         return search if groups.trivial else GroupSearch(search, groups)
 
@@ -206,7 +207,7 @@ class _OnScratch(OnDemandSearch):
 
 
 class _BackFitting(_OnScratch):
-    """The same search with back-fitting, from Gram matrices.
+    """On-demand search with back-fitting, by Gram matrices, with arrays in scratch space.
 
     See :class:`BackFittingSearch`.
     """
@@ -246,8 +247,8 @@ class _BackFitting(_OnScratch):
             """
             out = np.empty(candidates.size)
             for index, j in enumerate(candidates.tolist()):
-                # Of each query: x_j'x_j, and x_j'r with the residuals r of its
-                # model w_q.
+                # Of each query: x_j'x_j, and x_j'r with
+                # the residuals r of its model w_q.
                 square = gram[:, j, j]
                 product = gram[:, j, labels] - (gram[:, j, selected] * models).sum(
                     axis=1
@@ -320,7 +321,7 @@ def on_demand_path(
         capacity=capacity,
         back=fitting == "back",
         cost=cost,
-        by_blocks=data.several,
+        by_blocks=data.several,  # several shards are large data
     )
     # Too many sets for the best ones are refused first, before the greedy path
     # takes its time.
@@ -380,7 +381,11 @@ def _varying_groups(groups: ColumnGroups, total: Floats) -> Bools:
 
 
 def _all_gram_matrices(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
-    """Return the Gram matrices of all queries, (blocks, n + 1, n + 1, BLOCK)."""
+    """Return the Gram matrices of all queries, (blocks, n + 1, n + 1, BLOCK).
+
+    They belong to the rows whose squared errors
+    are the loss with this ``cost`` of pairs.
+    """
     if not data.several:
         return gram_statistics(data.shard(0), cost).gram
     check_room(data.ptr.size - 1, data.X.shape[1])
@@ -429,12 +434,12 @@ class OnDemandGroups:
 
     def costs(self, candidates: Ints) -> Floats:
         """Return the criterion with each candidate added, shape (c,)."""
-        _, costs, *_ = self._ask(Compare(self.selected, candidates))
+        _, costs, *_ = self._send(Compare(self.selected, candidates))
         return costs
 
     def removals(self) -> Floats:
         """Return the criterion without each of the selected groups, shape (t,)."""
-        _, _, removal_costs = self._ask(
+        _, _, removal_costs = self._send(
             Compare(self.selected, _NO_COLUMNS, removals=True)
         )
         return removal_costs
@@ -442,7 +447,7 @@ class OnDemandGroups:
     def criterion(self) -> float:
         """Return the criterion of the current selection."""
         if self._criterion is None:
-            self._ask(Compare(self.selected, _NO_COLUMNS))
+            self._send(Compare(self.selected, _NO_COLUMNS))
         assert self._criterion is not None  # asked just now
         return self._criterion
 
@@ -464,7 +469,7 @@ class OnDemandGroups:
             self._total, self._groups.columns(self.selected), self._regularization
         )
 
-    def _ask(self, message: Compare) -> Sums:
+    def _send(self, message: Compare) -> Sums:
         """Send a message to the shards, and return the sums of their answers; also store the criterion."""
         sums = finish(self._session.sum(message, WHAT))
         self._criterion = float(sums[0][0])

@@ -20,14 +20,14 @@ from rankstudio.engine.errors import DatasetError, OutOfMemoryError
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.threads import STEADY, pool, share, worthwhile
 
-# Numbers in the candidates' columns that are processed at a time: they fit into
-# a cache.
+# Numbers in the candidates' columns that are
+# processed at a time: they fit into a cache.
 _AT_ONCE = 1 << 18
 _PAIR = 4.0  # nanoseconds for a pair of documents and a candidate
 
 
 class OneRankingSearch(ABC):
-    """A growing selection by an error of left-out documents; see `search_steps.FloatingSearch`.
+    """A growing selection of features by an error of left-out documents, for data of one ranking.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ class OneRankingSearch(ABC):
     @staticmethod
     def _check_memory(m: int, n: int, extra: float = 0.0) -> None:
         """Raise an OutOfMemoryError if three (m, n) matrices and ``extra`` numbers do not fit into memory."""
-        needed = 8.0 * (3.0 * m * n + extra)
+        needed = 8.0 * (3.0 * m * n + extra)  # bytes
         free = memory.available()
         if needed > free:
             raise OutOfMemoryError(
@@ -197,7 +197,9 @@ class LeaveOneOutSearch(OneRankingSearch):
         m = self._y.size
         costs = np.empty(candidates.size)
         size = max(1, _AT_ONCE // m)  # candidates at a time, by their numbers
-        # Threads if the errors, at about 3 ns each, take long enough.
+        # Threads if the errors, at about 3 ns each, take long
+        # enough. In STEADY, BLAS has one thread, so that last
+        # bits do not depend on the machine.
         with STEADY, pool(worthwhile(3.0 * m * candidates.size)) as (executor, workers):
 
             def work(first: int) -> None:
@@ -208,9 +210,11 @@ class LeaveOneOutSearch(OneRankingSearch):
                 """
                 part = candidates[first : first + size]
                 R = self._R[:, part]
-                # For each candidate, the factors of the outer product that it
-                # adds to the hat matrix H, and of its part in the predictions;
-                # the leverages are the diagonal of H.
+                # R is what the selected features do not explain of
+                # each candidate, over λ. The outer product of a
+                # column of R with itself, times c, is added to the
+                # hat matrix H, and d times the column to the
+                # predictions. The leverages are the diagonal of H.
                 c = self._regularization / (
                     1.0 + np.einsum("mi,mi->i", self._X[:, part], R)
                 )

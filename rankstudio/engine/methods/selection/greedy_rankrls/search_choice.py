@@ -36,8 +36,8 @@ from rankstudio.engine.steps import Step
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.work import WorkProgress
 
-# Steps: with fewer, the matrices are written more often; with more, each step
-# reads more.
+# Steps: with fewer, the matrices are written
+# more often; with more, each step reads more.
 _MAX_DELAY = 16
 # Bytes of Gram matrices and a copy. A constant, not the free memory: algorithms
 # differ in the last bits.
@@ -63,9 +63,9 @@ def kept_statistics(algorithm: str, shape: tuple[int, int, int], k: int) -> str:
     m, n, Q = shape
     if algorithm != "auto":
         return algorithm
-    # Whole matrices, if for one of the conditions
-    # they have at most `factor` numbers per
-    # document, and n is at most `features` times k.
+    # Whole matrices, if for one of the pairs (factor, features)
+    # they have at most `factor` numbers per document, and n is
+    # at most `features` times k.
     is_whole = any(
         Q * (n + 1) <= factor * m and n <= features * k
         for factor, features in _GRAM_CONDITIONS
@@ -82,6 +82,7 @@ def delay(n: int, k: int, with_gram: bool) -> int:
     / 3 numbers in total. A path with delayed steps reads
     twice the first two terms, k²n - 2k³ / 3, which is less
     if k is at least n / 2, and even less with matrices.
+    ``with_gram`` says whether each query has a Gram matrix.
     """
     if 2 * k < n:
         return 0
@@ -111,6 +112,7 @@ def path_need(shape: DataShape, k: int, algorithm: str) -> MemoryNeed:
         if is_whole
         else min(KEPT_ROWS, NUMBER * Q * n * min(n, 2 * k))
     )
+    # The name of the algorithm is shown with its need.
     return replace(
         _memory_need(shape, states, lasting, made_bytes), algorithm=statistics_kind
     )
@@ -146,7 +148,11 @@ def on_demand_need(shape: DataShape, k: int, best: bool = False) -> MemoryNeed:
 
 
 def _n_kept_numbers(n: int, k: int, with_gram: bool) -> float:
-    """Return how many numbers are stored in each query for the k selected of n features."""
+    """Return how many numbers are stored in each query for the k selected of n features.
+
+    ``with_gram`` says whether each query also
+    has a Gram matrix, which is not counted.
+    """
     steps = delay(n, k, with_gram)
     if steps == 0:
         return k * (k + 1) / 2 + k * n
@@ -160,8 +166,8 @@ _UNCHECKED_BYTES = 1e8
 # If a path compares fewer candidates in total than this multiple of the
 # features, it is faster on demand.
 _MIN_SEARCHES_PER_FEATURE = 4
-# Gram matrices may have up to this multiple of the documents' numbers, on disk
-# if necessary.
+# Gram matrices may have up to this multiple of
+# the documents' numbers, on disk if necessary.
 _MOST_STATISTICS = 8
 
 
@@ -213,6 +219,9 @@ class Shape:
         n = self.n
         Q = self.Q
         k = self.k
+        # Bytes: five matrices (m, n); or the sparse
+        # columns, the columns of the selected
+        # features, and a state for each query.
         return {
             "algorithm1": 8.0 * 5 * m * n,
             "columns": 36.0 * m * n + 8 * m * k + 8 * Q * (2 * n + 6 * k**2),
@@ -314,6 +323,7 @@ def search_path(
     ``rules`` refer to groups by their positions. ``search`` is "forward",
     "floating" or "swap"; the last two improve on the forward path.
     """
+    # Trivial groups have one feature each.
     if not groups.trivial:
         feature_search = GroupSearch(feature_search, groups)
     if search == "forward":
@@ -342,10 +352,10 @@ def whole_search(
 ) -> FloatingSearch:
     """Return a search on the columns of all documents at once, for at most k features.
 
-    With ``back``, a candidate is evaluated by back-fitting:
-    the weights of all other features are unchanged. Dense
-    data are converted to sparse columns, which are cached.
-    Raises an OutOfMemoryError if they do not fit.
+    With ``back``, a candidate is evaluated by back-fitting: the
+    weights of all other features are unchanged. Dense data are
+    converted to sparse columns, which are cached. Raises an
+    OutOfMemoryError if they do not fit. ``regularization`` is λ.
     """
     if not data.sparse:
         cache = data.shared.of(KeptColumns)

@@ -126,8 +126,8 @@ def empty_model(criterion: float, candidate_criteria: Floats) -> Step:
 def prefer(candidates: Ints, informative: Bools) -> Ints:
     """Return the candidates (columns) that can change a ranking, or all candidates if none can.
 
-    ``informative`` (n,) is the mask of the features that vary
-    within some query.
+    ``informative`` (n,) is the mask of the
+    features that vary within some query.
     """
     better = candidates[informative[candidates]]
     return better if better.size else candidates
@@ -147,10 +147,12 @@ def _best_candidate(
 ) -> int | None:
     """Return the best candidate; of those that are equal up to rounding, the first one.
 
-    None if there is no candidate, or if no candidate reduces the criterion by
-    more than the size penalty. ``costs`` are the criteria with each candidate
-    added, ``before`` is the present criterion, and ``empty`` the criterion of
-    the empty model.
+    None if there is no candidate, or if no candidate
+    reduces the criterion by more than the size
+    penalty. ``costs`` are the criteria with each
+    candidate added, ``before`` is the present
+    criterion, and ``empty`` the criterion of the empty
+    model. ``rules`` have the costs and the penalty.
     """
     tie = TIE * empty  # the rounding of criteria
     # Only candidates whose reduction is worth the penalty of one more feature.
@@ -185,7 +187,10 @@ class FloatingSearch(Search, Protocol):
 def greedy_steps(
     path: Iterator[Step | WorkProgress], rules: Constraints
 ) -> Waiting[list[Step]]:
-    """Run a greedy path, and return its steps, with its progress events and one for each step."""
+    """Run a greedy path, and return its steps, with its progress events and one for each step.
+
+    ``rules`` have k, the number of steps.
+    """
     return steps_of(
         path, lambda step: WorkProgress(tr("greedy search"), step.number / rules.k)
     )
@@ -289,9 +294,9 @@ class BestSets:
         self.largest_size = min(len(greedy), max(1, int(selectable.sum())))
         # By size, from 0 on: the criterion of the best set with each feature added.
         self._additions = [step.candidates for step in greedy]
-        # By size, from 1 on: whether removals from, and additions to, the best
-        # set have been compared. The greedy path has already compared the
-        # additions.
+        # By size, from 1 on: whether removals from, and
+        # additions to, the best set have been compared. The
+        # greedy path has already compared the additions.
         self._is_pruned = [False] * len(greedy)
         self._is_grown = [True] * len(greedy)
 
@@ -306,8 +311,9 @@ class BestSets:
     def prune(self, size: int) -> bool:
         """Remove a feature from the best set of a size, if that gives a better set of the size below.
 
-        Return whether it does. Of equal removals, that of the last column
-        counts. A set whose removals were compared before is not compared again.
+        Return whether it does. Of equal removals, that
+        of the last column counts. A set whose removals
+        were compared before is not compared again.
         """
         pinned = len(self._rules.pinned)
         if self._is_pruned[size - 1] or size <= max(1, pinned):
@@ -378,8 +384,8 @@ class BestSets:
     def _improve(self, size: int, selected: tuple[int, ...], cost: float) -> bool:
         """Register a set as the best of its size if it is better; return whether it is.
 
-        ``cost`` is the set's criterion up to rounding: it rejects most sets
-        before they are selected.
+        ``cost`` is the set's criterion up to rounding:
+        it rejects most sets before they are selected.
         """
         limit = self._best[size - 1].criterion - self.tie
         if cost >= limit:
@@ -429,7 +435,8 @@ class BestSets:
 class GroupSearch:
     """Leave-query-out criterion after adding a group to a selection, or removing one.
 
-    In this search, selection, candidates and criteria refer to groups, by
+    In this search, selection, candidates
+    and criteria refer to groups, by
     position; weights refer to features.
 
     Parameters
@@ -448,6 +455,7 @@ class GroupSearch:
     """
 
     def __init__(self, search: FloatingSearch, groups: ColumnGroups) -> None:
+        """Start without groups; ``search`` computes criteria of sets of their features."""
         self._search = search
         self._groups = groups
         self.selected: tuple[int, ...] = ()
@@ -458,8 +466,9 @@ class GroupSearch:
     def costs(self, candidates: Ints) -> Floats:
         """Return the criterion with each candidate added, shape (c,); candidates are positions of groups.
 
-        Groups of one feature are compared together. Each other group is added
-        to the selection to compute its criterion.
+        Groups of one feature are compared
+        together. Each other group is added to
+        the selection to compute its criterion.
         """
         groups = [self._groups.groups[candidate] for candidate in candidates]
         is_single = np.array([len(group) == 1 for group in groups], dtype=np.bool_)

@@ -52,13 +52,16 @@ class SelectedRows(Protocol):
     ) -> None:
         """Select a feature, and update the state of the features ``remaining``, in ascending order.
 
-        ``total`` (n,) contains the products of the selected feature with all
-        features, over all queries of all shards.
+        ``total`` (n,) contains the products of the selected
+        feature with all features, over all queries of all
+        shards. ``state`` has the numbers of each remaining
+        feature in each query, and ``for_each_block`` calls
+        a function for slices of the blocks of queries.
         """
 
 
 class SolvedRows:
-    """Rows of Gram matrices, and a triangle per query that solves two systems per step.
+    """Rows of selected features in the Gram matrices, and a triangle per query that solves two systems per step.
 
     Parameters
     ----------
@@ -90,7 +93,7 @@ class SolvedRows:
         # other queries is LDL': -L^-1, and D.
         inverse, diagonal, rows = arrays
         # Whole Gram matrices, or only the rows of the selected features, one per step.
-        self._whole = gram is not None
+        self._has_whole_matrices = gram is not None
         self._gram = rows if gram is None else gram
         self._factor = (inverse, diagonal)
         self._regularization = regularization
@@ -102,10 +105,10 @@ class SolvedRows:
         """Return the shapes of a query's arrays for a path of k steps among n features.
 
         LDL' is the regularised Gram matrix of the selected
-        features over the other queries. The arrays are the
-        entries of -L^-1, the diagonal of D, and unless Gram
-        matrices exist, their rows of the selected features.
-        ``delay`` is not used.
+        features over the other queries. The arrays are the entries
+        of -L^-1, the diagonal of D, and unless Gram matrices
+        exist, their rows of the selected features. ``delay`` is
+        not used. ``with_gram`` says whether Gram matrices exist.
         """
         return [(k * (k - 1) // 2,), (k,), () if with_gram else (k, n)]
 
@@ -124,10 +127,11 @@ class SolvedRows:
     ) -> None:
         """Solve the systems of the selected feature in each query, and update the remaining features.
 
-        ``total`` (n,) are the feature's products with all features over all
-        queries, and ``remaining`` the columns that are not selected.
-        ``for_each_block`` calls a function for slices of the blocks of queries,
-        in threads.
+        ``total`` (n,) are the feature's products with all
+        features over all queries, and ``remaining`` the columns
+        that are not selected. ``for_each_block`` calls a
+        function for slices of the blocks of queries, in threads.
+        ``state`` has the numbers of the remaining features.
         """
         t = len(self.selected)
         self._totals.append(total)
@@ -139,7 +143,7 @@ class SolvedRows:
         ascending = np.argsort(selected[:-1])
         # Whole Gram matrices have rows of all features; otherwise row a is that
         # of the a-th selected feature.
-        places = selected if self._whole else np.arange(t + 1)
+        places = selected if self._has_whole_matrices else np.arange(t + 1)
         inverse, diagonal = self._factor
 
         # Each thread has a part of the blocks, and work space of its own.
@@ -154,6 +158,7 @@ class SolvedRows:
             over all queries. ``inverse`` and ``diagonal``
             have a triangular system per query.
             """
+            # Work space, of the size that the kernel needs.
             space = np.empty((3 * t + 6 + 3 * _solved_kernel.TILE, BLOCK))
             factor = inverse[part], diagonal[part]
             part_state = of_blocks(state, part)
@@ -203,7 +208,7 @@ class DelayedRows:
         # follow. The last array has the products of the next
         # feature, for data without whole Gram matrices.
         rows, halves, pivots, outer, inner, following = arrays
-        self._whole = gram is not None
+        self._has_whole_matrices = gram is not None
         self._gram = following if gram is None else gram
         self.delayed = (rows, halves, pivots)
         self._matrices = (outer, inner)
@@ -257,11 +262,12 @@ class DelayedRows:
         (n,) are the feature's products with all features over
         all queries, and ``remaining`` the columns that are
         not selected. ``for_each_block`` calls a function for
-        slices of the blocks of queries, in threads.
+        slices of the blocks of queries, in threads. ``state``
+        has the numbers of the remaining features.
         """
         gammas, _, _ = self.delayed
         if self._n_delayed_steps == gammas.shape[2]:  # no room for another step
-            self._bring_up(np.union1d(remaining, [feature]), for_each_block)
+            self._apply_delayed_steps(np.union1d(remaining, [feature]), for_each_block)
         # The place of each column in the matrices, which only have the columns
         # that remained at the last update.
         selected_position = int(np.searchsorted(self._columns_by_place, feature))
@@ -271,7 +277,7 @@ class DelayedRows:
         h = self._n_delayed_steps
         at_gram = -1  # the matrices are read instead
         if not self._has_matrices:
-            at_gram = feature if self._whole else 0
+            at_gram = feature if self._has_whole_matrices else 0
 
         def work(part: slice) -> None:
             """Update the queries of some blocks.
@@ -304,7 +310,7 @@ class DelayedRows:
         self.selected.append(feature)
         self._n_delayed_steps += 1
 
-    def _bring_up(self, remaining: Ints, for_each_block: Each) -> None:
+    def _apply_delayed_steps(self, remaining: Ints, for_each_block: Each) -> None:
         """Apply the delayed steps to the matrices of the columns ``remaining``, and drop the steps.
 
         The two matrices of each query have an entry
@@ -401,7 +407,7 @@ class JointPairs:
         n_pairs = len(self._pair_columns)
         space = empty(2 * blocks * n_pairs * BLOCK)
         self._joint, self._products = space.reshape(2, blocks, n_pairs, BLOCK)
-        self._largest = int(sizes.max())
+        self._largest_group = int(sizes.max())
 
     def start(self, gram: Floats, total: Floats) -> None:
         """Set the numbers of all pairs for the empty selection.
@@ -461,8 +467,10 @@ class JointPairs:
         )
         open_groups = np.flatnonzero(n_remaining == np.diff(self._starts))
         partial = np.zeros((self._joint.shape[0], self._starts.size - 1))
-        # Each thread has a part of the blocks, and work space for the largest group.
-        s = self._largest
+        # Each thread has a part of the blocks, and work
+        # space for the largest group. The first arguments
+        # of the kernel are the same for all parts.
+        s = self._largest_group
         arguments = (
             open_groups,
             self._members,

@@ -45,13 +45,16 @@ def _scores_of_models(data: TrainingData, coefs: Sequence[Floats]) -> Floats:
     limit = budget() / 2  # bytes
     # A small array is allocated without
     # asking for the free memory.
-    out = Scratch(Room(lambda: limit, unasked=_UNCHECKED_BYTES)).empty(
+    out = Scratch(Room(lambda: limit, unchecked_bytes=_UNCHECKED_BYTES)).empty(
         len(coefs) + 1, data.y.size
     )
     out[0] = 0.0
 
     def score(index: int, shard: Shard, rows: QueryData) -> None:
-        """Write the scores of a shard's documents to ``out``; the shard's number is not used."""
+        """Write the scores of a shard's documents to ``out``; the shard's number is not used.
+
+        ``rows`` are the documents.
+        """
         X = rows.centred[0]  # the features, centred within queries
         for row, coef in zip(out[1:], coefs, strict=True):
             row[shard.rows] = X @ coef
@@ -131,9 +134,9 @@ class ResidualTest:
         targets = self._targets(
             np.column_stack([fitted + residuals[order] for order in orders])
         )
-        # With costs or random candidates, the step depends on all steps before,
-        # so the path is computed again. Otherwise one comparison of features is
-        # enough.
+        # With costs or random candidates, the step depends
+        # on all steps before, so the path is computed again.
+        # Otherwise one comparison of features is enough.
         rules = self._paths.rules
         if rules.costs is None and rules.n_candidates is None:
             return self._best_drops(targets, step)

@@ -100,8 +100,8 @@ class WithoutQueries(SomeQueries):
     def fill(self, row: int) -> None:
         """Copy a row of the Gram matrices of all queries, and set it to 0 for the left-out ones; O(Qn).
 
-        Also fill the same row and column of their total. Rows are filled when a
-        path needs them.
+        Also fill the same row and column of their
+        total. Rows are filled when a path needs them.
         """
         statistics = self.statistics
         # The blocks of the left-out queries, and their
@@ -185,7 +185,7 @@ class SummedPaths:
         # Buffers for the matrices of some queries: in
         # memory up to a quarter of its limit, and without
         # a check up to a few bytes; then in files.
-        self._room = Room(lambda: budget() / 4, unasked=_UNCHECKED_BYTES)
+        self._room = Room(lambda: budget() / 4, unchecked_bytes=_UNCHECKED_BYTES)
         self._unused_buffers: dict[int, list[Floats]] = {}  # by the number of blocks
 
     @property
@@ -213,8 +213,8 @@ class SummedPaths:
     ) -> list[Step]:
         """Return the steps of the path on all but a few ``queries``, which are their numbers.
 
-        ``first`` are features to start with; the path then ends with the
-        feature after them.
+        ``first`` are features to start with; the
+        path then ends with the feature after them.
         """
         with self._buffer(self.n_queries) as buffer:
             return self._path(self._statistics_without(queries, buffer), first)
@@ -265,14 +265,15 @@ class SummedPaths:
     def _statistics_of(self, queries: Ints, buffer: Floats) -> SomeQueries:
         """Return the statistics of some queries, whose numbers are in ascending order.
 
-        Their Gram matrices are written to ``buffer`` (blocks, n + 1, n + 1,
-        BLOCK), row by row when a path needs them.
+        Their Gram matrices are written to
+        ``buffer`` (blocks, n + 1, n + 1, BLOCK),
+        row by row when a path needs them.
         """
         # Room for as many blocks as the queries fill, rounded up.
         out = buffer[: -(-queries.size // BLOCK)]
-        # The squares of all features and labels
-        # (blocks, n + 1, BLOCK), and the row of the
-        # labels; other rows are filled when needed.
+        # The squares of all features and labels (blocks, n + 1,
+        # BLOCK), and in the Gram matrices the row of the
+        # labels, number n; other rows are filled when needed.
         # Both functions also add to `total`.
         total = np.zeros_like(self.statistics.total)
         squares = np.empty((len(out), *out.shape[2:]))
@@ -293,9 +294,9 @@ class SummedPaths:
     def _statistics_without(self, queries: Ints, buffer: Floats) -> SomeQueries:
         """Return the statistics of all queries but a few, ``queries``.
 
-        Gram matrices are written to ``buffer`` (blocks, n + 1, n + 1, BLOCK),
-        row by row when a path needs them. This is faster than gathering all
-        other queries.
+        Gram matrices are written to ``buffer`` (blocks, n +
+        1, n + 1, BLOCK), row by row when a path needs them.
+        This is faster than gathering all other queries.
         """
         all_queries = self.statistics
         # The places of the queries: block, and position in the block.
@@ -420,7 +421,9 @@ class SummedPaths:
             # Matrices of all features are read, not only the rows of selected ones.
             some_queries.fill_all()
             some_queries = None
-        # The path runs on one shard with statistics in place of documents.
+        # The path runs on one shard with statistics
+        # in place of documents, and on one thread,
+        # because paths may run side by side.
         with at_most(1), _data_of_statistics(statistics).session(work) as session:
             search = _FillingSearch(session, work, self._groups, some_queries)
             for _ in search.start(statistics.total):  # its progress is not shown
@@ -463,7 +466,7 @@ def _data_of_statistics(statistics: Statistics) -> TrainingData:
     A path by statistics reads only the cache, so the documents do not matter.
     """
     n = statistics.total.shape[0] - 1
-    # This includes the queries that pad the
+    # The number includes the queries that pad the
     # last block. Each query has one document;
     # a view of a single 0 takes no memory.
     n_queries = statistics.gram.shape[0] * BLOCK

@@ -141,9 +141,10 @@ def _append(
 def _error_with(j: int, t: int, regularization: float, prefix: Prefix) -> float:
     """Return the training error of a prefix of t features with feature j added, in O(1).
 
-    ``prefix`` has the numbers of the features from which it
-    follows, and ``regularization`` is λ. The error without λ
-    is the minimum J minus λ times the squared weights.
+    ``prefix`` has the numbers of the features
+    from which it follows, and ``regularization``
+    is λ. The error without λ is the minimum J
+    minus λ times the squared weights.
     """
     # A pivot is below λ only by rounding.
     _, s, g, q, h, J_ww = prefix
@@ -191,8 +192,8 @@ def _factorise_without(
                 M[a, c, i] = total_ac - gram[k, gram_row, gram_column, i]
         for i in range(BLOCK):
             w[a, i] = total[n, chosen[a]] - gram[k, last, gram_row, i]
-        # Row a of L by Cholesky's method, with the forward substitution in the
-        # same pass.
+        # Row a of L by Cholesky's method, with the
+        # forward substitution in the same pass.
         for c in range(a):
             for b in range(c):
                 for i in range(BLOCK):
@@ -218,12 +219,14 @@ def _errors_of_block(
 ) -> None:
     """Write the errors of the held-out queries of block k to ``out`` (BLOCK,), with t chosen features.
 
-    ``space`` has the factor L and the solution of the
-    forward substitution for each query; a back
-    substitution gives the weights w_q without the query.
-    The error is y_q'y_q - 2 w_q'r_q + w_q'G_q w_q with
-    the query's own products: y_q are its labels, G_q
-    those of its features, r_q of features and labels.
+    ``space`` has the factor L and the solution of
+    the forward substitution for each query; a back
+    substitution gives the weights w_q without the
+    query. The error is y_q'y_q - 2 w_q'r_q +
+    w_q'G_q w_q with the query's own products: y_q
+    are its labels, G_q those of its features, r_q
+    of features and labels. ``totals`` has the
+    products over all queries and in each one.
     """
     # The products of each query, and the
     # column in them of each feature, whose
@@ -287,10 +290,11 @@ def _left_out_error(
 def _sweep(matrix: Floats, c: int) -> None:
     """Sweep a symmetric matrix (n + 1, n + 1) on row c in place, which adds feature c to a model.
 
-    The matrix is [M, t; t', y'y]: the products M of the features, t of features
-    and labels, and y'y of the labels. Swept on all features, it becomes [-M^-1,
-    w; w', error] with the weights w = M^-1 t. Swept on some features, it has
-    these numbers for the model of those.
+    The matrix is [M, t; t', y'y]: the products M of the
+    features, t of features and labels, and y'y of the
+    labels. Swept on all features, it becomes [-M^-1, w;
+    w', error] with the weights w = M^-1 t. Swept on some
+    features, it has these numbers for the model of those.
     """
     n = matrix.shape[0]
     pivot = matrix[c, c]
@@ -309,7 +313,7 @@ def _sweep(matrix: Floats, c: int) -> None:
 
 
 @fused_subroutine
-def _take_out(matrix: Floats, c: int) -> None:
+def _remove_feature(matrix: Floats, c: int) -> None:
     """Remove feature c from the model of a swept matrix, in place.
 
     The matrix (n + 1, n + 1) is [-M, w; w', J], with the
@@ -330,13 +334,13 @@ def _take_out(matrix: Floats, c: int) -> None:
 
 
 @fused_subroutine
-def _take_out_item(matrix: Floats, item: int, starts: Ints) -> None:
+def _remove_item(matrix: Floats, item: int, starts: Ints) -> None:
     """Remove the features of an item from the model of a swept matrix, in place.
 
     ``starts`` (items + 1,) are the first features of items.
     """
     for c in range(starts[item], starts[item + 1]):
-        _take_out(matrix, c)
+        _remove_feature(matrix, c)
 
 
 @fused_subroutine
@@ -345,12 +349,15 @@ def _bound(
 ) -> float:
     """Return a lower bound of the error of all sets with ``n_to_choose`` of the items from ``item`` on.
 
-    An item is a feature or a group of features; ``starts`` (items + 1,) are the
-    first features of items. ``matrix`` is the swept matrix of the model with
-    all these items, whose error is the smallest. Removing an item increases the
-    error at least by the greatest increase without one of its features, its
-    cost. If d items have to be removed, the error increases at least by the
-    d-th smallest cost. This is the (n_to_choose + 1)-th greatest one, so only
+    An item is a feature or a group of features;
+    ``starts`` (items + 1,) are the first features of
+    items. ``matrix`` is the swept matrix of the model
+    with all these items, whose error is the smallest.
+    Removing an item increases the error at least by
+    the greatest increase without one of its features,
+    its cost. If d items have to be removed, the error
+    increases at least by the d-th smallest cost. This
+    is the (n_to_choose + 1)-th greatest one, so only
     as many are stored in ``greatest``.
     """
     n = matrix.shape[0] - 1
@@ -423,12 +430,17 @@ def branches(
 ) -> int:
     """Write the prefixes of a length whose lower bound is within a limit, and these bounds; return how many.
 
-    A prefix are the ``length`` items with which a set begins. The first
-    ``n_forced`` items come before it: they belong to every set of ``size``
-    items. A bound is that of the errors of all sets with the prefix. An item is
-    a feature or a group, and ``starts`` (items + 1,) are the first features of
-    items. The results are rows of ``prefixes`` (rows, length) and ``bounds``
-    (rows,).
+    A prefix are the ``length`` items with which a set
+    begins. The first ``n_forced`` items come before
+    it: they belong to every set of ``size`` items. A
+    bound is that of the errors of all sets with the
+    prefix. An item is a feature or a group, and
+    ``starts`` (items + 1,) are the first features of
+    items. The results are rows of ``prefixes`` (rows,
+    length) and ``bounds`` (rows,). ``totals`` has the
+    products of features and labels, and the costs of
+    items, whose sum may not exceed the ``budget``.
+    ``ridge`` is the μ with which bounds are computed.
     """
     # Products over all queries, and the costs of items.
     total, _, _, prices = totals
@@ -461,8 +473,8 @@ def branches(
         if within and depth < length:
             if spent[depth] + prices[item] <= budget:
                 spent[depth + 1] = spent[depth] + prices[item]
-                # Element by element: assigning the whole matrix takes 3 s more
-                # to compile.
+                # Element by element: assigning the whole
+                # matrix takes 3 s more to compile.
                 for i in range(n + 1):
                     for j in range(n + 1):
                         matrices[depth + 1, i, j] = matrices[depth, i, j]
@@ -481,7 +493,7 @@ def branches(
         # Next, the sets without this
         # item, but with later ones.
         if depth >= 0:
-            _take_out_item(matrices[depth], chosen_items[depth], starts)
+            _remove_item(matrices[depth], chosen_items[depth], starts)
             chosen_items[depth] += 1
     return count
 
@@ -537,9 +549,12 @@ def _evaluate_set(
 ) -> None:
     """Compute the exact criterion of a set of t features, and store the set in ``output`` if it qualifies.
 
-    ``chosen`` (≥ t,) are the features, in branching order. Without a reference
-    set in the ``task``, a set qualifies if it is the best so far. With one, it
-    qualifies if it is not significantly worse than the reference.
+    ``chosen`` (≥ t,) are the features, in branching
+    order. Without a reference set in the ``task``,
+    a set qualifies if it is the best so far. With
+    one, it qualifies if it is not significantly
+    worse than the reference. ``totals`` has the
+    products over all queries and in each one.
     """
     # Seven numbers; the errors of the reference in
     # each query, empty without one; work space;
@@ -592,10 +607,12 @@ def _evaluate_set(
 def _limit(task: Task, output: Found) -> float:
     """Return the training error up to which the exact criterion of a set is computed.
 
-    The training error is a lower bound of the criterion. The limit is the
-    greatest criterion that the task allows. If the task searches only the best
-    set, without a reference, it is at most the criterion of the best set so
-    far. The rounding error of a bound is added.
+    The training error is a lower bound of the criterion.
+    The limit is the greatest criterion that the task
+    allows. If the task searches only the best set,
+    without a reference, it is at most the criterion of
+    the best set so far. The rounding error of a bound is
+    added. ``output`` has the sets that are stored so far.
     """
     # Seven numbers, and the errors of a reference set, empty
     # without one. Of the numbers: the greatest criterion,
@@ -689,12 +706,13 @@ def _append_item(
 def _empty_prefix(max_features: int, total: Floats, regularization: float) -> Prefix:
     """Return the numbers of a prefix without features, in arrays for up to ``max_features`` features.
 
-    ``total`` (n + 1, n + 1) are the products of features and
-    labels, labels last. Row t of an array is for a prefix of
-    t features. p (rows, n) are the products of each further
-    feature with the prefix. From s, g, q and h (rows, n), the
-    training error with one more feature follows. J_ww (rows,
-    2) has the error and the squared length of the weights.
+    ``total`` (n + 1, n + 1) are the products of features
+    and labels, labels last. Row t of an array is for a
+    prefix of t features. p (rows, n) are the products of
+    each further feature with the prefix. From s, g, q and
+    h (rows, n), the training error with one more feature
+    follows. J_ww (rows, 2) has the error and the squared
+    length of the weights. ``regularization`` is λ.
     """
     # Without features: s are the squares plus λ, g
     # the products with the labels, and the error is
@@ -728,16 +746,21 @@ def search(
 ) -> None:
     """Search all sets of ``size`` items that begin with the forced ones, and store those that qualify.
 
-    Without a ``reference``, only the best set qualifies,
-    and ``output`` starts with the best known one, whose
-    criterion is another limit. With the errors of a
-    reference set in each query, all sets that are not
-    significantly worse qualify. ``numbers`` are λ, the
-    ridge μ of lower bounds, the budget, the greatest
-    criterion of a set to evaluate, the rounding errors of
-    a bound and of a criterion, and the number of standard
-    errors by which a set may differ from the reference.
-    The search ends early if ``stop[0]`` becomes nonzero.
+    Without a ``reference``, only the best set
+    qualifies, and ``output`` starts with the best known
+    one, whose criterion is another limit. With the
+    errors of a reference set in each query, all sets
+    that are not significantly worse qualify.
+    ``numbers`` are λ, the ridge μ of lower bounds, the
+    budget, the greatest criterion of a set to evaluate,
+    the rounding errors of a bound and of a criterion,
+    and the number of standard errors by which a set may
+    differ from the reference. The search ends early if
+    ``stop[0]`` becomes nonzero. ``totals`` has the
+    products over all queries and in each of
+    ``n_queries`` queries, and the costs of items. An
+    item is a feature or a group of them, and ``starts``
+    (items + 1,) are the first features of items.
     """
     total = totals[0]
     prices = totals[3]
@@ -825,7 +848,7 @@ def search(
         # the current item.
         if depth >= 0:
             if n_wanted - depth >= 3:
-                _take_out_item(matrices[depth], chosen_items[depth], starts)
+                _remove_item(matrices[depth], chosen_items[depth], starts)
             chosen_items[depth] += 1
 
 
@@ -835,10 +858,10 @@ def errors(
 ) -> float:
     """Return the leave-query-out error of features, and write that of each query to ``by_query``.
 
-    ``chosen`` are the features, in the order of ``totals``,
-    which has the products over all queries and in each one.
-    ``by_query`` has shape (blocks, BLOCK); ``regularization``
-    is λ.
+    ``chosen`` are the features, in the order of
+    ``totals``, which has the products over all
+    queries and in each one. ``by_query`` has shape
+    (blocks, BLOCK); ``regularization`` is λ.
     """
     t = chosen.shape[0]
     space = np.empty((t, t, BLOCK)), np.empty((t, BLOCK))

@@ -93,8 +93,8 @@ def open_branches(problem: SubsetProblem, size: int, limit: float) -> Branches:
     or a group of them. All sets begin with the required
     items. Branches are in order of their lower bounds.
     """
-    # Of `most`, the number of all items, these may be chosen.
-    free = problem.most - problem.n_forced
+    # Of `n_items`, the number of all items, these may be chosen.
+    free = problem.n_items - problem.n_forced
     n_wanted = size - problem.n_forced
     length = 0
     # Longer prefixes, until branches are small, or there would be too many.
@@ -113,7 +113,7 @@ def open_branches(problem: SubsetProblem, size: int, limit: float) -> Branches:
     # A branch continues with items after
     # its last one; an empty branch has all.
     n_after = [
-        problem.most - 1 - int(branch[-1]) if branch.size else problem.most
+        problem.n_items - 1 - int(branch[-1]) if branch.size else problem.n_items
         for branch in forced
     ]
     return Branches(
@@ -126,13 +126,15 @@ def open_branches(problem: SubsetProblem, size: int, limit: float) -> Branches:
 def _bounds(
     problem: SubsetProblem, size: int, length: int, limit: float
 ) -> tuple[Ints, Floats]:
-    """Return the prefixes of ``length`` items whose lower bound is at most ``limit``, and these bounds.
+    """Return the prefixes of ``length`` items whose lower bound is at n_items ``limit``, and these bounds.
 
-    Shapes are (p, length) for p prefixes, and (p,). A bound is that of the
-    criterion of all sets of ``size`` items that begin with the prefix.
+    Shapes are (p, length) for p prefixes, and (p,). A
+    bound is that of the criterion of all sets of ``size``
+    items that begin with the prefix. ``problem`` has the
+    items, their products and the rules of a set.
     """
     # Room for all prefixes; only the first `count` rows are filled.
-    rows = comb(problem.most - problem.n_forced, length)
+    rows = comb(problem.n_items - problem.n_forced, length)
     prefixes = np.empty((rows, max(1, length)), dtype=np.int64)
     bounds = np.empty(rows)
     count = kernels.branches(
@@ -147,13 +149,17 @@ def _bounds(
         prefixes,
         bounds,
     )
-    # Rounding may have made a bound too high by the slack; a criterion is never
-    # negative.
+    # Rounding may have made a bound too high by
+    # the slack; a criterion is never negative.
     return prefixes[:count, :length], np.maximum(bounds[:count] - problem.slack, 0.0)
 
 
 def bound_of_size(problem: SubsetProblem, size: int) -> float:
-    """Return a lower bound of the criterion of all sets of a size, before any search."""
+    """Return a lower bound of the criterion of all sets of a size, before any search.
+
+    ``problem`` has the items, their
+    products and the rules of a set.
+    """
     _, bounds = _bounds(problem, size, length=0, limit=inf)  # of the empty prefix
     return float(bounds[0])
 
@@ -201,8 +207,10 @@ def search_size(
 ) -> Generator[None, None, None]:
     """Find the best set of a size and prove it; ``state`` is up to date at every yield.
 
-    When the generator is closed early, ``state`` has the best set of the
-    branches searched so far, and ``state.lower`` stays a valid bound.
+    When the generator is closed early, ``state`` has
+    the best set of the branches searched so far, and
+    ``state.lower`` stays a valid bound. ``problem`` has
+    the items, their products and the rules of a set.
 
     Notes
     -----
@@ -231,8 +239,10 @@ def search_size(
     def job(number: int) -> None:
         """Search the branch with a number, and write the best set in it to ``searched``.
 
-        Uses ``problem``, ``state``, ``branches`` and ``stop`` of the enclosing
-        function. Branches that cannot have a better set are skipped.
+        Uses ``problem``, ``state``, ``branches`` and
+        ``stop`` of the enclosing function. Branches that
+        cannot have a better set are skipped. ``widest``
+        is the number of columns of the largest set.
         """
         # An earlier round may have found a better set
         # than there was when the branches were opened.
@@ -299,8 +309,8 @@ def search_size(
         state.share = 1.0
         state.lower = state.criterion
     finally:
-        # Reached after an early close, too: the jobs end, and their best set
-        # still counts.
+        # Reached after an early close, too: the
+        # jobs end, and their best set still counts.
         rounds.close()
         _merge(problem, state, searched)
         state.lower = min(state.lower, state.criterion)

@@ -194,13 +194,13 @@ class SubsetProblem:
         )
 
     @property
-    def most(self) -> int:
+    def n_items(self) -> int:
         """Maximum number of items of a set: that of all items."""
         return len(self.items)
 
     def n_sets(self, size: int) -> int:
         """Return the number of sets of ``size`` items with all required ones, regardless of cost."""
-        return comb(self.most - self.n_forced, size - self.n_forced)
+        return comb(self.n_items - self.n_forced, size - self.n_forced)
 
     def most_columns(self, size: int) -> int:
         """Return the maximum number of columns of a set of ``size`` items."""

@@ -56,10 +56,10 @@ def search_sizes(
         ``k`` is the largest size.
     """
     # Sizes from that of the required items
-    # on; `most` is the number of items.
+    # on; `n_items` is the number of items.
     sizes = [
         SizeSearch(size, problem.n_sets(size))
-        for size in range(max(1, problem.n_forced), min(rules.k, problem.most) + 1)
+        for size in range(max(1, problem.n_forced), min(rules.k, problem.n_items) + 1)
     ]
     # Each size starts with a good set; the search then finds and proves the best one.
     _start(data, problem, rules, sizes)
@@ -73,9 +73,10 @@ def prove_sizes(
 
     ``sizes`` are the states, one per size. At first,
     each state has a set of its size with the set's
-    criterion. At the end, it has the best set.
-    ``lower`` of a state is a bound below which no set's
-    criterion is; at the end, it equals the criterion.
+    criterion. At the end, it has the best set. ``lower``
+    of a state is a bound below which no set's criterion
+    is; at the end, it equals the criterion. ``problem``
+    has the items, their products and the rules of a set.
     """
     for state in sizes:
         state.lower = min(state.criterion, bound_of_size(problem, state.size))
@@ -128,7 +129,7 @@ def best_path(
     yield from swap_sets(sets, search, rules)
     # One search per size that has sets, starting from the best set known.
     states = []
-    for size in range(max(1, problem.n_forced), min(len(greedy), problem.most) + 1):
+    for size in range(max(1, problem.n_forced), min(len(greedy), problem.n_items) + 1):
         best_set = sets.of_size(size)
         columns = problem.columns(best_set.selected)
         states.append(
@@ -168,9 +169,10 @@ def _start(
 ) -> None:
     """Write the greedy set of each size, improved by swaps, and its criterion to the size's state.
 
-    ``sizes`` are the states. ``data`` are the rows
-    whose squared errors are the loss, and ``rules``
-    say which groups are required or allowed.
+    ``sizes`` are the states. ``data`` are the rows whose
+    squared errors are the loss, and ``rules`` say which
+    groups are required or allowed. ``problem`` has the
+    items, their products and the rules of a set.
     """
     # Selects groups; the search inside
     # selects their features.
