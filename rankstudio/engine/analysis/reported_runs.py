@@ -413,7 +413,7 @@ def read_study(
         Only the data of the chosen runs are opened.
     includes_hidden : bool
         Whether runs that the user has hidden are included.
-    fits_all : bool
+    computes_cross_fitted : bool
         Whether data are opened only for missing cross-fitted values, of any
         run. Otherwise they are opened for all runs, and the values are computed
         for runs whose test part is sealed or missing.

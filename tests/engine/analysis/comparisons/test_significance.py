@@ -255,7 +255,7 @@ def test_a_table_that_grows_ends_with_the_numbers_of_one_made_at_once() -> None:
         }, "no family is whole yet"
         found[number] = compare_with(by_number[number], by_number[reference], "MAP")
     first, *others = compared_runs(by_number, reference, "MAP", found)
-    assert (first.key, first.role, first.found, first.mean) == (
+    assert (first.key, first.role, first.paired_test, first.mean) == (
         reference,
         "reference",
         None,
@@ -264,7 +264,7 @@ def test_a_table_that_grows_ends_with_the_numbers_of_one_made_at_once() -> None:
     for row in others:
         tested = made.tests[row.key - 1]
         assert tested is not None
-        assert (row.found, row.p_holm, row.p_t_holm) == (
+        assert (row.paired_test, row.p_holm, row.p_t_holm) == (
             tested.test,
             tested.p_holm,
             tested.p_t_holm,
