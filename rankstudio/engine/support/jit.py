@@ -347,8 +347,8 @@ def _compiler(is_cached: bool = False, **options: Any) -> _Compiler:
     """
     compiler = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)
 
+    # The text of the decorators is below their names, not a docstring here.
     def compile_cached(function: Any) -> Any:
-        """Return a function that is compiled when it is called, with a cache on disk."""
         dispatcher = compiler(function)
         # In place of numba's own cache.
         dispatcher._cache = kernel_cache(function)
