@@ -221,7 +221,9 @@ def test_differences_and_queries_of_a_sealed_test_part_are_those_of_the_validati
     ]
     values = [run.per_query("MAP") for run in measured if run is not None]
     found = [
-        compared.paired_test for compared in results._tests.rows if compared.paired_test is not None
+        compared.paired_test
+        for compared in results._tests.rows
+        if compared.paired_test is not None
     ]
     assert len(found) == 1
     assert abs(found[0].mean_difference) == pytest.approx(
