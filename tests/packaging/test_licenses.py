@@ -77,6 +77,14 @@ def test_licences_that_wheels_only_name_come_with_their_texts(
     assert "GNU GENERAL PUBLIC LICENSE" in texts[1]
 
 
+def test_apaches_licence_is_known_by_all_its_names(
+    licenses: ModuleType, tmp_path: Path
+) -> None:
+    fields = "Classifier: License :: OSI Approved :: Apache Software License"
+    (text,) = licenses.component_of(distribution(tmp_path, fields)).texts
+    assert "Apache License" in text
+
+
 @pytest.mark.parametrize("fields", ["Summary: nothing stated", "License: Own"])
 def test_nothing_is_bundled_without_its_licence(
     licenses: ModuleType, tmp_path: Path, fields: str
@@ -94,7 +102,7 @@ def test_the_list_names_what_is_bundled_and_nothing_else(
         numpy.__file__,
         importlib.__file__,
         str(library),
-        str(ROOT / "setup.py"),
+        str(ROOT / "packaging" / "own.so"),
         "",
     ]
     components, unknown = licenses.components(sources)

@@ -389,6 +389,18 @@ def test_pagerank_with_isolated_and_equal_features(seed: int) -> None:
     np.testing.assert_allclose(ranks, expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_smallest_cut_of_a_graph_with_uneven_degrees(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    weights = rng.random((12, 12)) ** 6
+    weights = (weights + weights.T) / 2
+    np.fill_diagonal(weights, 1.0)
+    cut, part = smallest_cut(weights)
+    expected_cut, expected_part = cut_by_loops(weights)
+    assert cut == pytest.approx(expected_cut, abs=NEAR)
+    assert set(part) == expected_part
+
+
 def test_a_cut_separates_groups_of_similar_features() -> None:
     group = np.repeat([0, 1], [3, 5])
     weights = np.where(group[:, None] == group, 0.9, 0.1)

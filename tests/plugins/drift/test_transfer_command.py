@@ -9,6 +9,7 @@ import pytest
 from letor_folder import save_folds
 
 from rankstudio.engine import Plan, transfer_matrix
+from rankstudio.engine.errors import PlanError
 
 
 @pytest.fixture
@@ -51,5 +52,8 @@ def test_data_that_do_not_fit_are_refused(
         ["transfer", str(wide), places[0], "--method", "rankrls"],
         "model of wide does not fit A: features",
     )
+    with pytest.raises(PlanError) as error:
+        transfer_matrix(Plan(str(wide), "rankrls"), [str(wide), places[0]])
+    assert "json" not in str(error.value)
     refused(["transfer", *places, "--measure", "AUC"], "measure")
     refused(["transfer", places[0], str(tmp_path / "absent")], "absent")
