@@ -57,7 +57,7 @@ def test_names_come_from_a_file_and_what_is_none_is_refused(
     with open_window(theme, tmp_path / "config", folds) as window:
         show_data(window)
         window.sections.data.names.read(other)
-        assert naming("names features").search(window.notice.text())
+        assert "names 1 features" in window.notice.text()
         window.sections.data.names.read(folds)
         assert str(folds) in window.notice.text()
         window.sections.data.names.read(solr)
