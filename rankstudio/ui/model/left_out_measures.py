@@ -34,13 +34,18 @@ _Wanted = tuple[str, tuple[str, ...]]
 class _Measured:
     """The left-out measures of a path, as far as they are computed.
 
+    A path is the sequence of models that a method learns, one per number of
+    selected features (or of rounds of a method that learns in rounds); each
+    model is a step. A left-out measure of a model is measured on queries that
+    are left out of its training.
+
     Attributes
     ----------
     n_steps : int
         Number of steps of the path.
-    values : dict
-        Values of the steps measured so far, by the name of the measure, such as
-        "leave-query-out MAP".
+    values : dict of str to array
+        For the name of each measure, such as "leave-query-out MAP", its values:
+        one number per step, for the steps measured so far, from the first.
     """
 
     n_steps: int
@@ -53,6 +58,7 @@ class _Measured:
 
     @property
     def whole(self) -> bool:
+        """Whether all steps of the path are measured."""
         return self.n_done == self.n_steps
 
 

@@ -862,10 +862,13 @@ class Study:
         """Return the number of the latest run of an equal plan on equal data, by the same versions.
 
         `versions` is the text that a run stores, and `checksum` that of the
-        data. None if there is no such run. Runs that were removed do not count.
+        data. CSV files that the plan names, such as those with the importance
+        of the features, must have the same bytes as when the run was stored.
+        None if there is no such run. Runs that were removed do not count.
         """
         condition = "WHERE versions = ? AND dataset IN (SELECT id FROM dataset WHERE checksum = ?) ORDER BY id DESC"
         listed_ids = {row.id for row in self._listed_records()}
+        # Checksums of the user's CSV files that the plan names, by parameter.
         own_files = _own_files(plan)
         for row in self._sound_records("run", condition, versions, checksum):
             if row.id not in listed_ids:
@@ -875,6 +878,8 @@ class Study:
             except StoreError:
                 continue  # a plan that this version cannot read is not resumed
             # The location of the data may differ, because their checksum is equal.
+            # The files that the plan names may have changed since the run, which
+            # recorded their checksums.
             if (
                 run_plan.changed(data=plan.data) == plan
                 and _recorded_files(row) == own_files
@@ -1250,7 +1255,8 @@ def same(plan: Plan) -> str:
 def _own_files(plan: Plan) -> dict[str, list[str]]:
     """Return the checksums of the user's CSV files that a plan names, by parameter.
 
-    Such a file has the user's own importance or similarity of features.
+    Such a file has the user's own importance or similarity of features. A file
+    that cannot be read is left out.
     """
     checksums: dict[str, list[str]] = {}
     for parameter in plan.entry.parameters:
@@ -1266,7 +1272,7 @@ def _own_files(plan: Plan) -> dict[str, list[str]]:
 
 
 def _recorded_files(row: Row) -> dict[str, list[str]]:
-    """Return the checksums of a run's own files as recorded.
+    """Return the recorded checksums of the user's CSV files that a run's plan names, by parameter.
 
     The result is {} if the record is of another version.
     """

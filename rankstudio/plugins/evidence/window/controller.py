@@ -888,21 +888,26 @@ class EvidenceController(PageController):
 def _greedy_values(model: SelectedModel) -> dict[str, Any]:
     """Return the parameters of greedy RankRLS with the loss and λ of a model.
 
-    For another selector, these are the parameters of the RankRLS that ranks
-    with its features.
+    If greedy RankRLS selected the model's features, all its parameters are
+    those of the model. Otherwise the loss and λ are those of the RankRLS that
+    learned the model from the features; the others have their defaults.
     """
+    # The values of all parameters for this model: `parameters` are those of the
+    # selector, `ranker` those of the final ranker, if the plan has one.
     combination = model.plan.combination(model.values)
     if model.plan.method == GREEDY_RANKRLS.key:
         values = dict(combination.parameters)
     else:
-        # The ranker may be a method of its own, or the selector itself.
+        # The final ranker learns the model from the selected features. Without
+        # one, the selector learns it, with its own λ and loss.
         ranked = combination.ranker if model.plan.ranker else combination.parameters
         defaults = {
             parameter.name: parameter.values(parameter.default)[0]
             for parameter in GREEDY_RANKRLS.parameters
         }
 
-        # `_LOSS` are the parameters for the loss and λ.
+        # `_LOSS` has the names of the parameters for the loss and λ. Their
+        # values replace the defaults.
         values = {
             **defaults,
             **{name: ranked[name] for name in _LOSS if name in ranked},
@@ -922,7 +927,8 @@ def _greedy_grids(model: SelectedModel) -> dict[str, Any]:
     """
     plan = model.plan
 
-    # λ belongs to the RankRLS that ranks with the features of another selector.
+    # With another selector, a final RankRLS may learn the model from the
+    # features; then λ is a parameter of this final ranker.
     is_ranked = plan.ranker and plan.method != GREEDY_RANKRLS.key
     tried_parameters = plan.ranker_parameters if is_ranked else plan.parameters
     return {

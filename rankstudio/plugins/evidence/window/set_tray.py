@@ -979,22 +979,28 @@ class SetTrayController(Controller):
     # What is computed
 
     def _key(self) -> Key | None:
-        """Return the model's path and the columns, on which the changes of the set depend.
+        """Return a key that identifies the edited set, for which changes are computed.
 
-        None if there is no set to edit, so that nothing is computed.
+        It consists of the checksum of the data, the method, the number of the
+        fold, a text of all other settings of the shown model, and the columns
+        of the set, ascending. The changes are computed again whenever it
+        differs. None if there is no set to edit, so that nothing is computed.
         """
-        key = self._evidence.evidence.key
+        selection_key = self._evidence.evidence.key
+        if selection_key is None or not self._is_editable:
+            return None
 
-        # The first four entries say how the path was learned; the
-        # columns of the set replace those of the selection.
-        return (
-            None
-            if key is None or not self._is_editable
-            else (*key[:4], tuple(sorted(self._columns)))
-        )
+        # The key of the shown selection ends with the columns of the
+        # selection, in place of which come those of the set.
+        *learned_from, _ = selection_key
+        return (*learned_from, tuple(sorted(self._columns)))
 
     def _compute(self) -> Computation | None:
-        """Return the computation of the changes of the set; None without a model."""
+        """Return the computation of the changes of the set; None without a model.
+
+        The changes are the left-out errors after a feature is added, removed
+        or replaced. `_take` receives them.
+        """
         request = self._evidence.evidence.search_request
         if request is None:
             return None
