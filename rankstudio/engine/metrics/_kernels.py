@@ -324,7 +324,25 @@ class Truth(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """A convention's choices as numbers; ``Convention`` documents their meaning."""
+    """The rules by which a convention computes the measures, as numbers.
+
+    Attributes
+    ----------
+    empty_query : float
+        NDCG of a query without a positive gain, and average precision
+        of a query without a relevant document.
+    short_ndcg, short_precision : int
+        NDCG@k and P@k of a query with n < k documents: 0 if the query
+        counts 0, 1 if P@k is divided by k, 2 if k becomes n.
+    map_cut_divides_by_k : bool
+        Whether MAP@k divides by min(R, k), where R is the number of
+        relevant documents, or by R.
+    ties_averaged : bool
+        Whether a measure is averaged over all orders of documents
+        with equal scores.
+    ties_reversed : bool
+        Whether such documents are in the reverse order in rankings.
+    """
 
     empty_query: float
     short_ndcg: int

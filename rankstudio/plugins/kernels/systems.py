@@ -153,7 +153,12 @@ class KernelSystem(ABC):
     def _without(
         self, q: int, grid: Floats, targets: Floats, projected_targets: Floats
     ) -> Floats:
-        """Return the scores (L, |q|, v) of query q by models trained without it, one per λ in ``grid``."""
+        """Return the scores (L, |q|, v) of query q by models trained without it, one per λ in ``grid``.
+
+        ``targets`` (p_q, v) are those of the query for v outputs, and
+        ``projected_targets`` (k, v) those of all queries along the k
+        eigenvectors.
+        """
 
     @property
     @abstractmethod

@@ -993,7 +993,10 @@ def _name_tone(row: RunRow) -> str:
 
 
 def label_columns(keys: Collection[str]) -> list[Column]:
-    """Return those of the columns "tags" and "note" whose key is among some keys; both can be edited."""
+    """Return the columns of tags and notes, which can be edited, if their keys are among ``keys``.
+
+    The keys are "tags" and "note".
+    """
     tags = Column(
         "tags",
         tr("tags"),
@@ -1166,6 +1169,11 @@ BY_HAND = Column(
 
 
 def _rule_sentence(row: RunRow) -> str:
+    """Return a hint for a run of which the user chose a model: the measures are those of another model.
+
+    They are those of the model that the plan's rule chose. `sizes` are the
+    numbers of its features, which may differ between folds.
+    """
     sizes = range_text(row.summary.sizes)
     return tr(
         "The measures are those of the model that the rule chose: k = {sizes}. By hand, {model} was chosen."

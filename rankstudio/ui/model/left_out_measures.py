@@ -65,6 +65,9 @@ class _Measured:
 class LeftOutMeasures(QObject):
     """Measures the shown paths on queries left out of training, if the user asks for these measures.
 
+    A path is the sequence of models with 1, 2, … features, or rounds; each of
+    them is a step.
+
     First the chosen path is measured: on the shown fold, or on every fold while
     all folds are shown. If a map or a plot shows all combinations, their paths
     follow. Nothing is measured while a run works, as that would slow the run. A
@@ -274,10 +277,12 @@ class LeftOutMeasures(QObject):
 
     @property
     def _names(self) -> tuple[str, ...]:
+        """Names of the measures to compute: those that are offered, and the user's."""
         return tuple(dict.fromkeys((*OFFERED, self._session.measure)))
 
     @property
     def _way_of_measuring(self) -> _Wanted:
+        """The convention and the measures by which paths are measured now."""
         return self._session.convention, self._names
 
     def _measured_of(self, path: PathResult) -> _Measured:
@@ -370,5 +375,6 @@ class LeftOutMeasures(QObject):
 
     @Slot()
     def _forget(self) -> None:
+        """Drop all values, and begin to measure the paths that are shown now."""
         self._measured_by_steps.clear()
         self.go_on()

@@ -336,6 +336,8 @@ class PartReader:
 
         The part is one that this reader created.
         """
+        # The key is the identity of the array of labels, which each part has
+        # for itself.
         return self._judgments[id(part.y)]
 
     def _unjudged(self, file_contents: FileContents, n: int) -> tuple[str, ...]:

@@ -221,7 +221,7 @@ class StudyFile:
             self.written = datetime.now()
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Return the rows of a query.
+        """Return the rows of a query; `values` are those of its question marks.
 
         Raises
         ------
@@ -359,7 +359,10 @@ def _file_copy(path: Path) -> Iterator[Path]:
 
 
 def _has_log(path: Path) -> bool:
-    """Return whether a log or a journal has changes that the study lacks."""
+    """Return whether a log or a journal beside the study has changes that the study lacks.
+
+    SQLite writes changes there first. A file that is not empty may have some.
+    """
     for end in ("-wal", "-journal"):
         with suppress(FileNotFoundError):
             if Path(f"{path}{end}").stat().st_size > 0:

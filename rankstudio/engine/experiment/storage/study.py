@@ -738,7 +738,10 @@ class Study:
         )
 
     def _sound_parts(self, run: RunKey) -> tuple[list[Row], list[Row]]:
-        """Return the sound units and folds of a run."""
+        """Return the undamaged rows of the units and of the folds of a run.
+
+        A unit is the work on one fold with one value of every parameter.
+        """
         row = self._run(run.id)
         units, folds = self._parts(row, run.plan, self._data(row))
         return [part for part in units if part.sound], [
@@ -814,7 +817,11 @@ class Study:
         )
 
     def _sound_records(self, table: str, clause: str = "", *values: Any) -> list[Row]:
-        """Return the rows of a table that are not damaged."""
+        """Return the rows of a table that are not damaged.
+
+        `clause` is the end of the query, such as "WHERE run = ?", and `values`
+        has the values of its question marks.
+        """
         return _sound_rows(self._file.records(table, clause, *values))
 
     def _listed_records(self) -> list[Row]:
@@ -1282,7 +1289,7 @@ def _recorded_files(row: Row) -> dict[str, list[str]]:
 
 
 def _columns_of(row: Row) -> dict[str, Any] | None:
-    """Return the columns of the plan of a run as recorded.
+    """Return the user's settings for the columns of the data, as recorded in the plan of a run.
 
     The result is None if the record of the run is damaged.
     """
@@ -1304,7 +1311,8 @@ def _sound_rows(rows: Sequence[Row]) -> list[Row]:
 def _short_text(cell: Any) -> str:
     """Return a cell of a table as a short text for a sentence.
 
-    A damaged cell may hold anything.
+    A damaged cell may hold anything. A long text is cut, and characters that
+    cannot be printed are escaped.
     """
     text = str(cell)
     is_short = text.isprintable() and len(text) < _MAX_CELL_LENGTH

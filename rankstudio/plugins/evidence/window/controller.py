@@ -247,7 +247,11 @@ class EvidenceController(PageController):
             self.show_deciding(row.feature)
 
     def show_deciding(self, feature: int) -> None:
-        """Ask for a list of the queries that decide the step of a feature."""
+        """Ask for a list of the queries that decide the step of a feature, by its id.
+
+        They decide the step at which the feature was selected: without them,
+        another feature would have been. Nothing is asked for if none are known.
+        """
         queries = self._deciding(feature)
         model = self.evidence.model
         if queries and model is not None:
@@ -344,7 +348,11 @@ class EvidenceController(PageController):
 
     @Slot(int)
     def _choose(self, x_value: int) -> None:
-        """Choose the set of the path with a number of features, or of a step's number."""
+        """Choose a set of the path of the current model.
+
+        ``x_value`` is its number of features, or the number of its step, as on
+        the x axis of the curves.
+        """
         model = self._current.model
         if model is not None:
             self._session.select(model.values, x_value)
@@ -418,7 +426,10 @@ class EvidenceController(PageController):
         self.best.sizes.setVisible(evidence.all_parts_apply and model is not None)
 
     def _doing(self, package: Package) -> str:
-        """Return the text that is shown while a package is computed."""
+        """Return the text that is shown while a package is computed.
+
+        A package is a part of the evidence that is computed as a whole.
+        """
         if package is Package.FEATURES and self.evidence.one_ranking:
             return _HALVING_DOCUMENTS
         return _DOING[package]

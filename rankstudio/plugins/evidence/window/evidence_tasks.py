@@ -96,9 +96,8 @@ class EvidenceTasks:
         # the training part grouped by query, kept for the next call
         data = self._folds.prepared(request.plan, request.fold).train
         method = self._method(request)
-        judge = self._final_rankrls(
-            request
-        )  # a RankRLS that compares sets by their errors
+        # A RankRLS that compares sets by their errors, or None.
+        judge = self._final_rankrls(request)
         options = EvidenceOptions(
             n_steps=request.n_steps,
             selected=request.selected,

@@ -739,6 +739,8 @@ class SetTrayController(Controller):
     @property
     def _is_editable(self) -> bool:
         """Whether the exact left-out errors of the selection's changes can be computed."""
+        # The method that selected the features has such errors, or the RankRLS
+        # that ranks with them.
         evidence = self._evidence.evidence
         return evidence.model is not None and (
             evidence.all_parts_apply or evidence.has_judge
@@ -1009,7 +1011,7 @@ class SetTrayController(Controller):
         return computation(text, self._take, function, request, self._columns)
 
     def _take(self, changes: SetChanges | None) -> None:
-        """Keep the changes of the set, and show them."""
+        """Store the computed changes of the set, and show them; None if they cannot be computed."""
         self._changes = changes
         self._ask()
         self.known.emit()

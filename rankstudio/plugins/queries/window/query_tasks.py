@@ -85,7 +85,7 @@ class QueryTasks:
 
         folds = [request.fold(number) for number in request.folds]
 
-        # Scores of both models by fold; `_scored` keeps those of before.
+        # Scores of models A and B by fold; `_scored` has a cache of earlier ones.
         a, b = (
             {f.number: self._scored(steps[f.number], f, request.part) for f in folds}
             for steps in (request.a, request.b)
