@@ -103,18 +103,22 @@ def _is_model(begin: bytes) -> bool:
     return f'"{FORMAT}"'.encode() in begin
 
 
-def _named_places(
+def _argument_paths(
     parser: argparse.ArgumentParser, args: argparse.Namespace
 ) -> Iterator[tuple[argparse.Action, Path]]:
-    """Yield the arguments of a command, each with a file or folder that it names.
+    """Yield the arguments of a command, each with one of its values as a path.
 
-    Of a command with subcommands, the arguments of the typed subcommand are
+    All values that are a text or a path, and not empty, are yielded, whether
+    they name a file or not; the caller picks the arguments for files. Of a
+    command with subcommands, the arguments of the typed subcommand are
     yielded, too.
     """
+    # An action is argparse's description of an argument.
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
-            yield from _named_places(action.choices[getattr(args, action.dest)], args)
+            yield from _argument_paths(action.choices[getattr(args, action.dest)], args)
             continue
+        # An argument may have a list of values.
         value = getattr(args, action.dest, None)
         for word in value if isinstance(value, list) else [value]:
             if isinstance(word, (str, Path)) and str(word):
@@ -133,7 +137,8 @@ def refuse_other_kinds(args: argparse.Namespace) -> None:
     """
     # The metavar of an argument, such as DATA, says which kind it needs. A file of
     # the unknown kind "" is accepted; reading it will show what it is.
-    for action, value in _named_places(args.parser, args):
+    for action, value in _argument_paths(args.parser, args):
+        # None for an argument that is no file, such as a number.
         needed = _KINDS_BY_METAVAR.get(str(action.metavar))
         kind = kind_of(value) if needed is not None else ""
         if kind == "text" and needed != "study":

@@ -302,16 +302,21 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def _connect_page(self, page: Page) -> None:
-        """Connect the messages and requests of a page.
+        """Connect the signals of a page, and warn of plug-ins that failed.
 
-        Warn of parts of plug-ins that could not be made.
+        The page's errors and messages are shown by this window: errors as
+        messages, other texts in the status bar. Its requests for figures and
+        pictures of plots go to the controller of exports. A plug-in may add
+        controllers to pages; those that could not be made, which happens before
+        or when a page is made, are reported as warnings, each only once.
         """
         page.failed.connect(self.say_error)
         page.said.connect(self.status.say)
         page.figureAsked.connect(self.export_controller.show_figures)
         page.paintAsked.connect(self.export_controller.paint)
 
-        # Each problem is shown once, although several pages are connected.
+        # Error messages on controllers of plug-ins. Each is removed when it is
+        # shown, because this method is called for several pages.
         problems = self.sections.contributed.problems
         while problems:
             self.say_warning(problems.pop(0))

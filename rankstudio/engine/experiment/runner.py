@@ -306,14 +306,17 @@ def run(
 def _checked_estimate(
     plan: Plan, folds: Sequence[Fold], executor: Executor | None
 ) -> MemoryEstimate | None:
-    """Return the memory estimate of a plan on folds; None for no folds.
+    """Return the memory estimate of a run of a plan on folds; None for no folds.
 
-    An error is raised if the memory is insufficient.
+    Nothing is executed. Of ``executor``, which will compute the units of the
+    run, only the number of workers counts, which need memory side by side. For
+    None, the run is alone in its process. Raise OutOfMemoryError if the memory
+    is insufficient.
     """
     if not folds:
         return None
     need = memory_estimate(plan, folds, workers_here(executor))
-    need.refuse()
+    need.refuse()  # raises the error
     return need
 
 

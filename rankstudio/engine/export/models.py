@@ -296,7 +296,11 @@ def save_model(path: str | Path, model: Model) -> None:
 
 
 def model_json(model: Model) -> str:
-    """Return a model as the JSON of RankStudio's files, with a checksum of its fields."""
+    """Return a model as the JSON of RankStudio's files, with a checksum of its fields.
+
+    For a linear model, the features with their weights say all. The file of a
+    nonlinear model also has the field "model".
+    """
     head = {"format": FORMAT, "version": VERSION}
     values = {
         "method": model.method,
@@ -307,8 +311,11 @@ def model_json(model: Model) -> str:
             {"id": feature.id, "name": feature.name, "weight": feature.weight}
             for feature in model.features
         ],
+        # `beyond` is the definition of a nonlinear model: its "kind", such as
+        # "trees", and what this kind needs. It is empty for a linear model.
         **({"model": dict(model.beyond)} if model.beyond else {}),
     }
+    # The checksum does not depend on the order of the fields.
     fields = {**head, "digest": _fields_digest({**head, **values}), **values}
     return json.dumps(fields, indent=2, ensure_ascii=False) + "\n"
 

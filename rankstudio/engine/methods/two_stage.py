@@ -252,11 +252,12 @@ def combined_steps(
     data : TrainingData
         Training data with all features.
     sets : sequence of tuple of int
-        Columns of the features in the first 1, 2, … sums, which are the
-        selected features of each step.
+        A set of columns for each of t steps: all features that have a weight
+        in the first sum, in the first two sums, and so on. These are the
+        selected features of the step.
     combinations : ndarray of shape (t, n)
-        Weights of the sums. Each sum is then scaled to a standard deviation of
-        1 within queries.
+        Weights of the n features in each of t sums. Each sum is then scaled to
+        a standard deviation of 1 within queries.
     first : int, default 1
         Number of the first model to train,
         from 1; those before are skipped.
@@ -264,8 +265,9 @@ def combined_steps(
     Yields
     ------
     Step, WorkProgress
-        A step per model, whose ``coef`` are the weights of the original
-        features, or their importance. Its criterion is that of the ranker.
+        A step per model. Its ``coef`` are the weights of the original features
+        in a linear model, otherwise their importance. Its criterion is that of
+        the ranker.
     """
     # The new features of all documents, each with a
     # standard deviation of 1 within queries. The text
@@ -302,11 +304,13 @@ def combined_steps(
                 candidates=np.empty(0),
             )
             continue
-        # Any other model is stored with its sums. The importance of each sum is
-        # divided among its features by the sizes of their weights.
+        # Any other model is stored with its sums, whose
+        # weights outside the columns of this step are 0.
         used = tuple(sorted(columns))
-        # All weights of a sum are in these columns.
         weights = np.ascontiguousarray(scaled[:number, used])
+        # The model has an importance for each sum, which is
+        # divided among the features of the sum. The share of
+        # a feature is |weight| / (sum of all |weights|).
         shares = np.abs(scaled[:number]) / np.abs(weights).sum(axis=1, keepdims=True)
         yield OfSums(
             number=number,

@@ -191,7 +191,7 @@ def _insert_descending(key: Floats, item: Ints, n: int) -> bool:
 
 
 @subroutine
-def _fetch(
+def _write_scores(
     scores: Floats, model: int, item: Ints, n: int, key: Floats
 ) -> tuple[int, int]:
     """Write the scores of n items by one model to ``key``, in the order of the items.
@@ -264,18 +264,26 @@ def rank_all(
             first = query_ptr[q]
             n = query_ptr[q + 1] - query_ptr[q]
             item = order[first : first + n]
-            # The first model has no order before it: n rises make
-            # it sort. Few rises mean that the order of the model
-            # before is nearly right, so insertion is tried.
-            rises, bad = (n, -1) if model == 0 else _fetch(scores, model, item, n, key)
+            # `key` receives the scores in the order of the model
+            # before; `rises` counts those above the one before,
+            # and `bad` is a document with the score NaN, or -1.
+            # The first model has no order before it. n rises,
+            # more than there can be, make it sort.
+            rises, bad = (
+                (n, -1) if model == 0 else _write_scores(scores, model, item, n, key)
+            )
+            # Few rises mean that the order is nearly right. Then
+            # insertion is tried; it returns False if it gives up.
             if bad < 0 and (_STEEP * rises > n or not _insert_descending(key, item, n)):
-                # A stable sort from the order of the file.
+                # Sort anew from the order of the file, by a
+                # sort that does not swap equal scores.
                 for i in range(n):
                     item[i] = first + i
-                _, bad = _fetch(scores, model, item, n, key)
+                _, bad = _write_scores(scores, model, item, n, key)
                 sort_descending(key, item, n, spare_key, spare_item)
             if bad >= 0:
                 return int(model * n_documents + bad)
+            # 1 is added for a score equal to the one before.
             out[model, first] = 2 * level[item[0]]
             for i in range(1, n):
                 out[model, first + i] = 2 * level[item[i]] + (key[i] == key[i - 1])
@@ -316,7 +324,25 @@ class Truth(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """A convention's choices as numbers; ``Convention`` documents their meaning."""
+    """The rules by which a convention computes the measures, as numbers.
+
+    Attributes
+    ----------
+    empty_query : float
+        NDCG of a query without a positive gain, and average precision
+        of a query without a relevant document.
+    short_ndcg, short_precision : int
+        NDCG@k and P@k of a query with n < k documents: 0 if the query
+        counts 0, 1 if P@k is divided by k, 2 if k becomes n.
+    map_cut_divides_by_k : bool
+        Whether MAP@k divides by min(R, k), where R is the number of
+        relevant documents, or by R.
+    ties_averaged : bool
+        Whether a measure is averaged over all orders of documents
+        with equal scores.
+    ties_reversed : bool
+        Whether such documents are in the reverse order in rankings.
+    """
 
     empty_query: float
     short_ndcg: int

@@ -51,7 +51,7 @@ class KernelSystem(ABC):
         The eigenvalues Λ, none of which is negative.
     rows : ndarray of shape (p, k)
         U of :class:`DualSystem`, or W of :class:`ReducedSystem`.
-    along : ndarray of shape (k,) or (k, v)
+    projected_targets : ndarray of shape (k,) or (k, v)
         The targets N projected on the columns of ``rows``: U'N or W'N.
     """
 
@@ -65,9 +65,13 @@ class KernelSystem(ABC):
         """Return the weights of the kernel functions of the basis vectors, (r,) or (r, v)."""
 
     def with_factor(self, factor: QueryFactor) -> Self:
-        """Return the system for other targets of the same loss.
+        """Return this system with other targets, such as those of other labels of the same documents.
 
-        The eigenvectors are shared.
+        ``factor`` holds the loss Σ_q ||M_q'f_q - N_q||² of scores f: the
+        matrices M_q of the queries q and the targets N, of shape (p,) or (p,
+        v) for v outputs. It differs from the factor of this system only in N.
+        The eigendecomposition, which does not depend on N, is shared, and not
+        computed again.
         """
         projected_targets = self.rows.T @ factor.targets
         return replace(self, factor=factor, projected_targets=projected_targets)
@@ -149,7 +153,12 @@ class KernelSystem(ABC):
     def _without(
         self, q: int, grid: Floats, targets: Floats, projected_targets: Floats
     ) -> Floats:
-        """Return the scores (L, |q|, v) of query q by models trained without it, one per λ in ``grid``."""
+        """Return the scores (L, |q|, v) of query q by models trained without it, one per λ in ``grid``.
+
+        ``targets`` (p_q, v) are those of the query for v outputs, and
+        ``projected_targets`` (k, v) those of all queries along the k
+        eigenvectors.
+        """
 
     @property
     @abstractmethod

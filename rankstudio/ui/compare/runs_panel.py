@@ -563,13 +563,21 @@ class RunsPanel(Panel):
         return sorted(members, key=sort_key)
 
     def _heading(self, group: RunGroup) -> Heading:
-        """Return the heading above the runs of a group: its extent, and a sentence with a bold reference."""
+        """Return the heading above the runs of a group.
+
+        It says on which data the runs were measured, how many runs there are,
+        and in a sentence, how many of them are better than the reference. The
+        reference is the run with which the others are compared; its name is
+        bold. If some runs of the group have only some of the folds, a link
+        runs their plans on all folds.
+        """
         measured_parts = {
             measured_group.part
             for measured_group in self._groups
             if measured_group.measured
         }
-        # The part of the data (test, validation) is said only if groups differ in it.
+        # The extent is a text that says which folds the runs have. The part of
+        # the data (test, validation) is said only if groups differ in it.
         extent = group.extent
         if len(measured_parts) > 1 and group.measured:
             extent = f"{group.part.label}, {extent}"
@@ -577,6 +585,7 @@ class RunsPanel(Panel):
             n=len(group.keys)
         )
         # The sentence is split around the name of the reference, which is bold.
+        # It may be "", or have no reference.
         sentence, reference = self._sentence(group)
         before, name, after = (
             sentence.partition(reference) if reference else (sentence, "", "")
@@ -586,12 +595,12 @@ class RunsPanel(Panel):
             if sentence
             else f"{extent} · {runs_text}"
         )
-        # A link that runs the plans of runs on some folds on all folds.
+        # Text and tooltip of the link, "" without runs on only some folds.
         link, link_hint = _link_to_every_fold(group)
         return Heading(
             group.identity,
             group.data,
-            # each with whether it is bold
+            # each part with whether it is bold
             parts=((lead, False), (name, True), (after, False)),
             is_folded=group.identity in self._folded,
             link=link,
@@ -984,7 +993,10 @@ def _name_tone(row: RunRow) -> str:
 
 
 def label_columns(keys: Collection[str]) -> list[Column]:
-    """Return those of the columns "tags" and "note" whose key is among some keys; both can be edited."""
+    """Return the columns of tags and notes, which can be edited, if their keys are among ``keys``.
+
+    The keys are "tags" and "note".
+    """
     tags = Column(
         "tags",
         tr("tags"),
@@ -1157,6 +1169,11 @@ BY_HAND = Column(
 
 
 def _rule_sentence(row: RunRow) -> str:
+    """Return a hint for a run of which the user chose a model: the measures are those of another model.
+
+    They are those of the model that the plan's rule chose. `sizes` are the
+    numbers of its features, which may differ between folds.
+    """
     sizes = range_text(row.summary.sizes)
     return tr(
         "The measures are those of the model that the rule chose: k = {sizes}. By hand, {model} was chosen."

@@ -34,13 +34,18 @@ _Wanted = tuple[str, tuple[str, ...]]
 class _Measured:
     """The left-out measures of a path, as far as they are computed.
 
+    A path is the sequence of models that a method learns, one per number of
+    selected features (or of rounds of a method that learns in rounds); each
+    model is a step. A left-out measure of a model is measured on queries that
+    are left out of its training.
+
     Attributes
     ----------
     n_steps : int
         Number of steps of the path.
-    values : dict
-        Values of the steps measured so far, by the name of the measure, such as
-        "leave-query-out MAP".
+    values : dict of str to array
+        For the name of each measure, such as "leave-query-out MAP", its values:
+        one number per step, for the steps measured so far, from the first.
     """
 
     n_steps: int
@@ -53,11 +58,15 @@ class _Measured:
 
     @property
     def whole(self) -> bool:
+        """Whether all steps of the path are measured."""
         return self.n_done == self.n_steps
 
 
 class LeftOutMeasures(QObject):
     """Measures the shown paths on queries left out of training, if the user asks for these measures.
+
+    A path is the sequence of models with 1, 2, … features, or rounds; each of
+    them is a step.
 
     First the chosen path is measured: on the shown fold, or on every fold while
     all folds are shown. If a map or a plot shows all combinations, their paths
@@ -268,10 +277,12 @@ class LeftOutMeasures(QObject):
 
     @property
     def _names(self) -> tuple[str, ...]:
+        """Names of the measures to compute: those that are offered, and the user's."""
         return tuple(dict.fromkeys((*OFFERED, self._session.measure)))
 
     @property
     def _way_of_measuring(self) -> _Wanted:
+        """The convention and the measures by which paths are measured now."""
         return self._session.convention, self._names
 
     def _measured_of(self, path: PathResult) -> _Measured:
@@ -364,5 +375,6 @@ class LeftOutMeasures(QObject):
 
     @Slot()
     def _forget(self) -> None:
+        """Drop all values, and begin to measure the paths that are shown now."""
         self._measured_by_steps.clear()
         self.go_on()

@@ -42,14 +42,14 @@ class _PoppedOut:
         The splitter from which the panel was taken.
     stand_in : QWidget
         Hidden widget that keeps the panel's place in the splitter.
-    sizes : dict
+    sizes_before : dict
         Sizes of all splitters of the page before the panel was taken.
     """
 
     window: PanelWindow
     splitter: Splitter
     stand_in: QWidget
-    sizes: dict[Splitter, list[int]]
+    sizes_before: dict[Splitter, list[int]]
 
 
 class Page(QWidget):
@@ -108,8 +108,9 @@ class Page(QWidget):
         # back.
         self._geometries: dict[str, QByteArray] = {}
         self._windows: dict[Panel, _PoppedOut] = {}
-        # names of panels whose windows open when the page is shown first
-        self._left_open: list[str] = []
+        # Names of the panels whose windows were open last time, and open again
+        # when the page is shown first.
+        self._panels_to_reopen: list[str] = []
         lines = [line for line in (head, (content, 1), foot) if line is not None]
         fill(QVBoxLayout(self), *lines, margins=(GAP, GAP, GAP, GAP), spacing=GAP)
         # Controllers of all pages are passed in; a controller belongs to the
@@ -227,7 +228,7 @@ class Page(QWidget):
         stand_in.hide()
         window = PanelWindow(panel, self.window())
         self._windows[panel] = _PoppedOut(
-            window=window, splitter=splitter, stand_in=stand_in, sizes=sizes
+            window=window, splitter=splitter, stand_in=stand_in, sizes_before=sizes
         )
         self._show_if_used(splitter)
         if panel.objectName() in self._geometries:
@@ -257,7 +258,7 @@ class Page(QWidget):
         outside.window.deleteLater()
         self._show_if_used(outside.splitter)
         if not self._windows:
-            for splitter, sizes in outside.sizes.items():
+            for splitter, sizes in outside.sizes_before.items():
                 splitter.setSizes(sizes)
 
     def _show_if_used(self, splitter: Splitter) -> None:
@@ -316,8 +317,11 @@ class Page(QWidget):
     def save(self, settings: Settings) -> None:
         """Store the sizes of panels, the widths of columns, open disclosures and windows of panels.
 
-        Stored sizes of a splitter stay if it was never on the screen, so that
-        it was not laid out, or if one of its parts is hidden.
+        While panels have windows of their own, the sizes from before the first
+        of them left the page are stored. Sizes that are stored already stay
+        while a panel fills the page. Those of a splitter also stay if it was
+        never on the screen, so that it was not laid out, or if one of its parts
+        is hidden.
         """
         # None removes a stored setting.
         for table in self._tables:
@@ -326,22 +330,26 @@ class Page(QWidget):
             )
         for fold in self._folds:
             settings.set(f"folds/{fold.objectName()}", "open" if fold.wanted else None)
+        # Position and size of each panel's window, whether it is open now or
+        # was open before. `_windows` has the panels with open windows.
         for panel, outside in self._windows.items():
             self._geometries[panel.objectName()] = outside.window.saveGeometry()
         for name, geometry in self._geometries.items():
             settings.set(f"panels/{name}", geometry)
-        # A page that was not visited yet has not opened the windows of last time.
-        outside_now = self._left_open or [panel.objectName() for panel in self._windows]
+        # The names of the panels that have windows. A page that was not visited
+        # yet has not opened the windows of last time, whose names are stored
+        # once more.
+        outside_now = self._panels_to_reopen or [
+            panel.objectName() for panel in self._windows
+        ]
         settings.set(f"windows/{self.objectName()}", " ".join(outside_now) or None)
         if self._maximized_panel is None:
-            # While panels have windows of their own, the sizes from before the
-            # first panel left the page are stored.
-            all_sizes = next(
-                (outside.sizes for outside in self._windows.values()), None
-            )
-            all_sizes = all_sizes or {
-                splitter: splitter.sizes() for splitter in self._splitters
-            }
+            if self._windows:
+                # the sizes from before the first of these panels left the page
+                first_outside = next(iter(self._windows.values()))
+                all_sizes = first_outside.sizes_before
+            else:
+                all_sizes = {splitter: splitter.sizes() for splitter in self._splitters}
             for splitter, sizes in all_sizes.items():
                 if splitter.seen and all(sizes):
                     settings.set(
@@ -350,8 +358,8 @@ class Page(QWidget):
 
     def reopen_windows(self) -> None:
         """Open the windows of the panels that had windows of their own when the settings were stored."""
-        names = self._left_open
-        self._left_open = []
+        names = self._panels_to_reopen
+        self._panels_to_reopen = []
         for panel in self._panels:
             if panel.objectName() in names:
                 self.pop_out(panel)
@@ -362,7 +370,7 @@ class Page(QWidget):
         Windows of panels open later, with :meth:`reopen_windows`.
         """
         # The names of the panels that had windows of their own.
-        self._left_open = settings.text(f"windows/{self.objectName()}").split()
+        self._panels_to_reopen = settings.text(f"windows/{self.objectName()}").split()
         for panel in self._panels:
             geometry = settings.bytes(f"panels/{panel.objectName()}")
             if geometry is not None:

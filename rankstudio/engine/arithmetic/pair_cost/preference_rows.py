@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 class ScaledPreferences:
     """Preferences as squared errors: (target - scale (s_winner - s_loser))² of scores s.
 
+    The loss is the sum of these errors over l preferences.
+
     Attributes
     ----------
     query : ndarray of shape (l,)
@@ -36,6 +38,7 @@ class ScaledPreferences:
     winner, loser : ndarray of shape (l,)
         Row numbers of the documents.
     scale, targets : ndarray of shape (l,)
+        Factor and target of each difference of scores.
     """
 
     query: Ints
@@ -84,10 +87,10 @@ class LaplacianFactor:
     def times(self, X: Floats) -> Floats:
         """Return S X for X of shape (documents, n), where S'S is the Laplacian.
 
-        The result has shape (r, n), a row for each of the r
-        targets. The squared rows of S s add up to the loss of
-        scores s. A constant column of X gives exactly 0.
-        O(|q|² n) per query q.
+        S has a row for each of the r ``targets``, so that the
+        result has shape (r, n). The loss of scores s is the sum
+        of (target - (S s)_row)² over these rows. A constant
+        column of X gives exactly 0. O(|q|² n) per query q.
         """
         from rankstudio.engine.arithmetic.pair_cost import _laplacian_kernel  # noqa: PLC0415 - numba
 
@@ -309,7 +312,11 @@ class IncidenceBlock:
     counts: Ints
 
     def times(self, X: Floats) -> Floats:
-        """Return S X."""
+        """Return S X, of shape (r, n), for features X of shape (documents, n).
+
+        A row is the difference of the two documents of a
+        preference, times its scale.
+        """
         product: Floats = self.matrix @ X
         return product
 

@@ -336,6 +336,8 @@ class PartReader:
 
         The part is one that this reader created.
         """
+        # The key is the identity of the array of labels, which each part has
+        # for itself.
         return self._judgments[id(part.y)]
 
     def _unjudged(self, file_contents: FileContents, n: int) -> tuple[str, ...]:
@@ -672,14 +674,16 @@ def read_to_disk(
         If a file cannot be read or is invalid, or the mapped files cannot be written.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
-        # Checksums of an earlier reading, "" for a file that changed since.
+        # A checksum per file from an earlier reading, "" for a file that changed
+        # since; and the size of each file in bytes.
         checksums = [store.recalled_checksum(path) for path in part.paths]
-        sizes = tuple(regular_file_size(path) for path in part.paths)
+        file_sizes = tuple(regular_file_size(path) for path in part.paths)
         # Reading the files only for their checksums is worthwhile if a table of
         # files of these sizes exists.
-        if not all(checksums) and sizes in source_sizes():
+        if not all(checksums) and file_sizes in source_sizes():
+            # `_stream_files` appends the checksum of each file once the file is
+            # read to its end.
             checksums = []
-            # Each file that is read to its end appends its checksum.
             for file in _stream_files(part.paths, progress.silent(), pool, checksums):
                 file.end()
         # If all checksums are known, a table of the same bytes may be in the cache.
@@ -687,27 +691,30 @@ def read_to_disk(
             key = _key_of_mapped_table(part, checksums, treatment, n_features)
             table = find_mapped(mapped_folder() / key, progress.check)
             if table is not None:
-                progress.advance(sum(sizes))
+                progress.advance(sum(file_sizes))
                 return _contents(part, table, checksums, treated=True)
-        checksums = []  # filled while the files are read
+        # The checksums of the bytes that are read now, which `_stream_files`
+        # appends.
+        new_checksums: list[str] = []
         try:
             with TableOnDisk(part.paths[0], treatment) as builder:
                 facts = part.form.table_reader()(
                     part,
-                    _stream_files(part.paths, progress, pool, checksums),
+                    _stream_files(part.paths, progress, pool, new_checksums),
                     builder,
                     progress,
                 )
                 table = builder.finish(
                     facts,
-                    _key_of_mapped_table(part, checksums, treatment, n_features),
-                    [*zip(sizes, checksums, strict=True)],
+                    _key_of_mapped_table(part, new_checksums, treatment, n_features),
+                    [*zip(file_sizes, new_checksums, strict=True)],
                     n_features=n_features,
+                    # the number of documents of each query, or None
                     sizes=part.sizes,
                 )
         except OSError as error:
             raise unreadable(part.paths[0], error) from error
-        return _contents(part, table, checksums, treated=True)
+        return _contents(part, table, new_checksums, treated=True)
 
 
 def _parsing_key(part: PartFiles) -> str:

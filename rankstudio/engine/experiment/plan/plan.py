@@ -679,14 +679,19 @@ class Plan:
         )
 
     def combination(self, values: tuple[Any, ...]) -> ParameterCombination:
-        """Return the combination with these values on the axes, which need not be on the grids.
+        """Return the combination with these values on the axes.
 
-        An axis is a parameter for which the plan has several values; `values`
-        has one value per axis. A combination gives each parameter one value.
+        A combination gives each parameter one value. An axis is a parameter
+        for which the plan has several values; `values` has one value per axis,
+        which need not be one of the plan's. A plan has a method and perhaps a
+        final ranker, which learns the model from the features that the method
+        selects. Both have their own parameters.
         """
         first_values = {
             p.name: p.values(self.parameters[p.name])[0] for p in self.entry.parameters
         }
+        # `axis.ranker` is the label of the final ranker if the parameter is one
+        # of the ranker's, and "" if it is one of the method's.
         values_on_axes = list(zip(self.axes, values, strict=True))
         method_values = {
             axis.parameter.name: value

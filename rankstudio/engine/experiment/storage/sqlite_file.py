@@ -163,7 +163,7 @@ class StudyFile:
                 return
             try:
                 partial.unlink(missing_ok=True)
-                with in_words(path):
+                with as_store_errors(path):
                     self._db.execute("VACUUM INTO ?", (str(partial),))
                 with partial.open("rb+") as file:
                     os.fsync(file.fileno())
@@ -193,16 +193,20 @@ class StudyFile:
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Execute all or none of the writes inside; they are on disk at the end.
 
+        Yields the connection for the writes. Errors of SQLite become a
+        StoreError that names the file. Afterwards, `written` is the present
+        time.
+
         Raises
         ------
         StoreError
             If the file cannot be written, or no longer exists; none of the
             writes is then executed.
         """
-        with self._lock, in_words(self.path):
+        with self._lock, as_store_errors(self.path):
             if self.read_only:
                 raise StoreError(f"{self.path}: {tr(_FORBIDDEN)}.")
-            # SQLite would write on to a deleted file
+            # SQLite would go on writing to a deleted file, without an error.
             if _identity(self.path) != self._file_identity:
                 text = tr(
                     "{path}: the study was removed, moved or replaced while open; results "
@@ -217,14 +221,14 @@ class StudyFile:
             self.written = datetime.now()
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Return the rows of a query.
+        """Return the rows of a query; `values` are those of its question marks.
 
         Raises
         ------
         StoreError
             If the rows cannot be read.
         """
-        with self._lock, in_words(self.path):
+        with self._lock, as_store_errors(self.path):
             return self._db.execute(sql, values).fetchall()
 
     def records(self, table: str, clause: str = "", *values: Any) -> list[Row]:
@@ -238,7 +242,7 @@ class StudyFile:
         StoreError
             If the rows cannot be read.
         """
-        with self._lock, in_words(self.path):
+        with self._lock, as_store_errors(self.path):
             # Columns that a study of an earlier version lacks are read as empty.
             absent = study_rows.absent_columns(self._db, table)
             rows = self._db.execute(
@@ -252,7 +256,7 @@ class StudyFile:
         A file that is closed already stays as it is.
         """
         # SQLite raises a ProgrammingError for a closed database.
-        with self._lock, in_words(self.path), suppress(sqlite3.ProgrammingError):
+        with self._lock, as_store_errors(self.path), suppress(sqlite3.ProgrammingError):
             # Called for its error only: if the file is closed already, the file
             # beside it that names the owner may be that of the next owner.
             self._db.execute("SELECT 1")
@@ -288,7 +292,7 @@ def _open_owned(path: Path) -> sqlite3.Connection:
     if not _writable(path):
         # Without this check, SQLite would report a fault of the disk.
         raise StoreError(f"{path}: {tr(_FORBIDDEN)}.")
-    with in_words(path):
+    with as_store_errors(path):
         # Threads share the connection: a lock of the study lets one of them use
         # it at a time.
         db = sqlite3.connect(
@@ -297,7 +301,7 @@ def _open_owned(path: Path) -> sqlite3.Connection:
         # A damaged text is read, too, so that other rows can be.
         db.text_factory = study_rows.as_text
     try:
-        with in_words(path):
+        with as_store_errors(path):
             _take_ownership(db, path)
         _note_owner(path)
     except BaseException:
@@ -324,7 +328,7 @@ def _memory_copy(path: Path, *, shared: bool) -> sqlite3.Connection:
     with _file_copy(path) if needs_copy else nullcontext() as copy:
         _check_study_file(path, copy, shared=shared)
         uri = f"{path.as_uri()}?immutable=1" if copy is None else copy.as_uri()
-        with in_words(path), closing(sqlite3.connect(uri, uri=True)) as source:
+        with as_store_errors(path), closing(sqlite3.connect(uri, uri=True)) as source:
             db = sqlite3.connect(
                 ":memory:", isolation_level=None, check_same_thread=False
             )
@@ -355,7 +359,10 @@ def _file_copy(path: Path) -> Iterator[Path]:
 
 
 def _has_log(path: Path) -> bool:
-    """Return whether a log or a journal has changes that the study lacks."""
+    """Return whether a log or a journal beside the study has changes that the study lacks.
+
+    SQLite writes changes there first. A file that is not empty may have some.
+    """
     for end in ("-wal", "-journal"):
         with suppress(FileNotFoundError):
             if Path(f"{path}{end}").stat().st_size > 0:
@@ -423,8 +430,8 @@ def _write_error(path: Path, error: OSError) -> StoreError:
 
 
 @contextmanager
-def in_words(path: Path) -> Iterator[None]:
-    """Convert SQLite's errors in the block to messages that name the file."""
+def as_store_errors(path: Path) -> Iterator[None]:
+    """Convert SQLite's errors in the block to a StoreError whose message names the file."""
     try:
         yield
     except sqlite3.ProgrammingError:
@@ -475,7 +482,10 @@ def _check_study_file(
     )
     mode = "ro" if copy is None else "rw"  # the journal of a copy may be rolled back
     uri = f"{opened_path.as_uri()}?mode={mode}" + ("" if has_log else "&immutable=1")
-    with in_words(path), closing(sqlite3.connect(uri, uri=True, timeout=0)) as db:
+    with (
+        as_store_errors(path),
+        closing(sqlite3.connect(uri, uri=True, timeout=0)) as db,
+    ):
         db.text_factory = study_rows.as_text  # damage is reported in SQLite's own words
         application = db.execute("PRAGMA application_id").fetchone()[0]
         version = db.execute("PRAGMA user_version").fetchone()[0]

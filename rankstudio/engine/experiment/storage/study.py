@@ -738,7 +738,10 @@ class Study:
         )
 
     def _sound_parts(self, run: RunKey) -> tuple[list[Row], list[Row]]:
-        """Return the sound units and folds of a run."""
+        """Return the undamaged rows of the units and of the folds of a run.
+
+        A unit is the work on one fold with one value of every parameter.
+        """
         row = self._run(run.id)
         units, folds = self._parts(row, run.plan, self._data(row))
         return [part for part in units if part.sound], [
@@ -814,7 +817,11 @@ class Study:
         )
 
     def _sound_records(self, table: str, clause: str = "", *values: Any) -> list[Row]:
-        """Return the rows of a table that are not damaged."""
+        """Return the rows of a table that are not damaged.
+
+        `clause` is the end of the query, such as "WHERE run = ?", and `values`
+        has the values of its question marks.
+        """
         return _sound_rows(self._file.records(table, clause, *values))
 
     def _listed_records(self) -> list[Row]:
@@ -862,10 +869,13 @@ class Study:
         """Return the number of the latest run of an equal plan on equal data, by the same versions.
 
         `versions` is the text that a run stores, and `checksum` that of the
-        data. None if there is no such run. Runs that were removed do not count.
+        data. CSV files that the plan names, such as those with the importance
+        of the features, must have the same bytes as when the run was stored.
+        None if there is no such run. Runs that were removed do not count.
         """
         condition = "WHERE versions = ? AND dataset IN (SELECT id FROM dataset WHERE checksum = ?) ORDER BY id DESC"
         listed_ids = {row.id for row in self._listed_records()}
+        # Checksums of the user's CSV files that the plan names, by parameter.
         own_files = _own_files(plan)
         for row in self._sound_records("run", condition, versions, checksum):
             if row.id not in listed_ids:
@@ -875,6 +885,8 @@ class Study:
             except StoreError:
                 continue  # a plan that this version cannot read is not resumed
             # The location of the data may differ, because their checksum is equal.
+            # The files that the plan names may have changed since the run, which
+            # recorded their checksums.
             if (
                 run_plan.changed(data=plan.data) == plan
                 and _recorded_files(row) == own_files
@@ -1250,7 +1262,8 @@ def same(plan: Plan) -> str:
 def _own_files(plan: Plan) -> dict[str, list[str]]:
     """Return the checksums of the user's CSV files that a plan names, by parameter.
 
-    Such a file has the user's own importance or similarity of features.
+    Such a file has the user's own importance or similarity of features. A file
+    that cannot be read is left out.
     """
     checksums: dict[str, list[str]] = {}
     for parameter in plan.entry.parameters:
@@ -1266,7 +1279,7 @@ def _own_files(plan: Plan) -> dict[str, list[str]]:
 
 
 def _recorded_files(row: Row) -> dict[str, list[str]]:
-    """Return the checksums of a run's own files as recorded.
+    """Return the recorded checksums of the user's CSV files that a run's plan names, by parameter.
 
     The result is {} if the record is of another version.
     """
@@ -1276,7 +1289,7 @@ def _recorded_files(row: Row) -> dict[str, list[str]]:
 
 
 def _columns_of(row: Row) -> dict[str, Any] | None:
-    """Return the columns of the plan of a run as recorded.
+    """Return the user's settings for the columns of the data, as recorded in the plan of a run.
 
     The result is None if the record of the run is damaged.
     """
@@ -1298,7 +1311,8 @@ def _sound_rows(rows: Sequence[Row]) -> list[Row]:
 def _short_text(cell: Any) -> str:
     """Return a cell of a table as a short text for a sentence.
 
-    A damaged cell may hold anything.
+    A damaged cell may hold anything. A long text is cut, and characters that
+    cannot be printed are escaped.
     """
     text = str(cell)
     is_short = text.isprintable() and len(text) < _MAX_CELL_LENGTH

@@ -638,13 +638,16 @@ class Parameter:
         return tuple(sorted(pairs))
 
     def format(self, value: Any) -> str:
-        """Return a canonical value, or several, as a text for reading, with the labels of choices."""
+        """Return a canonical value, or several, as a text for reading, with the labels of choices.
+
+        Among several values, None is written as ``none_label``, such as "all";
+        a single None is "", like an empty field.
+        """
         if self.kind is Kind.GRID:
             return format_grid(value)
         if self.several(value):
             # `between` is the text between values.
-            # None is an empty text, and is written
-            # as the parameter's word for it.
+            # `_format_one` returns "" for None.
             return self.kind.between.join(
                 self._format_one(v) or self.none_label for v in value
             )

@@ -295,8 +295,9 @@ class ProgramSelector(RunsProgram, PathSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Run the program on the training documents, and return the first k features of the order that it writes.
 
-        Yields progress, and a note with
-        what the program prints.
+        This is a generator: before it returns
+        the Ordering, it yields progress, and
+        a note with what the program prints.
         """
         documents: QueryData = data.whole(self.entry.label)
         n = data.X.shape[1]

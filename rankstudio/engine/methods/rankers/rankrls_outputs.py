@@ -85,7 +85,8 @@ class OutputModels:
         The residuals of a query are those of the models trained without it.
         """
         residuals: Floats = labels - self._X @ self.weights(labels)
-        # From residuals of the model of all queries to those without the query.
+        # Each function turns the residuals of a query in the
+        # model of all queries into those without the query.
         for (first, last), solve in zip(
             pairwise(self._ptr.tolist()), self._query_solvers(), strict=True
         ):
@@ -93,14 +94,17 @@ class OutputModels:
         return residuals
 
     def _query_solvers(self) -> list[Callable[[Floats], Floats]]:
-        """Return a function for each query that multiplies by (I - V_q V_q')^-1, where V (m, n) = X^ L'^-1.
+        """Return a function for each query that multiplies by (I - V_q V_q')^-1.
 
         It turns the query's residuals (|q|, v) in the model of all queries into
-        those of the model without the query. The functions are made once, and
-        stored.
+        those of the model without the query. X^ (m, n) are the features minus
+        their mean in each query, L is the Cholesky factor of X^'X^ + λI, and
+        V_q are the rows of the query in V = X^ L'^-1. The functions are made
+        once, and stored.
         """
         if self._solvers is None:
-            # L is the factor of X^'X^ + λI, and V = X^ L'^-1.
+            # `_X` is X^. `_inverse` makes the function for the
+            # rows V_q of a query.
             V = np.ascontiguousarray(solve_lower(self._factor, self._X.T).T)
             self._solvers = [
                 _inverse(V[first:last]) for first, last in pairwise(self._ptr.tolist())
@@ -111,6 +115,7 @@ class OutputModels:
 def _inverse(rows: Floats) -> Callable[[Floats], Floats]:
     """Return the function that multiplies by (I - RR')^-1 for the rows R (|q|, n) of a query.
 
+    It takes and returns an array of shape (|q|, v).
     The smaller matrix is inverted: if RR' (|q|,
     |q|) is larger than R'R (n, n), then (I -
     RR')^-1 = I + R (I - R'R)^-1 R' is used.

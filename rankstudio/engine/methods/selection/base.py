@@ -355,7 +355,10 @@ class PathSelector(GrowingSelector):
         return ExactExchange(float(self.checked("regularization")))
 
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
-        """Order the features of training data, and return the first k, with progress events."""
+        """Order the features of training data, and return the first k.
+
+        A generator, which yields progress events before it returns the Ordering.
+        """
         raise NotImplementedError
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited

@@ -171,7 +171,8 @@ class GAS(PathSelector):
         A score starts as the importance of the feature. The feature with the
         largest score is selected, again and again. Each selection lowers the
         scores of the others by 2 c times their similarity to the selected
-        feature.
+        feature. This is a generator, which yields progress events before it
+        returns the Ordering.
         """
         c = self.checked("c")
         kind = self.checked("similarity")

@@ -102,7 +102,11 @@ class RecursiveElimination(PathSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Eliminate the least important feature again and again, and return the k that remain longest.
 
-        The last remaining feature comes first. A feature's importance is its
+        This is a generator: it yields progress events and then returns an
+        Ordering, which a caller gets with ``yield from``, or with ``finish``
+        of :mod:`rankstudio.engine.support.work`. The Ordering has the k columns,
+        the last remaining one first, the importance of the features at each
+        step, and the ranking of all features. A feature's importance is its
         |weight| in a model of the remaining features.
         """
         importance = self.checked("importance")

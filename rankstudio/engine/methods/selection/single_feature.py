@@ -98,7 +98,8 @@ class SingleFeatureRanking(ScoredSelector):
         """Rank by each feature alone, and return the first k features by the measure of these rankings.
 
         Features that are constant within all queries
-        come last. Progress events come first.
+        come last. This is a generator, which yields
+        progress events before it returns the Ordering.
         """
         tries_both = self.checked("direction") == "best"
         scores, directions = yield from measuring_features(

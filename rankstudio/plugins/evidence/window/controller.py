@@ -247,7 +247,11 @@ class EvidenceController(PageController):
             self.show_deciding(row.feature)
 
     def show_deciding(self, feature: int) -> None:
-        """Ask for a list of the queries that decide the step of a feature."""
+        """Ask for a list of the queries that decide the step of a feature, by its id.
+
+        They decide the step at which the feature was selected: without them,
+        another feature would have been. Nothing is asked for if none are known.
+        """
         queries = self._deciding(feature)
         model = self.evidence.model
         if queries and model is not None:
@@ -344,7 +348,11 @@ class EvidenceController(PageController):
 
     @Slot(int)
     def _choose(self, x_value: int) -> None:
-        """Choose the set of the path with a number of features, or of a step's number."""
+        """Choose a set of the path of the current model.
+
+        ``x_value`` is its number of features, or the number of its step, as on
+        the x axis of the curves.
+        """
         model = self._current.model
         if model is not None:
             self._session.select(model.values, x_value)
@@ -418,7 +426,10 @@ class EvidenceController(PageController):
         self.best.sizes.setVisible(evidence.all_parts_apply and model is not None)
 
     def _doing(self, package: Package) -> str:
-        """Return the text that is shown while a package is computed."""
+        """Return the text that is shown while a package is computed.
+
+        A package is a part of the evidence that is computed as a whole.
+        """
         if package is Package.FEATURES and self.evidence.one_ranking:
             return _HALVING_DOCUMENTS
         return _DOING[package]
@@ -888,21 +899,26 @@ class EvidenceController(PageController):
 def _greedy_values(model: SelectedModel) -> dict[str, Any]:
     """Return the parameters of greedy RankRLS with the loss and λ of a model.
 
-    For another selector, these are the parameters of the RankRLS that ranks
-    with its features.
+    If greedy RankRLS selected the model's features, all its parameters are
+    those of the model. Otherwise the loss and λ are those of the RankRLS that
+    learned the model from the features; the others have their defaults.
     """
+    # The values of all parameters for this model: `parameters` are those of the
+    # selector, `ranker` those of the final ranker, if the plan has one.
     combination = model.plan.combination(model.values)
     if model.plan.method == GREEDY_RANKRLS.key:
         values = dict(combination.parameters)
     else:
-        # The ranker may be a method of its own, or the selector itself.
+        # The final ranker learns the model from the selected features. Without
+        # one, the selector learns it, with its own λ and loss.
         ranked = combination.ranker if model.plan.ranker else combination.parameters
         defaults = {
             parameter.name: parameter.values(parameter.default)[0]
             for parameter in GREEDY_RANKRLS.parameters
         }
 
-        # `_LOSS` are the parameters for the loss and λ.
+        # `_LOSS` has the names of the parameters for the loss and λ. Their
+        # values replace the defaults.
         values = {
             **defaults,
             **{name: ranked[name] for name in _LOSS if name in ranked},
@@ -922,7 +938,8 @@ def _greedy_grids(model: SelectedModel) -> dict[str, Any]:
     """
     plan = model.plan
 
-    # λ belongs to the RankRLS that ranks with the features of another selector.
+    # With another selector, a final RankRLS may learn the model from the
+    # features; then λ is a parameter of this final ranker.
     is_ranked = plan.ranker and plan.method != GREEDY_RANKRLS.key
     tried_parameters = plan.ranker_parameters if is_ranked else plan.parameters
     return {

@@ -536,7 +536,11 @@ class Evidence(QObject):
 
     @property
     def key(self) -> _Key | None:
-        """Identity of the shown selection."""
+        """Identity of the shown selection; None without a selection that has evidence.
+
+        It consists of the checksum of the data, the method, the number of the
+        fold, all other settings as a text, and the selected columns.
+        """
         return self._key
 
     @Slot()

@@ -96,7 +96,8 @@ class EvidenceTasks:
         # the training part grouped by query, kept for the next call
         data = self._folds.prepared(request.plan, request.fold).train
         method = self._method(request)
-        judge = self._judge(request)  # a RankRLS that compares sets by their errors
+        # A RankRLS that compares sets by their errors, or None.
+        judge = self._final_rankrls(request)
         options = EvidenceOptions(
             n_steps=request.n_steps,
             selected=request.selected,
@@ -124,30 +125,35 @@ class EvidenceTasks:
     ) -> SetChanges | None:
         """Return the error of a set of columns after each change by one feature.
 
-        None if no RankRLS ranks with the features, whose exact error could
-        judge sets, or if the computation would take too long.
+        It is the exact leave-query-out error of RankRLS, with the λ and loss
+        of the RankRLS that learns the model of the selection. The result is
+        None if another method learns this model, or if the computation would
+        take longer than ``_MAX_EXCHANGE_SECONDS``.
         """
         from rankstudio.engine.methods.selection.greedy_rankrls.swaps import (  # noqa: PLC0415 - on the worker only
             swap_seconds,
         )
         from rankstudio.plugins.evidence.set_changes import changes_of  # noqa: PLC0415 - on the worker only
 
-        judge = self._judge(request)
+        # RankRLS, or None if another method learns the final model.
+        ranker = self._final_rankrls(request)
         data = self._folds.prepared(request.plan, request.fold).train
+        n_queries = data.ptr.size - 1
         n_others = data.X.shape[1] - len(columns)
+        # The seconds are estimated.
         if (
-            judge is None
-            or swap_seconds(data.ptr.size - 1, len(columns), n_others)
-            > _MAX_EXCHANGE_SECONDS
+            ranker is None
+            or swap_seconds(n_queries, len(columns), n_others) > _MAX_EXCHANGE_SECONDS
         ):
             return None
-        return changes_of(judge, data, columns)
+        return changes_of(ranker, data, columns)
 
-    def _judge(self, request: EvidenceWanted) -> RankRLS | None:
-        """Return the RankRLS that ranks with the features of a selection.
+    def _final_rankrls(self, request: EvidenceWanted) -> RankRLS | None:
+        """Return a RankRLS with the λ and loss of the model of a selection.
 
-        Its exact left-out error compares sets. It is None if another method
-        ranks with the features.
+        It is not trained; its exact left-out error compares sets of features.
+        None if another method than RankRLS learns the model from the selected
+        features.
         """
         from rankstudio.engine.experiment.units.left_out_model import regularization_of  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.methods.rankers.rankrls import RankRLS  # noqa: PLC0415 - on the worker only
@@ -156,7 +162,7 @@ class EvidenceTasks:
         combination = request.plan.combination(request.values)
         parameters = combination.ranker if plan.ranker_entry else combination.parameters
 
-        # λ, or None if not RankRLS ranks with the features
+        # λ, or None if another method than RankRLS learns the model
         regularization = regularization_of(
             plan, parameters, self._folds.prepared(plan, request.fold).train
         )

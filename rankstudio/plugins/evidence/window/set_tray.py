@@ -739,6 +739,8 @@ class SetTrayController(Controller):
     @property
     def _is_editable(self) -> bool:
         """Whether the exact left-out errors of the selection's changes can be computed."""
+        # The method that selected the features has such errors, or the RankRLS
+        # that ranks with them.
         evidence = self._evidence.evidence
         return evidence.model is not None and (
             evidence.all_parts_apply or evidence.has_judge
@@ -979,22 +981,28 @@ class SetTrayController(Controller):
     # What is computed
 
     def _key(self) -> Key | None:
-        """Return the model's path and the columns, on which the changes of the set depend.
+        """Return a key that identifies the edited set, for which changes are computed.
 
-        None if there is no set to edit, so that nothing is computed.
+        It consists of the checksum of the data, the method, the number of the
+        fold, a text of all other settings of the shown model, and the columns
+        of the set, ascending. The changes are computed again whenever it
+        differs. None if there is no set to edit, so that nothing is computed.
         """
-        key = self._evidence.evidence.key
+        selection_key = self._evidence.evidence.key
+        if selection_key is None or not self._is_editable:
+            return None
 
-        # The first four entries say how the path was learned; the
-        # columns of the set replace those of the selection.
-        return (
-            None
-            if key is None or not self._is_editable
-            else (*key[:4], tuple(sorted(self._columns)))
-        )
+        # The key of the shown selection ends with the columns of the
+        # selection, in place of which come those of the set.
+        *learned_from, _ = selection_key
+        return (*learned_from, tuple(sorted(self._columns)))
 
     def _compute(self) -> Computation | None:
-        """Return the computation of the changes of the set; None without a model."""
+        """Return the computation of the changes of the set; None without a model.
+
+        The changes are the left-out errors after a feature is added, removed
+        or replaced. `_take` receives them.
+        """
         request = self._evidence.evidence.search_request
         if request is None:
             return None
@@ -1003,7 +1011,7 @@ class SetTrayController(Controller):
         return computation(text, self._take, function, request, self._columns)
 
     def _take(self, changes: SetChanges | None) -> None:
-        """Keep the changes of the set, and show them."""
+        """Store the computed changes of the set, and show them; None if they cannot be computed."""
         self._changes = changes
         self._ask()
         self.known.emit()

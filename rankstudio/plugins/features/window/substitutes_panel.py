@@ -246,7 +246,11 @@ def _group_sentence(
 
 
 def _is_lonely(group: SubstituteGroup) -> bool:
-    """Return whether a cluster is a single feature without similar features and without known swaps."""
+    """Return whether a cluster is a single feature without similar features and without known swaps.
+
+    A swap replaces the feature by an unselected one. It is known if the change
+    of the error was computed; it is NaN otherwise.
+    """
     has_no_substitute = all(
         abs(swap.correlation) < _MIN_SIMILARITY and isnan(swap.change)
         for swap in group.swaps
@@ -257,16 +261,20 @@ def _is_lonely(group: SubstituteGroup) -> bool:
 def _lonely_sentence(
     groups: Sequence[SubstituteGroup], feature_names: _FeatureNames
 ) -> SubstituteSentence:
-    """Return the sentence on the features without substitutes.
+    """Return the sentence on the selected features without substitutes.
 
-    Each of them is a cluster by itself.
+    Each of ``groups`` is a cluster of only one such feature. The sentence says
+    that no feature is similar to them, or that all features are selected, so
+    that there is none to replace them.
     """
     columns = [group.selected[0] for group in groups]
 
-    # A cluster has swaps with unselected features, unless all features are selected.
+    # `swaps` are the best replacements of the selected feature by unselected
+    # ones that are not constant. Without any, all features count as selected.
     has_unselected = any(group.swaps for group in groups)
 
-    # The ids are joined by "or" in "nothing is similar to …", else by "and".
+    # The ids are joined by "or" in the sentence "nothing is similar to …", and
+    # by "and" in the other one.
     join_words = either if has_unselected else together
     column_ids = join_words([feature_names.id(column) for column in columns])
     title = tr("{n_columns} features without substitutes").format(
@@ -283,6 +291,8 @@ def _lonely_sentence(
 
 def _swap_sentences(group: SubstituteGroup, feature_names: _FeatureNames) -> list[str]:
     """Return the sentences on the swaps of a cluster.
+
+    A swap replaces a selected feature by an unselected one.
 
     A feature that is most similar to several selected features gets the same
     sentence for each of them.

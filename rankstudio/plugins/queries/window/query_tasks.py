@@ -85,7 +85,7 @@ class QueryTasks:
 
         folds = [request.fold(number) for number in request.folds]
 
-        # Scores of both models by fold; `_scored` keeps those of before.
+        # Scores of models A and B by fold; `_scored` has a cache of earlier ones.
         a, b = (
             {f.number: self._scored(steps[f.number], f, request.part) for f in folds}
             for steps in (request.a, request.b)
@@ -100,7 +100,7 @@ class QueryTasks:
         return comparison
 
     def rank(self, request: QueryRequest, query: ComparedQuery) -> RankedQuery:
-        """Rank the documents of a query by both models, and split A's scores by feature."""
+        """Rank the documents of a query by models A and B, and split A's scores by feature."""
         from rankstudio.plugins.queries.ranked_query import ranked_query  # noqa: PLC0415 - numba
 
         fold = request.fold(query.fold)
@@ -145,16 +145,21 @@ class QueryTasks:
     def leave_out(
         self, request: QueryRequest, plan: Plan, fold: int, chosen: Chosen, column: int
     ) -> Callable[[CancelFlag], Iterator[AblatedQueries]]:
-        """Return the job that trains A again on a fold without a feature, and measures it.
+        """Return the job that trains model A again without a feature, and measures it.
 
-        The worker calls the job with a function that returns whether the job is
-        cancelled.
+        A is the first of the two compared models. It is ``chosen`` on the fold
+        with the number ``fold``, and was trained by ``plan``. ``column`` is the
+        column of the feature. The worker calls the job with a function that
+        returns whether the job is cancelled.
         """
 
         def work(cancelled: CancelFlag) -> Iterator[AblatedQueries]:
-            """Train A without the feature, and yield the measures with and without it.
+            """Train model A without the feature, and yield the measures of both models, once.
 
-            Uses the arguments of the method.
+            The request, plan, fold, model (``chosen``) and feature (``column``)
+            are the arguments of `leave_out`, the method around this function.
+            ``cancelled`` returns whether the user has stopped the training,
+            which then ends with the error Cancelled.
             """
 
             def follow(_: object) -> None:

@@ -91,7 +91,10 @@ class CurvesPlot(Plot):
     hovered = Signal(object)
 
     def __init__(self, theme: Theme, title: str) -> None:
-        self.family = CurveSet()  # the curves, by key, with band, level and choice
+        # The curves by key, with the marks among them: the band of a mean, the
+        # reference level, the chosen point, and the inspected point, which the
+        # user examines before choosing it.
+        self.family = CurveSet()
         # The plot above or below, whose area begins at the same horizontal
         # pixel; and the pixel at which the area of this plot would begin
         # without it.
@@ -99,19 +102,19 @@ class CurvesPlot(Plot):
         self._left = 0.0
         # the x under the mouse, here or on a linked plot
         self.cursor: float | None = None
-        self._mouse: QPointF | None = None  # where it is on this plot
+        self._mouse: QPointF | None = None  # its position on this plot
         self.x_name = "k"  # as it is written in the box with values
-        # lines of the box while the mouse is elsewhere: of the chosen point,
-        # and of the inspected one
+        # Lines of the box while the mouse is not on the plot: those of the
+        # inspected point if there is one, otherwise those of the chosen point.
         self._note: tuple[str, ...] = ()
         self._inspected_note: tuple[str, ...] = ()
         # the x range that the owner has set, before there are points
         self._fixed_x: tuple[float, float] | None = None
         # x and y range that fit the data, for a plot that is not zoomed
         self._data_ranges = ((0.0, 1.0), (0.0, 1.0))
-        self.may_be_logarithmic = False  # the y axis
+        self.may_be_logarithmic = False  # whether the y axis may be
         self.best_is_least = False  # whether the best value is the least one
-        self._zoomed = False  # by the user
+        self._zoomed = False  # whether the user has zoomed in
         self._show_all = False  # whether extreme points must be in sight, too
         # Whether the user wants a logarithmic y axis; None lets the values decide.
         self._wants_log: bool | None = None
@@ -120,21 +123,25 @@ class CurvesPlot(Plot):
         self.addItem(self.zoom)
         self.zoom.style(theme.colors)
         self.zoom.sigRangeChangedManually.connect(self._on_zoom)
-        # layers with a higher number cover those with a lower one
-        self._add_layer(draw_band, 0.0)
-        self._add_layer(draw_reference, 0.5)
-        self._add_layer(draw_curves, 1.0)
+        # Layers with a higher number cover those with a lower one. A layer of
+        # curves is drawn by a function that gets `family`; any other layer by
+        # a method.
+        self._add_curve_layer(draw_band, 0.0)
+        self._add_curve_layer(draw_reference, 0.5)
+        self._add_curve_layer(draw_curves, 1.0)
         self.add_layer(self._draw_cursor, 2.0)
-        self._add_layer(draw_smallest, 2.9)
-        self._add_layer(draw_choice, 3.0)
-        self._add_layer(draw_inspection, 3.1)
+        self._add_curve_layer(draw_smallest, 2.9)
+        self._add_curve_layer(draw_choice, 3.0)
+        self._add_curve_layer(draw_inspection, 3.1)
         self.add_layer(self._draw_reference_key, 4.5, clipped=False)
-        self._add_layer(draw_beside_key, 4.5)
+        self._add_curve_layer(draw_beside_key, 4.5)
 
-    def _add_layer(self, draw: DrawFamily, z: float) -> None:
-        """Add a layer that draws something of the curves; ``draw`` gets the present family of curves.
+    def _add_curve_layer(self, draw: DrawFamily, z: float) -> None:
+        """Add a layer that draws something of the curves.
 
-        Layers with a greater ``z`` lie above.
+        ``draw`` gets the present family of curves, followed by the arguments
+        of all layers: painter, frame and colors. Layers with a greater ``z``
+        lie above.
         """
         self.add_layer(lambda *how: draw(self.family, *how), z)
 

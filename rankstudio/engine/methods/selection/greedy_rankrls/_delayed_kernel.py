@@ -131,17 +131,40 @@ def bring_up(
 ) -> None:
     """Apply all delayed steps to the matrices, and drop all columns but ``remaining`` from them.
 
-    The two matrices of each query hold, for every pair of
-    these features, their products over the other queries
-    and in this query, without the parts of the selected
-    features. ``places``, ascending, are the positions of
-    these columns in the matrices so far; the new ones are
-    0, 1, 2, … If ``gram`` (blocks, n, n, BLOCK) is not
-    empty, the matrices do not exist yet and start from
-    it. ``delayed`` has the changes by each step, and
-    ``work`` (3 steps + 2, BLOCK) is work space.
+    A delayed step is the selection of a feature by which
+    the matrices were not updated yet, because updating
+    all pairs at every step would take long.
+
+    Each query has two matrices with an entry for every
+    pair of features that are not selected. An entry of
+    the first is the product of the two features over all
+    other queries, less that over all queries; an entry of
+    the second is their product in this query. In both,
+    each feature is less its part that the selected
+    features explain.
+
+    Parameters
+    ----------
+    remaining : ndarray of shape (r,)
+        Columns of the features that stay in the matrices.
+    places : ndarray of shape (r,)
+        Their positions in the matrices so far, ascending.
+        The new ones are 0, 1, 2, …
+    gram : ndarray of shape (blocks, n, n, BLOCK)
+        Products of all n features in each query; BLOCK
+        queries are side by side. The matrices start from
+        these products. Empty if the matrices exist.
+    delayed : tuple of ndarray
+        For each delayed step: two numbers of each feature,
+        γ and d, both (blocks, places, steps, BLOCK), and
+        the pivot of the selected feature, (blocks, steps,
+        BLOCK).
+    matrices : tuple of ndarray
+        Both of shape (blocks, pairs, BLOCK): the entries
+        below their diagonals, row by row. Overwritten.
+    work : ndarray of shape (3 steps + 2, BLOCK)
+        Work space.
     """
-    # The pairs' products over the other queries, less their totals, and in this query.
     outer, inner = matrices
     h = delayed[2].shape[1]  # the number of delayed steps
     row = work[0]
@@ -152,10 +175,13 @@ def bring_up(
         for first in range(remaining.shape[0]):
             j = remaining[first]
             position = places[first]
+            # Writes the numbers of feature j in all delayed steps
+            # to `space`, for all its pairs.
             _coefficients(k, position, h, delayed, space)
-            # For each pair with an earlier feature: the entries so
-            # far, less their changes by the delayed steps. `_pair_position`
-            # is the position of the pair.
+            # For each pair with an earlier feature: `row` and `product`
+            # receive the entries so far of both matrices, less their
+            # changes by the delayed steps. `_pair_position` is the
+            # position of a pair among the entries.
             for second in range(first):
                 column = remaining[second]
                 other = places[second]

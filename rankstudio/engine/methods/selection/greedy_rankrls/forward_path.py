@@ -169,7 +169,9 @@ class Statistics:
         Squares of the features and their products with the labels, both
         (blocks, n, BLOCK), and squares of the labels, (blocks, BLOCK).
     total : ndarray of shape (n + 1, n + 1)
-        Result of :class:`Totals`.
+        Products over all queries of the n features and, in the last row and
+        column, the labels. Without Gram matrices, only the squares of the
+        features and their products with the labels.
     gram : ndarray
         Gram matrices of the queries with the labels: of shape (Q, n + 1, n + 1)
         for the layout "queries", of shape (blocks, n + 1, n + 1, BLOCK) for
@@ -213,6 +215,8 @@ class Statistics:
         products(
             X, labels, 0, ptr, 0, rights.shape[0], np.empty(X.shape[1]), rights[:, None]
         )
+        # The last row and the last column of `total` are
+        # the products of the features with the labels.
         total[-1, :-1] = total[:-1, -1] = _sum_over_queries(rights)
         return replace(
             self, query_products=(squares, rights, label_squares), total=total

@@ -360,19 +360,30 @@ class SummedPaths:
     def _statistics_with_labels(self, labels: Floats) -> Statistics:
         """Return the statistics of all queries with other centred labels (m, 1); O(mn).
 
-        The Gram matrices keep the former labels, which a path does not read.
+        Statistics are the squares and products of the
+        n features and the labels, in each query and over
+        all queries. Those with the labels are computed
+        again. The Gram matrices keep the former labels,
+        which a path does not read.
         """
         statistics = self.statistics
+        # In each query: the features' squares and their
+        # products with the labels, both (blocks, n, BLOCK),
+        # and the labels' squares (blocks, BLOCK). A block
+        # has the numbers of BLOCK queries side by side.
         feature_squares, former_rights, former_squares = statistics.query_products
         rights = np.zeros_like(former_rights)
         total = statistics.total.copy()
-        # The products of features and labels, placed by block and position in
-        # the block; padding is 0.
+        # The products of features and labels (Q, n), placed by
+        # the query's block and position in the block. The last
+        # block may have unused positions, which stay 0.
         products = self.products(labels)[:, 0]
         blocks, lanes = np.divmod(np.arange(self.n_queries), BLOCK)
         rights[blocks, :, lanes] = products
+        # `total` (n + 1, n + 1) has the products over all queries;
+        # its last row and its last column are those of the labels.
         total[-1, :-1] = total[:-1, -1] = rights.sum(axis=0).sum(axis=-1)
-        # The squares of the labels.
+        # The sum of the squared labels of each query.
         squares = np.zeros(former_squares.size)
         squares[: self.n_queries] = np.add.reduceat(
             labels[:, 0] ** 2, self._rows.ptr[:-1]
