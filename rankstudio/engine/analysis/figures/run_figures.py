@@ -85,14 +85,19 @@ def _axes_text(run: RunResult) -> str:
 
 
 def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
-    """Return curves of a validation measure or the criterion by size, one per combination.
+    """Return curves of a validation measure or the criterion by size of the model.
+
+    There is a curve for each combination of parameter values that the run
+    tried.
 
     Parameters
     ----------
     run : RunResult
         Run to draw.
     name : str
-        Name of the measure, also of left-out queries; "" for the criterion.
+        Name of the measure, such as "NDCG@10" for the validation part, or
+        "leave-query-out NDCG@10" for training queries that were left out; "" for
+        the criterion, which the method itself optimises.
 
     Returns
     -------
@@ -100,8 +105,8 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
         Means over the folds; None if paths have a single step, or there is no
         validation part.
     """
-    # The paths of each combination on all folds: every fold has a path for each
-    # combination, in the same order.
+    # For each combination of parameter values, its paths on all folds. A fold has
+    # them in the order of the combinations.
     by_combination = list(zip(*(fold.paths for fold in run.folds), strict=True))
     if not _has_curves(by_combination, name):
         return None
@@ -146,7 +151,8 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
 def _has_curves(by_combination: Sequence[Sequence[PathResult]], name: str) -> bool:
     """Return whether a path has several steps, and all paths have a measure.
 
-    `by_combination` has the paths of each combination on all folds. `name` is
+    `by_combination` has, for each combination of parameter values, its paths on
+    all folds. `name` is
     the measure, "" for the criterion, which every path has.
     """
     paths = [path for fold_paths in by_combination for path in fold_paths]
@@ -185,7 +191,7 @@ def _curve(label: str, x: Iterable[float], values: Floats, order: float) -> Seri
 
 
 def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
-    """Return a map of a validation measure by combination of parameters (rows) and size.
+    """Return a map of a validation measure by combination of parameter values (rows) and size.
 
     The result is None for a single combination, or without values.
     """

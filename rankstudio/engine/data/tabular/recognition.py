@@ -259,12 +259,16 @@ def _with_features(
 ) -> RecognisedColumns:
     """Return the roles of columns, with the remaining columns as features.
 
-    ``rest`` are the positions of the columns without a role. Columns that
-    number queries or rows are ignored. Raise UnknownColumnsError if no
-    feature is left. ``no_queries`` is whether all documents are one
-    ranking.
+    ``rest`` are the positions of the columns without a role. A column
+    that only numbers the rows is ignored. If all documents are one
+    ranking (``no_queries``), a column named like the id of a query is
+    ignored, too. Raise UnknownColumnsError if no feature is left.
+    ``location`` is the name of the table for messages, and ``names``
+    are those of its columns.
     """
-    # The id of a query is not a feature, even if all documents are one ranking.
+    # Without queries, no column got the role of the query: its id is
+    # in the rest, but is no feature. With queries, another column
+    # with such a name may be a feature; it is unsure below.
     numbering_names = QUERY_NAMES if no_queries else ()
     plain = _plain_names(tuple(names))
     ignored = tuple(
