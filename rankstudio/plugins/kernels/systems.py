@@ -51,7 +51,7 @@ class KernelSystem(ABC):
         The eigenvalues Λ, none of which is negative.
     rows : ndarray of shape (p, k)
         U of :class:`DualSystem`, or W of :class:`ReducedSystem`.
-    along : ndarray of shape (k,) or (k, v)
+    projected_targets : ndarray of shape (k,) or (k, v)
         The targets N projected on the columns of ``rows``: U'N or W'N.
     """
 
@@ -576,6 +576,9 @@ _REFINEMENT_STEPS = 3  # maximum number of refinements; one is usually enough
 class LeftOutSolution(NamedTuple):
     """Solution for a left-out query.
 
+    In shapes, p counts the targets of the query, h its basis vectors, k the
+    eigenvalues, v the outputs and L the values of λ.
+
     Attributes
     ----------
     theta : ndarray of shape (L, k, v)
@@ -596,7 +599,9 @@ class LeftOutSystem:
     """The system of :class:`ReducedSystem` for a left-out query, whose solution is iteratively refined.
 
     It is Λ + λI bordered by the rows W_q of the query, which are subtracted,
-    and by the weights B_H, which are constrained to 0.
+    and by the weights B_H of its basis vectors, which are constrained to 0. In
+    shapes, p counts the targets of the query, h its basis vectors, k the
+    eigenvalues, v the outputs and L the values of λ.
 
     Parameters
     ----------

@@ -166,11 +166,13 @@ def _combination_curve(
 ) -> Series:
     """Return the curve of a combination of parameters, its mean over the folds.
 
-    `order`, from 0 to 1, is the position of its color in the scale. A criterion
-    that is a measure is drawn as that measure.
+    `name` is the measure, "" for the criterion of the method. A criterion that is
+    the negative of a measure is drawn as that measure. `order`, from 0 to 1, is
+    the position of the curve's color in the scale.
     """
     mean = average_paths(paths)
     values = mean.validation[name] if name else mean.criterion
+    # Such a criterion is the negative of a measure, as criteria are minimised.
     sign = -1.0 if run.plan.measured_criterion and not name else 1.0
     label = values_label(run.plan, paths[0].unit.values) or run.plan.title
     return _curve(label, mean.x_values, sign * values.mean, order)

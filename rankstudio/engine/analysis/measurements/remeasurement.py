@@ -836,6 +836,8 @@ class Remeasurement:
         """
         cached = self._models.setdefault(owner or step, {})
         order = self._order(part, convention)
+
+        # Conventions with the same order of equal scores share a ranking.
         key = id(part), order is not None
         if key not in cached:
             scores = ScoredPart(part).scores(step)

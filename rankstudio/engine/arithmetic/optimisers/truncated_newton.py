@@ -264,6 +264,8 @@ def _line_search(
     slope = float(start.gradient @ p)
     if not slope < 0.0:
         return None
+    # After a step t, scores change by t d, and ½ w'w by
+    # t w'p + ½ t² p'p.
     d = problem.scores(p)
     wp = float(start.w @ p)
     pp = float(p @ p)

@@ -194,7 +194,8 @@ def _query_column(
     table for messages. Raise UnknownColumnsError if no column is called
     like a query. ``specified`` has the columns that the user names.
     """
-    # Only the most usual names count before a file of query sizes.
+    # A file of query sizes beside the table is not used if a column
+    # has one of the most usual names of a query.
     usual = _first_common_position(names, QUERY_NAMES[:4], range(len(names)))
     uses_sizes = with_sizes and not specified.qid and usual is None
     if specified.no_queries or uses_sizes:

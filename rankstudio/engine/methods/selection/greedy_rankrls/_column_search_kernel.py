@@ -184,8 +184,9 @@ def _append_to_factor(
     # Without each query: the inverse factor of the selected features' system,
     # and the solution of the forward substitution.
     inverse, _, along, _, _, _ = state
-    # The pivot, s minus p'p, and the new
-    # number of the forward substitution.
+    # The pivot s: the feature's square plus λ,
+    # minus p'p. And the new number of the forward
+    # substitution, `along`.
     for i in range(BLOCK):
         inverse_root[i] = total[0] - query_products[0, i] + regularization
         along[k, t, i] = total[1] - query_products[1, i]
