@@ -80,7 +80,7 @@ def _size_caption(run: RunResult, y_title: str, last_sentence: str = "") -> str:
 
 
 def _axes_text(run: RunResult) -> str:
-    """Return the labels of the plan's axes as text."""
+    """Return the labels of the plan's axes as text: of the parameters with several values."""
     return together([axis.label for axis in run.plan.axes])
 
 
@@ -152,8 +152,7 @@ def _has_curves(by_combination: Sequence[Sequence[PathResult]], name: str) -> bo
     """Return whether a path has several steps, and all paths have a measure.
 
     `by_combination` has, for each combination of parameter values, its paths on
-    all folds. `name` is
-    the measure, "" for the criterion, which every path has.
+    all folds. `name` is the measure, "" for the criterion, which every path has.
     """
     paths = [path for fold_paths in by_combination for path in fold_paths]
     has_several_steps = max((len(path.steps) for path in paths), default=0) > 1

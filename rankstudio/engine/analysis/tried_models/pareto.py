@@ -75,7 +75,8 @@ class ParetoFront:
     ----------
     models : tuple of ParetoModel
         Best combination of parameter values of every size of every run, by run
-        and ascending size; by cost, the models of each run that no other model of this run beats.
+        and ascending size; by cost, the models of each run that no other model
+        of this run beats.
     optimal : tuple of int
         Positions of the Pareto-optimal models, by ascending size.
     best : int

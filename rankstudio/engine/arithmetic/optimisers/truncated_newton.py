@@ -317,7 +317,8 @@ def _newton_direction(
     """
     smooth = point.smooth
     # The curved pairs are those whose loss has a second derivative, ``bend``.
-    # The preconditioner has the same weight for all pairs instead: the mean.
+    # The preconditioner has the same weight for all pairs instead:
+    # the mean, times C.
     share = C * smooth.bend * smooth.n_curved / max(1, (yield from problem.count()))
     # Conjugate gradients from p = 0, until the preconditioned residual is small enough.
     p = np.zeros_like(point.w)
@@ -364,10 +365,10 @@ def preconditioner(problem: PairProblem) -> Waiting[Inverse]:
     over pairs. d_ij is the second derivative of the loss of a pair, times
     the weight C of the loss. It is 0 unless the pair is in the curved part
     of its loss, and the pairs there change with each step. Therefore all
-    pairs get the same weight a instead, about the mean of d_ij. The sum over all pairs of (x_i -
-    x_j)(x_i - x_j)' is replaced by the sum over documents. Both are equal
-    up to a factor of 2 if the documents of each query have different
-    labels.
+    pairs get the same weight a instead, about the mean of d_ij. The sum
+    over all pairs of (x_i - x_j)(x_i - x_j)' is replaced by the sum over
+    documents. Both are equal up to a factor of 2 if the documents of each
+    query have different labels.
     """
     gram = yield from problem.degree_gram()
     # Of very many features, there is only the diagonal.
