@@ -849,17 +849,18 @@ class Remeasurement:
     def _order(self, part: RankingDataset, convention: str) -> Ints | None:
         """Return the order in which a convention reads a part's documents with equal scores.
 
-        The result is None for the order of the file, otherwise an array of
-        shape (m,). Only conventions by which ids of documents break ties have
-        another order. All of these have the same one, so that it is stored by
-        part alone.
+        The result is None for the order of the file, otherwise
+        an array of shape (m,). Only conventions by which ids of
+        documents break ties have another order. All of these
+        have the same one, so that it is stored by part alone.
         """
         rules = find_convention(convention)
         if rules.ties is not Ties.DOCUMENT_ID:
             return None
         if part not in self._orders:
-            # Of the rules, it only uses that of ties, which is the same here for
-            # all conventions. Without ids, it returns None.
+            # Of the rules, it only uses that of ties,
+            # which is the same for all conventions here.
+            # Without ids, it returns None.
             self._orders[part] = reading_order(part.query_ptr, rules, part.grading)
         return self._orders[part]
 

@@ -32,9 +32,10 @@ from rankstudio.engine.statistics.pareto import one_standard_error, pareto_front
 class ParetoModel:
     """A combination of parameter values of a run, at a step of its path, over all folds.
 
-    A path is the models with 1, 2, … features or rounds. A run tries several
-    values of some parameters, the axes of its plan; each combination of these
-    values has a path.
+    A path is the models with 1, 2, … features or rounds.
+    A run tries several values of some parameters, the
+    axes of its plan; each combination of these values
+    has a path.
 
     Attributes
     ----------

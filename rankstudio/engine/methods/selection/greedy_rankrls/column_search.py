@@ -585,8 +585,8 @@ class BackFittingSearch(OnDemandSearch):
         """
         t = len(self.selected)
         # The entries of the sparse columns. columns[4]
-        # has a row per document: its label, and its
-        # values of the selected features.
+        # has a row per document: its label and its
+        # values of the selected features, centred.
         columns = self._columns.columns
         # The weights of the t features without each query.
         models = np.empty((self._columns.n_queries, t))

@@ -424,11 +424,11 @@ class JointPairs:
         """Set both products of all pairs of features for the empty selection.
 
         They are the products in each query, and
-        those over all other queries.
-        ``gram`` (blocks, n + 1, n + 1, BLOCK)
-        are the Gram matrices of the shard's
-        queries, and ``total`` (n + 1, n +
-        1) is the sum of those of all shards.
+        those over all other queries. ``gram``
+        (blocks, n + 1, n + 1, BLOCK) are the Gram
+        matrices of the shard's queries, and
+        ``total`` (n + 1, n + 1) is the sum of
+        those of all shards.
         """
         for pair, (feature, other) in enumerate(self._pair_columns):
             self._products[:, pair] = gram[:, feature, other]
