@@ -336,7 +336,8 @@ def _numbered_files(
 ) -> tuple[Path, ...]:
     """Return files whose names differ only in a number, in the order of that number.
 
-    A single file is returned as it is; other files give (). In a name that
+    A single file needs no number. Return () if some of several files has no
+    number, or if their names also differ in something else. In a name that
     contains ``word``, the number must follow it: set_1.train-02.txt is number 2
     for "train".
     """

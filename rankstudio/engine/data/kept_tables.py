@@ -162,16 +162,25 @@ def table_text(
     Parameters
     ----------
     source : Table or TableFacts
-        Object with the attributes of `_STORED_NAMES`, ``remarks`` and ``dense``.
+        Object with the attributes of `_STORED_NAMES`; with ``remarks``,
+        notes on the table as sentences; and with ``dense``, whether the
+        file has a value for every feature of every document.
     query_ids : sequence of str
         Ids of the queries.
     scattered : Scattered or None
-        Queries whose documents were not consecutive.
+        Queries whose documents were not consecutive in the file.
     is_reordered : bool
-        Whether the documents are not in the order of the file, which the
-        comments keep.
+        Whether the documents of the table are in another order than in
+        the file, because a query was scattered. Their comments (texts
+        of the lines after "#") are always stored in the order of the
+        file.
     extra
         More contents by name: ``sources``, size and checksum of each source file.
+
+    Returns
+    -------
+    dict of str to Any
+        Contents that can be written as JSON.
     """
     attributes = {
         stored_name: getattr(source, name)

@@ -794,14 +794,17 @@ def _measure_judged(
 ) -> float:
     """Return binary preference, or the share of judged documents among the first ``cut``, as ``kind`` says.
 
-    Judged documents have labels from 0 up. ``level`` are
-    the levels of the labels from rank to rank, and
-    ``relevants`` and ``judged`` (L,) are 1 for such levels;
-    ``depth`` of the n ranks are filled. ``n_relevant`` and
-    ``n_judged`` are the numbers of such documents of the
-    query. If ``averaged``, the result is a mean over the
-    orders of ties, documents with equal keys. The share of
-    judged documents always has a cut.
+    Judged documents have labels from 0 up. ``key`` and
+    ``level`` have a number for each rank. The keys fall
+    as the scores do: documents with equal keys are a tie.
+    A level is the position of a label among the L
+    different labels. ``relevants`` (L,) is 1 for levels of
+    relevant documents, ``judged`` (L,) for levels of
+    judged ones. Only ``depth`` of the n ranks are filled;
+    for binary preference, all are. The query has
+    ``n_relevant`` relevant and ``n_judged`` judged
+    documents. If ``averaged``, the result is a mean over
+    the orders of ties. The share always has a cut.
     """
     if kind == _JUDGED:
         return _judged_share(key, level, judged, min(cut, n), depth, averaged)
@@ -818,9 +821,11 @@ def _judged_share(
 ) -> float:
     """Return the share of judged documents among the first ``last``; of a tie, the mean over its orders.
 
-    ``level`` are the levels of the labels of n ranks,
-    and ``judged`` (L,) is 1 for judged levels. Documents
-    of a tie have equal keys. Without ``averaged``, each
+    ``level`` are the levels of the labels of n ranks: a
+    level is the position of a label among the L
+    different ones. ``judged`` (L,) is 1 for levels of
+    judged documents. Documents of a tie have equal
+    values of ``key``. Without ``averaged``, each
     document counts by itself, in the order of the ranks.
     """
     total = 0.0
@@ -854,9 +859,12 @@ def _preference(
     of these are above the relevant document.
 
     ``level`` are the levels of the labels of n
-    ranks, and ``relevants`` and ``judged`` (L,)
-    are 1 for such levels. Documents with equal
-    keys are a tie if ``averaged``. In a tie with
+    ranks: a level is the position of a label
+    among the L different ones. ``relevants`` (L,)
+    is 1 for levels of relevant documents, and
+    ``judged`` (L,) for those of judged ones.
+    Documents with equal values of ``key`` are a
+    tie if ``averaged``. In a tie with
     t irrelevant documents, 0 … t of them are
     above a relevant one with equal probability.
     """
@@ -905,10 +913,12 @@ def _measure_order(
 ) -> float:
     """Return Recall, AUC, greatest F, Success, RR, ERR, a disagreement error or Kendall's τ_b, as ``kind`` says.
 
-    ``key`` and ``level`` have the scores and the levels
-    of the labels of ``depth`` ranks, ``hits`` the numbers
-    of relevant documents up to each. ``relevants`` (L,)
-    is 1 for a relevant level. ``chances`` (L,) has the
+    ``key`` and ``level`` have a number for each of
+    ``depth`` ranks. The keys fall as the scores do. A
+    level is the position of a label among the L different
+    ones. ``hits`` are the numbers of relevant documents up
+    to each rank. ``relevants`` (L,) is 1 for levels of
+    relevant documents. ``chances`` (L,) has the
     probability that a reader ends at a document of the
     level, for ERR. ``n_pairs`` is the number of pairs of
     documents with different labels. Documents with equal
@@ -957,26 +967,34 @@ def _cascade(
     ranks. Documents with equal keys are a tie; if
     ``averaged``, the mean over its orders is taken.
 
-    ``chance[j]`` is the probability to pass j documents
-    of a tie. Over all orders of the tie, it is the mean,
-    over its sets of j documents, of the product of their
-    probabilities to be passed. It is computed document
-    by document: O(t²) for a tie of t documents.
+    ``chance`` is work space. For a tie, ``chance[j]`` is
+    the probability to pass its first j documents. In a
+    random order, these are any set of j of its documents.
+    A set is passed with the product of the probabilities
+    of its documents to be passed, and ``chance[j]`` is
+    the mean of these products over all sets of j. It is
+    computed by adding one document of the tie after the
+    other: O(t²) for a tie of t documents.
     """
     total = 0.0
     reach_probability = 1.0
     start = 0
     while start < last and reach_probability > 0.0:
         end = _end_of_tie(key, start + 1, n) if averaged else start + 1
+        # A set of no documents is always passed.
         chance[0] = 1.0
         for i in range(start, end):
+            # The documents of the tie so far, with this one.
             n_tied = i - start + 1
             pass_probability = 1.0 - stops[level[i]]
+            # Of all of them, there is a single set.
             chance[n_tied] = chance[n_tied - 1] * pass_probability
+            # From the greatest j down, as chance[j - 1] must
+            # still be that of the documents before.
             for j in range(n_tied - 1, 0, -1):
-                # Of all sets of j of the first
-                # n_tied documents, the share j
-                # / n_tied contains this one.
+                # Of the sets of j documents, the share j /
+                # n_tied contains this one, with j - 1 of
+                # the others; the rest are sets of others.
                 chance[j] = (
                     (n_tied - j) * chance[j] + j * chance[j - 1] * pass_probability
                 ) / n_tied
@@ -1040,8 +1058,9 @@ def _order_of_pairs(
 ) -> float:
     """Return the share of pairs in the wrong order, or Kendall's τ_b, NaN without a pair: O(n log L).
 
-    ``key`` and ``level`` have the scores, descending,
-    and the levels of the labels of n documents, and
+    ``key`` and ``level`` have a number for each of n
+    ranks. The keys fall as the scores do. A level is the
+    position of a label among the L different ones.
     ``tree`` (L + 1,) is zeros, before and after the
     call. Documents are entered into a tree of labels
     from the best score down. Before a tie is entered,

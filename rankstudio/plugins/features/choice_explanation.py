@@ -322,9 +322,15 @@ def _effect_sentence(score: CandidateScore, value: float) -> str:
 
 
 def _drop_sentence(context: ChoiceContext, margin: Margin, rival: int) -> str:
-    """Return the sentence on how far a dropped feature was below the next one that stayed.
+    """Return the sentence on why backward selection dropped a feature at a step.
 
-    This is for backward selection: ``rival`` is the column of the feature that stayed.
+    Backward selection drops the feature with the least score. The sentence says
+    how far its score was below the next one, that of a feature that stayed.
+
+    ``margin`` is that of the dropped feature: its score, the score of the
+    feature that stayed, their difference as a share, and the number of features
+    before the step. ``rival`` is the column of the feature that stayed;
+    ``context`` has the names of features and of the score.
     """
     text = tr(
         "With {count} features left it was dropped next: its {name}, {score}, was {share} "

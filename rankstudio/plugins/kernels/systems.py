@@ -153,11 +153,12 @@ class KernelSystem(ABC):
     def _without(
         self, q: int, grid: Floats, targets: Floats, projected_targets: Floats
     ) -> Floats:
-        """Return the scores (L, |q|, v) of query q by models trained without it, one per λ in ``grid``.
+        """Return the scores of query q by models trained without it, (L, |q|, v).
 
-        ``targets`` (p_q, v) are those of the query for v outputs, and
-        ``projected_targets`` (k, v) those of all queries along the k
-        eigenvectors.
+        ``grid``, (L,), has the values of λ, a model for each. |q| is the number
+        of documents of the query, and v the number of outputs. ``targets``,
+        (p_q, v), are those of the query in the loss, and ``projected_targets``,
+        (k, v), those of all queries projected on the k eigenvectors.
         """
 
     @property
@@ -243,15 +244,19 @@ class DualSystem(KernelSystem):
     ) -> Floats:
         """Return the scores of query q by models trained without it, for each λ, (L, |q|, v).
 
-        ``grid``, (L,), has the values of λ, ``targets``, (p, v), are those of
-        the query for v outputs, and ``projected_targets``, (k, v), those of all
-        queries projected on the k eigenvectors. With the rows U_q of the query
-        among the eigenvectors and D = (Λ + λI)^-1, the residuals of the query are
-        (U_q D U_q')^-1 U_q D ``projected_targets``.
+        ``grid``, (L,), has the values of λ, and |q| is the number of documents
+        of the query. ``targets``, (p_q, v), are those of the query in the loss,
+        for v outputs, and ``projected_targets``, (k, v), those of all queries
+        projected on the k eigenvectors. The residuals of the targets are
+
+            e = (U_q D U_q')^-1 U_q D ``projected_targets``
+
+        Here U_q, (p_q, k), are the rows of the query in the matrix of
+        eigenvectors, and D = (Λ + λI)^-1.
         """
         span = slice(self.factor.ptr[q], self.factor.ptr[q + 1])
-        rows = self.rows[span]
-        inverse = 1.0 / (self.values + grid[:, None])
+        rows = self.rows[span]  # U_q
+        inverse = 1.0 / (self.values + grid[:, None])  # D for each λ
         right_side = rows @ (inverse[:, :, None] * projected_targets)
         matrix = products(rows, inverse)  # U_q D U_q'
         # An intercept is one more unknown, which changes the inverse.
@@ -259,9 +264,13 @@ class DualSystem(KernelSystem):
             matrix -= (1.0 / (self.factor.n_documents * grid))[:, None, None]
         residuals = np.linalg.solve(matrix, right_side)
 
-        # For the centering loss, scores within a query are targets minus residuals.
+        # Without the matrix `scores`, the loss has one target per document, and
+        # centres scores: the centred scores are targets minus residuals.
         if self.scores is None:
             return targets - residuals
+
+        # Otherwise the matrix turns the model without the query into the scores
+        # of its documents. The model is θ = D (`projected_targets` - U_q'e).
         documents = slice(self.factor.documents[q], self.factor.documents[q + 1])
         theta = inverse[:, :, None] * (projected_targets - rows.T @ residuals)
         return np.asarray(self.scores[documents] @ theta)
@@ -357,7 +366,8 @@ class ReducedSystem(KernelSystem):
         """Return the scores of query q by models trained without it, for each λ, (L, |q|, v).
 
         The basis vectors of the query are left out, too. ``grid``, (L,), has
-        the values of λ, ``targets``, (p, v), are those of the query for v
+        the values of λ, and |q| is the number of documents of the query.
+        ``targets``, (p_q, v), are those of the query in the loss, for v
         outputs, and ``projected_targets``, (k, v), those of all queries
         projected on the k eigenvectors.
         """
@@ -394,6 +404,8 @@ class ReducedSystem(KernelSystem):
             rows, held_out_weights, self.values, grid, n_documents=n_documents
         )
         theta, residuals, _ = system.solve(projected_targets, targets)
+        # Without the matrix `scores`, the loss has one target per document, and
+        # centres scores: the centred scores are targets minus residuals.
         return (
             targets - residuals
             if self.scores is None
@@ -568,6 +580,9 @@ _REFINEMENT_STEPS = 3  # maximum number of refinements; one is usually enough
 class LeftOutSolution(NamedTuple):
     """Solution for a left-out query.
 
+    In shapes, p counts the targets of the query, h its basis vectors, k the
+    eigenvalues, v the outputs and L the values of λ.
+
     Attributes
     ----------
     theta : ndarray of shape (L, k, v)
@@ -588,7 +603,9 @@ class LeftOutSystem:
     """The system of :class:`ReducedSystem` for a left-out query, whose solution is iteratively refined.
 
     It is Λ + λI bordered by the rows W_q of the query, which are subtracted,
-    and by the weights B_H, which are constrained to 0.
+    and by the weights B_H of its basis vectors, which are constrained to 0. In
+    shapes, p counts the targets of the query, h its basis vectors, k the
+    eigenvalues, v the outputs and L the values of λ.
 
     Parameters
     ----------

@@ -313,10 +313,12 @@ class _ClickReader:
         self._pairs = _Counts(n_keys=4, n_sums=1)
 
     def read(self) -> ClickLog:
-        """Read the file, and return its log.
+        """Read the file, and return its log, with the counts of all result lists.
 
-        Raise `_ScatteredError` if the documents of a session are not on
-        consecutive lines.
+        A result list is the documents that were shown for a query at one time.
+        A click in it gives preferences to the clicked document. Raise
+        `_ScatteredError` if the documents of a session are not on consecutive
+        lines, FormatError for an invalid line, and DatasetError without a click.
         """
         lines = (
             (line_number, line)
@@ -332,12 +334,18 @@ class _ClickReader:
         if not set(self._columns).issuperset(_NEEDED_COLUMNS):
             raise line_error(self._path, first, header, _EXPECTED_COLUMNS)
 
-        # Read all lines of the file. Its columns decide the source of η.
+        # A preference from a click at a position has the weight position^η, or
+        # the inverse of a propensity in the log. If the user does not say which
+        # one, the log decides: does it have a column of propensities? The rule
+        # has the answer in its field `eta`.
         rule = self._resolved()
+
+        # Read all other lines. Once many are read, the lists so far are counted:
+        # how often documents were shown and clicked, and the preferences.
         for line, content in lines:
             self._add(line, content)
 
-        # Count the lists that remain after the last line.
+        # Count the lists since then, up to the last line.
         self._count()
         if not self._n_clicks:
             raise DatasetError(
@@ -353,7 +361,11 @@ class _ClickReader:
         return self._counted_log(rule)
 
     def _counted_log(self, rule: ClickRule) -> ClickLog:
-        """Return the log with the counts of all its lists, by a rule with a known η."""
+        """Return the log with the counts of all its result lists.
+
+        The field `eta` of the rule is the source of η, or η itself: "given",
+        "estimated" or a number.
+        """
         # Columns of the counted impressions and pairs, each contiguous.
         shown_keys, shown_counts, _ = self._shown.result()
         shown_query, shown_document, shown_position = shown_keys.T.copy()
@@ -473,7 +485,10 @@ class _ClickReader:
         return self._n_lists - 1
 
     def _count(self, *, keep_last: bool = False) -> None:
-        """Count the impressions and pairs in the lists read so far, and clear these.
+        """Count the impressions and pairs in the result lists read so far, and clear these.
+
+        An impression is a document that was shown at a position. A pair is a
+        clicked document and another one of its list, to which it is preferred.
 
         With ``keep_last``, the last propensity belongs to the next list and is kept.
         """

@@ -333,11 +333,13 @@ class ExportDialog(SavingDialog):
     def _on_path_changed(self) -> None:
         """Follow a change of the path in the field.
 
-        Clear the message, and forget that the user may replace a file. Select
-        the format that has the suffix of the path.
+        Clear the message, and forget that the user may replace a file. If the
+        file written last is still being verified, abandon that: its result
+        would replace the message. Select the format that has the suffix of the
+        path.
         """
         self._replaceable_path = None
-        self._abandon_check()
+        self._abandon_verification()
         self.say("", "muted")
 
         # Formats of models share suffixes, so an item with a writer for each
@@ -347,7 +349,7 @@ class ExportDialog(SavingDialog):
             self._format.setCurrentIndex(suffixes.index(self.path.suffix))
 
     @Slot()
-    def _abandon_check(self) -> None:
+    def _abandon_verification(self) -> None:
         """Abandon the verification of a written file, whose result is not shown then."""
         if self._check_job is not None:
             self._check_job.abandon()
@@ -355,8 +357,8 @@ class ExportDialog(SavingDialog):
 
     @Slot()
     def _cancel(self) -> None:
-        """Abandon all jobs."""
-        self._abandon_check()
+        """Abandon all jobs: the verification of a written file, and files being written."""
+        self._abandon_verification()
         for job in self._writing_jobs.values():
             job.abandon()
         self._writing_jobs.clear()

@@ -75,11 +75,13 @@ class Sections(QObject):
             theme, self.pages, self.plugin_parts, self._plugin_page
         )
 
-        # The workspace contains all pages. Each page is also connected with all
-        # controllers: those there are now, and each one that is made later.
+        # The workspace contains all pages; every controller is connected with it.
         for controller in self.controllers.values():
             controller.pageAsked.connect(self.workspace.show_page)
             controller.join_workspace(self.workspace)
+
+        # Every page is connected with every controller. A page of a plug-in may
+        # be made later, when it is first shown; then `pageMade` announces it.
         for page in self.pages.values():
             self._connect_page(page)
         self.workspace.pageMade.connect(self._connect_page)

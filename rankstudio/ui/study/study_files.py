@@ -363,15 +363,22 @@ class StudyFiles(Controller):
     ) -> None:
         """Switch to another study, or to a new one (None), and close the present one.
 
-        It is closed once its run has ended. ``last_id`` is the number of the
-        last run in the new study, after which new runs are numbered;
-        ``seal_marks`` are its notes on sealed test parts.
+        The present one is closed once its run has ended. ``last_id`` is the
+        number of the last run in the other study: new runs get the next ones.
+
+        The user can seal the test part of data, which hides its results.
+        ``seal_marks`` of a study say when the user sealed or unsealed which
+        data. The list of runs becomes empty, and the path of the study is
+        saved in the settings.
         """
         # The seal comes first, so that results of a sealed test part are not
-        # visible for a moment.
+        # visible for a moment. A new study has no marks yet: with None, the
+        # receiver seals all test parts.
         self.sealRead.emit(seal_marks if study is not None else None)
         old_study = self._study_store.switch_to(study)
         self._runs.clear(last_id)
+
+        # If runs cannot be stored in this study, the user is warned again.
         self._warned_of_loss = False
 
         # The study is closed on the worker that also does the runs: so it waits

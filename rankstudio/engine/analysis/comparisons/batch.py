@@ -72,12 +72,16 @@ class Comparison:
     divisions: Mapping[str, str] = field(default_factory=dict)
 
     def plans(self, data: str) -> tuple[Plan, ...]:
-        """Return the plans of all runs for `data`: a file, a folder or the name of the sample.
+        """Return the plans of all runs of the comparison for one of its data.
+
+        A run with several methods, rankers, protocols or labels has a plan for
+        each of their combinations. `data` is the path of a file or folder, or
+        "sample" for the sample data that come with RankStudio.
 
         Raises
         ------
         PlanError, ParameterError
-            If an entry is not a valid plan.
+            If a run has a field or a parameter that is not valid in a plan.
         """
         return tuple(
             self._plan(

@@ -80,19 +80,26 @@ def _size_caption(run: RunResult, y_title: str, last_sentence: str = "") -> str:
 
 
 def _axes_text(run: RunResult) -> str:
-    """Return the labels of the plan's axes as text."""
+    """Return the labels of the plan's axes as text: of the parameters with several values."""
     return together([axis.label for axis in run.plan.axes])
 
 
 def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
-    """Return curves of a validation measure or the criterion by size, one per combination.
+    """Return curves of a validation measure or the criterion by size of the model.
+
+    There is a curve for each combination of parameter values that the run
+    tried.
 
     Parameters
     ----------
     run : RunResult
         Run to draw.
     name : str
-        Name of the measure, also of left-out queries; "" for the criterion.
+        Name of the measure, such as "NDCG@10" for
+        the validation part, or "leave-query-out
+        NDCG@10" for training queries that were left
+        out; "" for the criterion, which the method
+        itself optimises.
 
     Returns
     -------
@@ -100,8 +107,9 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
         Means over the folds; None if paths have a single step, or there is no
         validation part.
     """
-    # The paths of each combination on all folds: every fold has a path for each
-    # combination, in the same order.
+    # For each combination of parameter values, its
+    # paths on all folds. A fold has them in the order
+    # of the combinations.
     by_combination = list(zip(*(fold.paths for fold in run.folds), strict=True))
     if not _has_curves(by_combination, name):
         return None
@@ -146,8 +154,10 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
 def _has_curves(by_combination: Sequence[Sequence[PathResult]], name: str) -> bool:
     """Return whether a path has several steps, and all paths have a measure.
 
-    `by_combination` has the paths of each combination on all folds. `name` is
-    the measure, "" for the criterion, which every path has.
+    `by_combination` has, for each combination of
+    parameter values, its paths on all folds. `name` is
+    the measure, "" for the criterion, which every path
+    has.
     """
     paths = [path for fold_paths in by_combination for path in fold_paths]
     has_several_steps = max((len(path.steps) for path in paths), default=0) > 1
@@ -160,11 +170,15 @@ def _combination_curve(
 ) -> Series:
     """Return the curve of a combination of parameters, its mean over the folds.
 
-    `order`, from 0 to 1, is the position of its color in the scale. A criterion
-    that is a measure is drawn as that measure.
+    `name` is the measure, "" for the criterion of the
+    method. A criterion that is the negative of a measure
+    is drawn as that measure. `order`, from 0 to 1, is
+    the position of the curve's color in the scale.
     """
     mean = average_paths(paths)
     values = mean.validation[name] if name else mean.criterion
+    # Such a criterion is the negative of a
+    # measure, as criteria are minimised.
     sign = -1.0 if run.plan.measured_criterion and not name else 1.0
     label = values_label(run.plan, paths[0].unit.values) or run.plan.title
     return _curve(label, mean.x_values, sign * values.mean, order)
@@ -185,7 +199,7 @@ def _curve(label: str, x: Iterable[float], values: Floats, order: float) -> Seri
 
 
 def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
-    """Return a map of a validation measure by combination of parameters (rows) and size.
+    """Return a map of a validation measure by combination of parameter values (rows) and size.
 
     The result is None for a single combination, or without values.
     """

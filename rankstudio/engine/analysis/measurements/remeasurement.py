@@ -836,6 +836,8 @@ class Remeasurement:
         """
         cached = self._models.setdefault(owner or step, {})
         order = self._order(part, convention)
+
+        # Conventions with the same order of equal scores share a ranking.
         key = id(part), order is not None
         if key not in cached:
             scores = ScoredPart(part).scores(step)
@@ -847,12 +849,18 @@ class Remeasurement:
     def _order(self, part: RankingDataset, convention: str) -> Ints | None:
         """Return the order in which a convention reads a part's documents with equal scores.
 
-        The result is None for the order of the file, otherwise an array of shape (m,).
+        The result is None for the order of the file, otherwise
+        an array of shape (m,). Only conventions by which ids of
+        documents break ties have another order. All of these
+        have the same one, so that it is stored by part alone.
         """
         rules = find_convention(convention)
         if rules.ties is not Ties.DOCUMENT_ID:
             return None
         if part not in self._orders:
+            # Of the rules, it only uses that of ties,
+            # which is the same for all conventions here.
+            # Without ids, it returns None.
             self._orders[part] = reading_order(part.query_ptr, rules, part.grading)
         return self._orders[part]
 

@@ -30,14 +30,19 @@ from rankstudio.engine.statistics.pareto import one_standard_error, pareto_front
 
 @dataclass(frozen=True)
 class ParetoModel:
-    """One combination at one step of its path, over the folds of a run.
+    """A combination of parameter values of a run, at a step of its path, over all folds.
+
+    A path is the models with 1, 2, … features or rounds.
+    A run tries several values of some parameters, the
+    axes of its plan; each combination of these values
+    has a path.
 
     Attributes
     ----------
     run : int
         Position of the run.
     values : tuple
-        Values on the axes of its plan.
+        The combination: a value for each axis of the plan.
     step : int
         Position on the path: number of features, or round.
     size : float
@@ -70,8 +75,9 @@ class ParetoFront:
     Attributes
     ----------
     models : tuple of ParetoModel
-        Best combination of every size of every run, by run and ascending size;
-        by cost, the models of each run that no other model of this run beats.
+        Best combination of parameter values of every size of every run, by run
+        and ascending size; by cost, the models of each run that no other model
+        of this run beats.
     optimal : tuple of int
         Positions of the Pareto-optimal models, by ascending size.
     best : int

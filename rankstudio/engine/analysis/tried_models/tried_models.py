@@ -25,7 +25,9 @@ Part = Literal["vali", "test"]
 
 @dataclass(frozen=True, eq=False)
 class TriedModel:
-    """One combination at one step of its path, over the folds of a run.
+    """A combination of parameter values of a run, at a step of its path, over all folds.
+
+    A path is the models with 1, 2, … features or rounds.
 
     Attributes
     ----------

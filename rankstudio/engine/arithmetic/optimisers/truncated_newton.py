@@ -264,6 +264,8 @@ def _line_search(
     slope = float(start.gradient @ p)
     if not slope < 0.0:
         return None
+    # After a step t, scores change by t d, and ½ w'w by
+    # t w'p + ½ t² p'p.
     d = problem.scores(p)
     wp = float(start.w @ p)
     pp = float(p @ p)
@@ -315,7 +317,8 @@ def _newton_direction(
     """
     smooth = point.smooth
     # The curved pairs are those whose loss has a second derivative, ``bend``.
-    # For the preconditioner, this is spread evenly over all pairs.
+    # The preconditioner has the same weight for all pairs instead:
+    # the mean, times C.
     share = C * smooth.bend * smooth.n_curved / max(1, (yield from problem.count()))
     # Conjugate gradients from p = 0, until the preconditioned residual is small enough.
     p = np.zeros_like(point.w)
@@ -350,14 +353,22 @@ def _newton_direction(
 def preconditioner(problem: PairProblem) -> Waiting[Inverse]:
     """Return the function (a, r) -> (I + a sum_i degree_i x_i x_i')^-1 r.
 
-    r has shape (n,). The degree of a document is its number of pairs, and the
-    sum is estimated from a sample of documents.
+    r has shape (n,), and x_i (n,) are the features of document i, centred
+    within its query. The degree of a document is its number of pairs. The
+    sum is estimated from a sample of documents, and decomposed once for
+    all a.
 
-    This is the Hessian with the curved pairs spread evenly over all
-    pairs, each weighted by a. With x centred within each query, that
-    sum is within a factor of 2 of the sum over all pairs of (x_i -
-    x_j)(x_i - x_j)' if the documents of each query have different
-    labels. One decomposition is used for all a.
+    The matrix approximates the Hessian, which is I plus a sum of
+
+        d_ij (x_i - x_j)(x_i - x_j)'
+
+    over pairs. d_ij is the second derivative of the loss of a pair, times
+    the weight C of the loss. It is 0 unless the pair is in the curved part
+    of its loss, and the pairs there change with each step. Therefore all
+    pairs get the same weight a instead, about the mean of d_ij. The sum
+    over all pairs of (x_i - x_j)(x_i - x_j)' is replaced by the sum over
+    documents. Both are equal up to a factor of 2 if the documents of each
+    query have different labels.
     """
     gram = yield from problem.degree_gram()
     # Of very many features, there is only the diagonal.

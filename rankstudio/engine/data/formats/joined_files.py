@@ -138,26 +138,33 @@ def refuse_absent(beginning: Beginning, *, by_name: bool) -> None:
     beginning : Beginning
         Path and first bytes of the file.
     by_name : bool
-        Whether the ending counts, because no available format has a mark in the file.
+        Whether the ending of the name counts, too. The caller sets it if no
+        available format is certain by the contents of the file.
 
     Raises
     ------
     DatasetError
         The message names the plug-in.
     """
-    marked = {form.key for form in marked_formats() if form.is_begun_by(beginning.head)}
+    # Keys of the formats of which a mark is in the file.
+    keys_by_mark = {
+        form.key for form in marked_formats() if form.is_begun_by(beginning.head)
+    }
     name = without_ending(beginning.path.name).lower()
+    # The record has the formats of all abilities, with or without marks.
     for form in recorded_formats():
+        # The first bytes of its files; empty if these vary.
         magic = form["magic"].encode()
-        is_marked = form["key"] in marked or (
+        has_contents = form["key"] in keys_by_mark or (
             magic and beginning.head.startswith(magic)
         )
-        # A format with marks has one in each of its files.
-        is_named = (
+        # For a format with marks, the name says nothing: each of its
+        # files has a mark.
+        has_name = (
             by_name and not form["marks"] and name.endswith(tuple(form["endings"]))
         )
         # The reason is "" if the ability is not absent.
-        if (is_marked or is_named) and (reason := lacking_ability(form["key"])):
+        if (has_contents or has_name) and (reason := lacking_ability(form["key"])):
             text = tr("{path}: the format of the data {reason}")
             raise DatasetError(
                 text.format(path=shown_path(beginning.path), reason=reason)

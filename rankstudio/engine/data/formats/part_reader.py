@@ -197,7 +197,7 @@ class PartReader:
         self._several_folds = several_folds
         # by checksum of the files, and name of the part ("" for any)
         self._datasets: dict[tuple[str, str], RankingDataset] = {}
-        # by the identity of a dataset's labels
+        # by id() of the array of labels of a dataset
         self._judgments: dict[int, Judgments] = {}
 
     def read(self) -> dict[Files, FileContents]:
@@ -284,7 +284,8 @@ class PartReader:
         With several judges, that is, several labels per document, the
         dataset has the documents and labels of the judge in use.
         Missing values are filled from all documents, so that features
-        do not depend on the judge.
+        do not depend on the judge. The labels of all judges are
+        stored, too: :meth:`judgments` returns them.
         """
         # With several judges, labels are a matrix, NaN where one is missing.
         table = file_contents.table
@@ -294,7 +295,8 @@ class PartReader:
         dataset = RankingDataset.of_table(
             replace(table, y=np.nan_to_num(labels[:, judge])) if judges else table,
             self._source(file_contents),
-            # Contents in mapped files are treated already: "refuse" fills nothing.
+            # In mapped files, missing values are filled and features
+            # scaled already (``treated``): "refuse" fills nothing.
             missing="refuse" if file_contents.treated else self._treatment.missing,
             n_features=width,
             normalize=not file_contents.treated and self._treatment.normalize,
@@ -314,7 +316,9 @@ class PartReader:
         data = (
             dataset if judged.size == len(labels) else select_documents(dataset, judged)
         )
-        # The array of labels identifies the judgments.
+        # Store the labels of all judges for `judgments`, under the
+        # identity of the dataset's array of labels: copies of the
+        # dataset with other attributes share this array.
         judgments = Judgments(judges, labels, dataset.query_ptr, dataset.query_ids)
         self._judgments[id(data.y)] = judgments
         return data
@@ -334,7 +338,8 @@ class PartReader:
     def judgments(self, part: RankingDataset) -> Judgments:
         """Return the judgments of all judges for the documents of a part.
 
-        The part is one that this reader created.
+        The part is one that this reader created, or a copy with the
+        same array of labels, by whose identity they are stored.
         """
         # The key is the identity of the array of labels, which each part has
         # for itself.

@@ -194,7 +194,8 @@ def _query_column(
     table for messages. Raise UnknownColumnsError if no column is called
     like a query. ``specified`` has the columns that the user names.
     """
-    # Only the most usual names count before a file of query sizes.
+    # A file of query sizes beside the table is not used if a column
+    # has one of the most usual names of a query.
     usual = _first_common_position(names, QUERY_NAMES[:4], range(len(names)))
     uses_sizes = with_sizes and not specified.qid and usual is None
     if specified.no_queries or uses_sizes:
@@ -259,12 +260,16 @@ def _with_features(
 ) -> RecognisedColumns:
     """Return the roles of columns, with the remaining columns as features.
 
-    ``rest`` are the positions of the columns without a role. Columns that
-    number queries or rows are ignored. Raise UnknownColumnsError if no
-    feature is left. ``no_queries`` is whether all documents are one
-    ranking.
+    ``rest`` are the positions of the columns without a role. A column
+    that only numbers the rows is ignored. If all documents are one
+    ranking (``no_queries``), a column named like the id of a query is
+    ignored, too. Raise UnknownColumnsError if no feature is left.
+    ``location`` is the name of the table for messages, and ``names``
+    are those of its columns.
     """
-    # The id of a query is not a feature, even if all documents are one ranking.
+    # Without queries, no column got the role of the query: its id is
+    # in the rest, but is no feature. With queries, another column
+    # with such a name may be a feature; it is unsure below.
     numbering_names = QUERY_NAMES if no_queries else ()
     plain = _plain_names(tuple(names))
     ignored = tuple(

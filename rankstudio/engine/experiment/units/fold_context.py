@@ -323,7 +323,7 @@ class FoldContext:
                 continue
             # Measure the step on the validation part, if the model can score it.
             measures: Measures = {}
-            if vali is not None and vali.covered(event):
+            if vali is not None and vali.can_be_scored_by(event):
                 # An additive model adds a term to the scores of the step before.
                 scores = vali.scores(event, scores)
                 per_query = vali.measure_queries(scores)
@@ -375,7 +375,7 @@ class FoldContext:
         vali = self._parts.get("vali")
         measured_steps = MeasuredSteps({}, None)
         # A model of an earlier study or of another program may lack what scoring needs.
-        if vali and all(map(vali.covered, steps)):
+        if vali and all(map(vali.can_be_scored_by, steps)):
             measured_steps = vali.measure_all(steps, self.plan.select_by)
         values = {**measured_steps.means, **as_columns(rows)}
         return self._combined(unit, steps, values, measured_steps.queries)
@@ -575,7 +575,7 @@ class FoldContext:
         data = self._parts.get(part)
         return (
             {}
-            if data is None or not data.covered(step)
+            if data is None or not data.can_be_scored_by(step)
             else data.measure(data.scores(step))
         )
 
@@ -620,11 +620,14 @@ class FoldContext:
         """Return each measure in each validation query, by models chosen without this query.
 
         `chosen` is the model that all queries chose, and `paths` are those of
-        all combinations. Each array has shape (Q,) for Q queries. The result is
-        {} without a validation part.
+        all combinations of parameters. Each array has shape (Q,) for Q queries.
+        The result is {} without a validation part, or if `chosen` cannot score
+        it.
         """
+        # A model of an earlier study or of another program may lack what scoring
+        # needs, and scores of the user may lack those of this part.
         vali = self._parts.get("vali")
-        if vali is None or not vali.covered(chosen.step):
+        if vali is None or not vali.can_be_scored_by(chosen.step):
             return {}
 
         def measure_models(
@@ -641,9 +644,14 @@ class FoldContext:
         )
 
     def per_query(self, step: Step) -> dict[str, Floats]:
-        """Return a model's measures in each query of the test part, or else the validation part."""
+        """Return a model's measures in each query of the test part, or else the validation part.
+
+        The result is {} without either part, or if the model cannot score it.
+        """
         part = self._parts.get("test") or self._parts.get("vali")
-        return {} if part is None or not part.covered(step) else part.per_query(step)
+        if part is None or not part.can_be_scored_by(step):
+            return {}
+        return part.per_query(step)
 
     def _learn(self, unit: Unit) -> Generator[Step | WorkProgress, None, None]:
         """Train the models of a unit; yield progress and the steps, not yet measured.

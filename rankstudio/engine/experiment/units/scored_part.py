@@ -40,7 +40,7 @@ class ScoredPart:
         """Score the documents of a part."""
         self._data = data
 
-    def covered(self, step: Step) -> bool:
+    def can_be_scored_by(self, step: Step) -> bool:
         """Return whether a step's model can score these documents."""
         return step.linear or step.can_score(self._data.X)
 

@@ -208,11 +208,17 @@ def _union_members(annotation: Any) -> tuple[Any, ...]:
 
 
 def _choices(members: Sequence[Any], constraints: Sequence[Any]) -> tuple[str, ...]:
-    """Return the texts from which an argument's value is chosen; () if any value is possible.
+    """Return the texts from which an argument's value is chosen; () if other values are possible.
 
-    ``members`` are the types of its annotation, of which ``Literal`` lists
-    texts. ``constraints`` are scikit-learn's. If they allow other values
-    besides texts, such as numbers, there are no choices.
+    ``members`` are the types of its annotation. If
+    one is a ``Literal``, the texts in it are returned,
+    whatever the constraints are.
+
+    Otherwise ``constraints`` decide. Each of them is
+    a kind of value that scikit-learn allows for the
+    argument. Those with ``options`` list texts. If
+    another one allows other values than None, such as
+    numbers, there are no choices.
     """
     for member in members:
         if typing.get_origin(member) is Literal:

@@ -228,17 +228,20 @@ def _merged_runs(cells: _Entries, begins: Bools, n_ways: int) -> tuple[Ints, Boo
         Mask of the kept runs.
     """
     starts = np.flatnonzero(begins)
+    # For each run, the number of the run that stands for it: at first, itself.
     number = np.arange(starts.size)
     if n_ways:
-        # A way is a document and whether it is above or below the others. Of
-        # the runs with the same way, the last one written stands for all.
+        # The runs with a single entry. The way of such a run is its document,
+        # and whether this is above or below the others.
         single = np.flatnonzero(np.diff(starts, append=begins.size) == 1)
         way = 2 * cells.row[starts[single]].astype(np.int64) + (
             cells.value[starts[single]] > 0.0
         )
-        first = np.empty(n_ways, dtype=np.int64)
-        first[way] = single
-        number[single] = first[way]
+        # By way, a run that stands for all runs with this way. Each run is
+        # written over the one before, so that it is the last one.
+        run_of_way = np.empty(n_ways, dtype=np.int64)
+        run_of_way[way] = single
+        number[single] = run_of_way[way]
     is_kept = np.zeros(starts.size, dtype=np.bool_)
     is_kept[number] = True
     # Positions of the runs among the kept ones.

@@ -197,8 +197,11 @@ def _transfer_plans(
 def _plan_on_open_data(plan: Plan, open_plan: Plan, dataset: FoldedDataset) -> Plan:
     """Return a plan of a run on other data, changed for the open data.
 
-    How the open data are read and divided is as in ``open_plan``. Features of
-    the other data, such as pinned ones and groups, are removed from the plan.
+    ``plan`` is that of the run, and ``dataset`` are the open
+    data, whose plan is ``open_plan``. How the open data are
+    read, divided and measured is as in ``open_plan``. Features
+    of the other data, such as pinned ones and groups, are
+    removed from the plan.
     """
     # Parameters that are features of the other data have no meaning here.
     kept_names = {p.name for p in plan.entry.parameters if p.kind is not Kind.FEATURES}
@@ -206,7 +209,10 @@ def _plan_on_open_data(plan: Plan, open_plan: Plan, dataset: FoldedDataset) -> P
         name: value for name, value in plan.parameters.items() if name in kept_names
     }
 
-    # the seed may divide the open data
+    # With the protocol GIVEN, the files themselves say how
+    # the open data are divided, without a seed: the run
+    # keeps its own. Otherwise the seed divides the data, so
+    # that it has to be that of the open data.
     seed = plan.seed if open_plan.protocol == GIVEN else open_plan.seed
     settings = {name: getattr(open_plan, name) for name in _FIELDS_OF_OPEN_PLAN} | {
         "parameters": parameters,
@@ -214,5 +220,8 @@ def _plan_on_open_data(plan: Plan, open_plan: Plan, dataset: FoldedDataset) -> P
     }
     moved_plan = plan.changed(**settings, groups={}, preferences={})
 
-    # `usual` makes the choices that a plan leaves open, such as the criterion.
+    # `usual` sets the dataset's own convention of measures.
+    # The user may have chosen another one for the open data,
+    # which replaces it. Without validation data, `usual`
+    # also makes the method's criterion select models.
     return usual(moved_plan, dataset).changed(convention=open_plan.convention)

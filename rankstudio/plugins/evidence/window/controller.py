@@ -532,8 +532,10 @@ class EvidenceController(PageController):
         permuted = self.importance.found if self._offers_permuting else None
         costs = self._session.plan.extension(FeatureCosts)
 
-        # The parts and values on which the table depends; other losses
-        # are another object, and so have another id.
+        # The table is drawn again if one of these has changed: the
+        # attributes of the evidence with these names, and the other
+        # values. Other losses are another object, and so have
+        # another id.
         evidence = self._changed_evidence(
             "features",
             "stability",
@@ -550,6 +552,8 @@ class EvidenceController(PageController):
             self.panel.show_evidence(
                 evidence, *self._columns, self._session.measure, permuted, costs
             )
+
+        # The curves depend on the attribute `stability` only.
         evidence = self._changed_evidence("probability", "stability")
         if evidence is not None:
             self.probability.show_probability(evidence, *self._columns)
@@ -580,6 +584,11 @@ class EvidenceController(PageController):
     def _show_best(self) -> None:
         """Show the best set, if anything is new; only methods with exact errors have one."""
         is_done = self.evidence.progress(Package.BEST) is Progress.DONE
+
+        # The panel "best" is drawn again if one of these has
+        # changed: the attributes `best` and `near_best` of the
+        # evidence, whether the method has exact left-out errors
+        # (`all_parts_apply`), and whether the search has ended.
         evidence = self._changed_evidence(
             "best", "best", "near_best", self.evidence.all_parts_apply, is_done
         )
@@ -596,9 +605,19 @@ class EvidenceController(PageController):
 
     @Slot()
     def _show_sets(self) -> None:
-        """Show the sets as good as the best, under the user's conditions, if anything is new."""
+        """Show the sets as good as the best, under the user's conditions, if anything is new.
+
+        A condition requires or excludes a feature. First, the
+        conditions are forgotten if they are for another selection.
+        """
         self._forget_conditions()
         conditions = tuple(sorted(self._conditions.items()))
+
+        # The panel of sets is drawn again if one of these has
+        # changed: the attributes `best` and `near_best` of the
+        # evidence, and the other values. Sets are compared by exact
+        # left-out errors: `all_parts_apply` says whether the method
+        # of the selection has such errors.
         evidence = self._changed_evidence(
             "sets",
             "best",
@@ -630,6 +649,10 @@ class EvidenceController(PageController):
         has_steps = self.evidence.can_test_steps
         is_final = progress is not Progress.RUNNING
         is_done = progress is Progress.DONE
+
+        # The panel "stop" is drawn again if one of these has
+        # changed: the attributes `significance` and `repeated` of
+        # the evidence, and the other values.
         evidence = self._changed_evidence(
             "stop", "significance", "repeated", is_final, has_steps, is_done
         )

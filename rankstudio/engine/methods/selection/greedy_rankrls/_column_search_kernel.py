@@ -126,24 +126,31 @@ def append(
     """Append a selected feature to the leave-query-out models, in the blocks of queries first … last - 1.
 
     ``state`` has the models of the t earlier features,
-    one per query, and is updated. ``query_products``
+    one per query. All of its arrays are updated: each
+    gets a row for the new feature. ``query_products``
     (blocks, t + 2, BLOCK) are the feature's products
     with itself, with the labels and with the earlier
     features in each query, and ``total`` (t + 2,)
     these over all queries. ``regularization`` is λ.
     """
-    # p are L_q^-1 times the products with the earlier
-    # features over the other queries, f L_q^-1 times those in
-    # the held-out query, where L_q L_q' are the regularised
-    # products of the earlier features. state[0] has L_q^-1.
+    # For each held-out query q, L_q^-1 is in the state.
+    # L_q L_q' = T_q + λI, where T_q has the products of
+    # the earlier features with each other, over the other
+    # queries.
+    inverse = state[0]
+    # p is L_q^-1 times the products of the new feature
+    # with the earlier ones over the other queries. f is
+    # L_q^-1 times its products with them in query q.
     p = np.empty((t, BLOCK))
     f = np.empty((t, BLOCK))
     spare = np.empty((t, BLOCK))
     inverse_root = np.empty(BLOCK)
     for k in range(first, last):
         _products_of_others(query_products[k], total, t, spare)
-        _project(state[0][k], t, spare, p)
-        _project(state[0][k], t, query_products[k, 2:], f)
+        _project(inverse[k], t, spare, p)
+        _project(inverse[k], t, query_products[k, 2:], f)
+        # First the arrays of the other queries, `inverse`
+        # and `along`; then those of the held-out query.
         _append_to_factor(
             k, t, query_products[k], total, regularization, state, p, inverse_root
         )
@@ -177,8 +184,9 @@ def _append_to_factor(
     # Without each query: the inverse factor of the selected features' system,
     # and the solution of the forward substitution.
     inverse, _, along, _, _, _ = state
-    # The pivot, s minus p'p, and the new
-    # number of the forward substitution.
+    # The pivot s: the feature's square plus λ,
+    # minus p'p. And the new number of the forward
+    # substitution, `along`.
     for i in range(BLOCK):
         inverse_root[i] = total[0] - query_products[0, i] + regularization
         along[k, t, i] = total[1] - query_products[1, i]

@@ -584,13 +584,18 @@ class BackFittingSearch(OnDemandSearch):
         candidate gets a weight.
         """
         t = len(self.selected)
+        # The entries of the sparse columns. columns[4]
+        # has a row per document: its label and its
+        # values of the selected features, centred.
         columns = self._columns.columns
-        # The weights of the t features without each
-        # query, and what they leave of the labels
-        # of this query; written by the kernel.
+        # The weights of the t features without each query.
         models = np.empty((self._columns.n_queries, t))
-        # One number per document: columns[4] is the basis, with a row per document.
+        # For each document, its label minus its score by
+        # the weights without its query.
         residual = np.empty(columns[4].shape[0])
+        # Fill both arrays. `_state` has the equations of
+        # the weights without each query, as solved by the
+        # selections so far.
         column_kernels.held_out_models(t, self._state, columns, models, residual)
 
         def changes(candidates: Ints) -> Floats:

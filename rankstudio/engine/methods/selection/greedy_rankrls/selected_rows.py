@@ -52,11 +52,16 @@ class SelectedRows(Protocol):
     ) -> None:
         """Select a feature, and update the state of the features ``remaining``, in ascending order.
 
-        ``total`` (n,) contains the products of the selected
-        feature with all features, over all queries of all
-        shards. ``state`` has the numbers of each remaining
-        feature in each query, and ``for_each_block`` calls
-        a function for slices of the blocks of queries.
+        A shard has a part of the queries, in blocks of
+        ``BLOCK`` queries. ``state`` has four arrays (blocks,
+        n, BLOCK) of numbers: for each query, those by which
+        the model without this query compares features. They
+        are updated for the features that remain, and so is
+        the error of the model, the fifth array (blocks,
+        BLOCK). ``total`` (n,) contains the products of the
+        selected feature with all features, over all queries
+        of all shards. ``for_each_block`` calls a function
+        with slices of the blocks, on all threads.
         """
 
 
@@ -130,8 +135,11 @@ class SolvedRows:
         ``total`` (n,) are the feature's products with all
         features over all queries, and ``remaining`` the columns
         that are not selected. ``for_each_block`` calls a
-        function for slices of the blocks of queries, in threads.
-        ``state`` has the numbers of the remaining features.
+        function with slices of the blocks of queries, in
+        threads. ``state`` has arrays (blocks, n, BLOCK) of
+        numbers of the features, by which the model without each
+        query compares them. They are updated, as is the error
+        of each model.
         """
         t = len(self.selected)
         self._totals.append(total)
@@ -261,9 +269,12 @@ class DelayedRows:
         to which some steps are applied at once. ``total``
         (n,) are the feature's products with all features over
         all queries, and ``remaining`` the columns that are
-        not selected. ``for_each_block`` calls a function for
+        not selected. ``for_each_block`` calls a function with
         slices of the blocks of queries, in threads. ``state``
-        has the numbers of the remaining features.
+        has arrays (blocks, n, BLOCK) of numbers of the
+        features, by which the model without each query
+        compares them. They are updated, as is the error of
+        each model.
         """
         gammas, _, _ = self.delayed
         if self._n_delayed_steps == gammas.shape[2]:  # no room for another step
@@ -410,12 +421,14 @@ class JointPairs:
         self._largest_group = int(sizes.max())
 
     def start(self, gram: Floats, total: Floats) -> None:
-        """Set the numbers of all pairs for the empty selection.
+        """Set both products of all pairs of features for the empty selection.
 
-        ``gram`` (blocks, n + 1, n + 1, BLOCK)
-        are the Gram matrices of the shard's
-        queries, and ``total`` (n + 1, n +
-        1) is the sum of those of all shards.
+        They are the products in each query, and
+        those over all other queries. ``gram``
+        (blocks, n + 1, n + 1, BLOCK) are the Gram
+        matrices of the shard's queries, and
+        ``total`` (n + 1, n + 1) is the sum of
+        those of all shards.
         """
         for pair, (feature, other) in enumerate(self._pair_columns):
             self._products[:, pair] = gram[:, feature, other]
@@ -457,9 +470,11 @@ class JointPairs:
     ) -> Floats:
         """Return the shard's part of the criterion with each group added, 0 for selected groups, (g,).
 
-        ``state`` has the numbers of single features,
-        ``regularization`` is λ, and ``for_each_block`` calls
-        a function for slices of the blocks of queries.
+        ``state`` has arrays (blocks, n, BLOCK) of numbers of
+        single features, by which the model without each query
+        compares them. ``regularization`` is λ, and
+        ``for_each_block`` calls a function with slices of the
+        blocks of queries, in threads.
         """
         # Groups of which no feature is selected yet.
         n_remaining = np.add.reduceat(
