@@ -94,7 +94,7 @@ LATER = (
     "predict --model out-greedy-rankrls-0/models/fold1.json sample.csv",
     "convert sample.csv sample.txt",
     "convert sample.csv sample.qrels",
-    "generate made --seed 3 --queries 20",
+    "generate made --seed 3 --documents 400 --queries 20 --features 8",
     "methods",
     "methods --json",
     "run all.toml --out again",
