@@ -56,9 +56,10 @@ class LinearRanker(Capabilities, Estimator):
     """Base class of methods that learn one weight per feature.
 
     Subclasses implement :meth:`learn`, a generator of steps over grouped data.
-    It needs no progress bar, thread or callback; to cancel it, stop iterating.
-    Methods with slow steps, or with sums over shards, implement :meth:`work`
-    instead, and yield progress events between the steps.
+    The generator needs no progress bar, thread or callback; a caller that
+    stops iterating cancels the training. Methods with slow steps, or with sums
+    over shards, implement :meth:`work` instead, and yield progress events
+    between the steps.
 
     Examples
     --------
@@ -83,16 +84,19 @@ class LinearRanker(Capabilities, Estimator):
     def memory_need(self, shape: DataShape) -> MemoryNeed:
         """Return the memory requirements of :meth:`work` for data of a shape, before the data are read.
 
-        They also say whether the method needs all documents at once or
-        processes shards, which workers can share. Methods with their own
-        :meth:`work` override this; by default, all documents are needed.
+        The requirements also say whether the method needs all documents
+        at once or processes shards, which workers can share. Methods
+        with their own :meth:`work` override this; by default, all
+        documents are needed.
         """
         return whole_need(shape)
 
     def learn(self, data: GivenData) -> Iterator[Step]:
         """Yield one :class:`Step` per feature or iteration.
 
-        The last step is the fitted model.
+        The last step is the fitted model. ``data`` are the
+        training documents, with those of each query
+        together.
         """
         for step in self.work(data):
             if isinstance(step, Step):
@@ -134,7 +138,10 @@ class LinearRanker(Capabilities, Estimator):
     def nested(
         self, data: Any, order: tuple[int, ...]
     ) -> Iterator[Step | WorkProgress] | None:
-        """Train with the first feature of an order, the first two, and so on, faster than separately.
+        """Train with the first feature of an order, the first two, and so on, faster than one by one.
+
+        ``data`` are the training documents, and ``order``
+        has 0-based columns of features.
 
         Returns
         -------
@@ -144,9 +151,11 @@ class LinearRanker(Capabilities, Estimator):
         return None
 
     def why_no_error(self, n_documents: int) -> str:
-        """Return the reason why one ranking of n documents has no left-out error.
+        """Return the reason why one ranking of n documents has no error by left-out documents.
 
-        The reason is "" if the ranking has such an error.
+        The error is that of documents, or pairs of them, by
+        models trained without them. The reason is "" if the
+        ranking has such an error.
         """
         return ""
 
@@ -202,8 +211,10 @@ class LinearRanker(Capabilities, Estimator):
     ) -> Waiting[LeftOutScorer | None]:
         """Return a scorer of a shard's documents that scores like :meth:`left_out`, with progress events.
 
-        None if scoring needs all documents at once.
-        ``columns`` are those of the features of the models.
+        A shard is a part of the documents, with whole
+        queries. The result is None if scoring needs all
+        documents at once. ``columns`` are those of the
+        features of the models.
         """
         yield from ()
         return None
@@ -307,7 +318,8 @@ class LinearRanker(Capabilities, Estimator):
     def predict(self, X: ArrayLike) -> Floats:
         """Return a score for each document, shape (m,).
 
-        Higher is more relevant.
+        ``X`` (m, n) are the features of the documents.
+        Higher scores are more relevant.
         """
         check_is_fitted(self, "coef_")
         sparse = "csr" if self.accepts_sparse else False
@@ -402,10 +414,10 @@ def iterations(
 class ConvergingRanker(LinearRanker):
     """Base class of rankers with :class:`rankstudio.engine.steps.Iteration` steps.
 
-    Their parameters include ``C``, the weight of the loss relative to the
-    squared norm, ``tol``, the duality gap for stopping as a share of the
-    objective, and ``max_iter``. Reaching ``max_iter`` gives a
-    ``ConvergenceWarning``. Subclasses implement ``_minimise``.
+    The parameters of such rankers include ``C``, the weight of the loss
+    relative to the squared norm, ``tol``, the duality gap for stopping as
+    a share of the objective, and ``max_iter``. Reaching ``max_iter``
+    gives a ``ConvergenceWarning``. Subclasses implement ``_minimise``.
 
     Attributes
     ----------
@@ -449,9 +461,9 @@ class ConvergingRanker(LinearRanker):
     ) -> Iterator[OptimizerState | WorkProgress]:
         """Yield the states of the optimiser down to the minimum, and progress events.
 
-        ``C`` weighs the loss. The optimiser
-        stops at a relative gap of ``tol``,
-        or after ``max_iter`` iterations.
+        ``data`` are the training documents, and ``C``
+        weighs the loss. The optimiser stops at a relative
+        gap of ``tol``, or after ``max_iter`` iterations.
         """
         raise NotImplementedError
 

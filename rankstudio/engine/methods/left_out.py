@@ -111,7 +111,11 @@ def measured_left_out(
 ) -> Waiting[Floats]:
     """Measure the ranking of each query by the model trained without it, shape (M, Q), with progress events.
 
-    One pass over the shards, which return only the measures, not the documents' scores.
+    M is the number of ``measures``, by name, and Q that
+    of queries. ``scorer`` has the models, and
+    ``convention`` is the key of the rules of the
+    measures. Takes one pass over the shards, the parts
+    of the data.
     """
     (table,) = yield from summed(
         data, "leaving queries out", _shard_measures, scorer, convention, measures
@@ -129,7 +133,7 @@ def _shard_measures(
 ) -> tuple[Joined]:
     """Return the measures of the queries of a shard, each ranked by the model trained without it.
 
-    They are an array (M, Q) of M measures and Q
+    The result is an array (M, Q) of M measures and Q
     queries, to be joined along the queries with those
     of other shards, parts of the data. ``scorer`` has
     the models, and scores each query by its own.
@@ -145,7 +149,8 @@ def _shard_measures(
 def first_twins(data: QueryData) -> Ints:
     """Return for each document the first document of its query with the same features, shape (m,).
 
-    A document without an earlier twin is its own. Takes O(mn log m).
+    A document without an equal document before it is
+    its own first one. Takes O(mn log m).
     """
     # The number of each document's query
     # is the first column to compare.

@@ -66,9 +66,10 @@ def exchanged_rows(
 ) -> Callable[[Ints], QueryData]:
     """Return a function that permutes the documents in preferences, faster than computing all anew.
 
-    The function gets an order (m,). It returns the data in which each document
-    takes the preferences of another one. With the data it caches the rows whose
-    squared errors are the loss, which training would compute otherwise.
+    The function gets an order (m,). The result of the function are the data in
+    which each document takes the preferences of another one. With the data it
+    caches the rows whose squared errors are the loss, which training would
+    compute otherwise.
 
     Parameters
     ----------
@@ -90,9 +91,9 @@ def exchanged_rows(
         """Return the data in which the documents take each other's preferences, by an order (m,).
 
         Also caches the rows of the loss with them. Uses
-        variables of the outer function: ``permute`` makes
-        the data without rows, ``cost`` is the loss, and
-        ``blocks`` are the preferences of ``data``, from
+        variables of the enclosing function: ``permute``
+        makes the data without rows, ``cost`` is the loss,
+        and ``blocks`` are the preferences of ``data``, from
         which rows follow.
         """
         permuted = permute(order)

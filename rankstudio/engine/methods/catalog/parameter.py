@@ -64,7 +64,8 @@ def apart(kind: Kind, value: Any, name: str = "") -> list[Any] | None:
     kind : Kind
         Any kind except a grid, whose numbers are one value.
     value : object
-        Value from a user, a file or a program, or in canonical form.
+        Value of the parameter, from a user, a file or a
+        program, or in canonical form.
     name : str
         Name of the parameter, for the error message.
 
@@ -323,9 +324,9 @@ class Parameter:
     def counts(self, values: Mapping[str, Any]) -> bool:
         """Return whether the parameter has an effect with these values of the other parameters, by name.
 
-        The effect may depend on one other parameter. It is then enough that one
-        of its values is required for the effect, or one term of a value that is
-        a sum, such as "linear + rbf".
+        The effect may depend on one other parameter. If that parameter has
+        several values, one value with the effect is enough, or one term of a
+        value that is a sum, such as "linear + rbf".
         """
         if not self.only_with:
             return True
@@ -424,8 +425,8 @@ class Parameter:
         Raises
         ------
         ParameterError
-            If it is out of range; the message names the parameter, the range
-            and the value.
+            If the value is out of range; the message names the parameter,
+            the range and the value.
         """
         if self.kind is Kind.GRID:
             return self._validate_grid(value)

@@ -45,12 +45,13 @@ _LINEARITY_TOLERANCE = 1e-9
 
 
 class Wrapped:
-    """Base class of adapters for selectors and rankers of other libraries: makes and trains the object.
+    """Base class of adapters, which make and train a selector or a ranker of another library.
 
     Attributes
     ----------
     target : callable
-        Class of the object, or function ``scores(X, y, qid)``.
+        Class of the selector or ranker, or function
+        ``scores(X, y, qid)``.
     size_argument : str
         Name of the argument with the number of features; "" if there is none.
     """
@@ -341,7 +342,7 @@ class WrappedSelector(Wrapped, PathSelector):
 class _Order:
     """Columns that a trained object selects, best first, and their scores.
 
-    A set has no order.
+    An object may also select a set without an order.
     """
 
     columns: Ints

@@ -388,8 +388,8 @@ def code_of_import(path: str) -> Code:
 def entry_of(code: Code) -> Method:
     """Return the entry in the catalog for a class or a function.
 
-    It is the entry that the class declares,
-    or one made from the signature.
+    The class may declare its entry. Otherwise the entry
+    is made from the signature.
 
     Raises
     ------

@@ -231,7 +231,8 @@ def _is_ranker(key: str, words: list[str], names: set[str]) -> bool:
     Raises
     ------
     PlanError
-        If it has the placeholders neither of a selector nor of a ranker.
+        If the command line has the placeholders neither of
+        a selector nor of a ranker.
     """
     if THEN not in words:  # ";", between two commands
         # A command line of one command: a selector, which reads the training

@@ -211,8 +211,9 @@ def add_code_of_plan(
 ) -> None:
     """Add to the catalog the methods and measures of foreign code that a plan or a study names.
 
-    Their keys name a Python file, a library or a command. They are added only
-    if the user allows this code to run.
+    The keys of foreign code name a Python file, a library or a command.
+    The methods and measures are added only if the user allows this code
+    to run.
 
     Parameters
     ----------
@@ -260,7 +261,7 @@ def _add_measure_of_plan(
     ``key`` is "measure:" followed by the key of the code, which names file,
     checksum and function. A file is searched for in ``folders`` first.
     ``allow_code`` says that the user allows the code now. Raises a
-    CodeNotAllowedError otherwise.
+    CodeNotAllowedError if the user has not allowed the code.
     """
     code_key = key.removeprefix(MEASURE)
     # A measure is always from a file, and
@@ -289,8 +290,8 @@ def _find_code(key: str, folders: Sequence[Path]) -> Code:
     """Find the file that a key of a plan names, run it, and return the code.
 
     The file is searched for in ``folders``, then among the files that the user
-    has allowed. It must have the checksum in the key, if there is one. Raises a
-    PlanError for a missing or changed file.
+    has allowed. If the key has a checksum, the file must have the same. Raises
+    a PlanError for a missing or changed file.
     """
     # First the folders, then the allowed files
     # with the same contents, wherever they are.

@@ -126,9 +126,9 @@ class RunsProgram:
     def _arguments(self, words: Sequence[str], folder: Path, k: int) -> list[str]:
         """Return the words of a command with values in place of the placeholders.
 
-        They are files in ``folder``, the number of features k, the seed, and
-        parameters of the method. A shell comes first where there is a limit of
-        memory.
+        The values are paths of files in ``folder``, the number of features k,
+        the seed, and parameters of the method. If the user limits the memory,
+        the words begin with those of a shell that sets the limit.
         """
         # FILES are the placeholders of
         # files, such as "train".
@@ -136,9 +136,12 @@ class RunsProgram:
         values |= {"k": str(k), "seed": str(self.values.get("seed", 0))}
 
         def value(match: re.Match[str]) -> str:
-            """Return the text for a placeholder: ``{name=default}`` is a parameter.
+            """Return the text that replaces a matched placeholder in a word of a command.
 
-            Other placeholders have their texts in ``values`` of the method.
+            A placeholder ``{name=default}`` gets the value of
+            the parameter with this name, or the default. The
+            texts of other placeholders are in the dict
+            ``values`` of the enclosing method.
             """
             placeholder = match[1]
             setting = SETTING.fullmatch(placeholder)

@@ -136,8 +136,8 @@ def _inferred_parameter(
 ) -> Parameter:
     """Return the parameter of a method for an argument of a class or a function.
 
-    Its kind follows from the default, the annotation and scikit-learn's
-    constraints; ``text`` is its help.
+    The parameter's kind follows from the default, the annotation and
+    scikit-learn's constraints; ``text`` is the parameter's help.
     """
     # An argument without a default counts
     # as one with the default None.
@@ -211,8 +211,8 @@ def _choices(members: Sequence[Any], constraints: Sequence[Any]) -> tuple[str, .
     """Return the texts from which an argument's value is chosen; () if any value is possible.
 
     ``members`` are the types of its annotation, of which ``Literal`` lists
-    texts. ``constraints`` are scikit-learn's. If they allow other values
-    besides texts, such as numbers, there are no choices.
+    texts. ``constraints`` are scikit-learn's. If the constraints also
+    allow values that are no texts, such as numbers, the result is ().
     """
     for member in members:
         if typing.get_origin(member) is Literal:

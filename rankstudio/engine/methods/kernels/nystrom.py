@@ -229,12 +229,12 @@ class NystromFeatures:
         """Return the weights b = E^-T w of the kernel functions, for weights w (r,) or (r, v) of features.
 
         v is the number of outputs. E, the factor of the
-        basis vectors' kernel, is not stored. It equals
-        C (I + AA')^1/2, where A comes from basis vectors
-        that are held out. The triangular C is ``factor``.
+        basis vectors' kernel, is not stored. E equals C (I
+        + AA')^1/2, where A comes from basis vectors that
+        are held out. The triangular C is ``factor``.
         ``directions`` U and ``shares`` s come from a
-        decomposition of A: I + U diag(s) U' is
-        (I + AA')^-1/2.
+        decomposition of A: I + U diag(s) U' is (I +
+        AA')^-1/2.
         """
         from scipy.linalg import solve_triangular  # noqa: PLC0415 - where it is needed
 
@@ -498,7 +498,9 @@ def refuse_too_large(m: int, n_basis: int | None, exact: bool = False) -> None:
 class KernelMapped(Estimator):
     """Base class of estimators with a kernel between documents.
 
-    Some of the documents are basis vectors.
+    The models of these estimators are weighted sums of
+    kernel functions of some documents, the basis
+    vectors.
     """
 
     kernel: str | KernelFunction = "rbf"

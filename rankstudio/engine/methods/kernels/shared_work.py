@@ -32,7 +32,7 @@ class KernelWork:
     Attributes
     ----------
     decompositions : dict
-        Decompositions and maps by key.
+        Decomposed kernels and Nyström maps by key.
     left_out : tuple or None
         Key of the most recent predictions of left-out queries, and these
         predictions, (m,).

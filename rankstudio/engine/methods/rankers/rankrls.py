@@ -262,8 +262,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield the only step, with all features, after progress events.
 
-        Its criterion is the leave-query-out error; for one ranking, an error of
-        left-out documents or pairs of them.
+        The criterion of the step is the leave-query-out error; for one ranking,
+        an error of left-out documents or pairs of them.
         """
         regularization = self.checked("regularization")
         data = training_data(data)
@@ -663,9 +663,10 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     ) -> Waiting[LeftOutScorer | None]:
         """Return the scorer of documents by models of some columns trained without each query.
 
-        It scores one shard, a part of the queries, at a
-        time. None for pairs of documents of different
-        queries, for which shards do not suffice.
+        The scorer gets one shard, a part of the queries, at
+        a time. The result is None if the loss has pairs of
+        documents of different queries, for which shards do
+        not suffice.
         """
         if self.checked("pairs") != "query":
             return None

@@ -95,9 +95,9 @@ class OutputModels:
     def _query_solvers(self) -> list[Callable[[Floats], Floats]]:
         """Return a function for each query that multiplies by (I - V_q V_q')^-1, where V (m, n) = X^ L'^-1.
 
-        It turns the query's residuals (|q|, v) in the model of all queries into
-        those of the model without the query. The functions are made once, and
-        stored.
+        The function turns the query's residuals (|q|, v) in the model of all
+        queries into those of the model without the query. The functions are
+        made once, and stored.
         """
         if self._solvers is None:
             # L is the factor of X^'X^ + λI, and V = X^ L'^-1.

@@ -256,9 +256,9 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
     def _minimiser(self) -> Callable[..., Iterator[OptimizerState | WorkProgress]]:
         """Return the function that minimises the loss by the solver.
 
-        It yields the states of the optimiser. Raises a
-        ParameterError for the solver "bundle", cutting
-        planes, with another loss than the hinge.
+        The function yields the states of the optimiser.
+        Raises a ParameterError for the solver "bundle",
+        cutting planes, with another loss than the hinge.
         """
         loss = self.checked("loss")
         solver = self.checked("solver")
