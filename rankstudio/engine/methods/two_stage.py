@@ -265,7 +265,8 @@ def combined_steps(
     ------
     Step, WorkProgress
         A step per model, whose ``coef`` are the weights of the original
-        features, or their importance. Its criterion is that of the ranker.
+        features, or their importance. The criterion of a step is that of
+        the ranker.
     """
     # The new features of all documents, each with a
     # standard deviation of 1 within queries. The text
@@ -323,8 +324,8 @@ def combined_steps(
 def _sums_of_features(X: Floats, sums: Floats) -> Floats:
     """Return weighted sums of the features X (m, n), shape (m, t); ``sums`` (t, n) are their weights.
 
-    They are rounded exactly as when a model computes them
-    for its scores, because the same function computes them.
+    The sums are rounded exactly as in the scores of a
+    model, because the same function computes both.
     """
     out = np.empty((len(X), len(sums)))
     # Blocks of rows, because each block is copied with the features as rows.

@@ -131,8 +131,8 @@ def _merge(
 
     The neighbours are the positions start … middle
     - 1 and middle … stop - 1 of ``key``, each with
-    the greatest keys first. Each ``item`` moves
-    with its key. The spare arrays are work space.
+    the greatest keys first. Each entry of ``item``
+    moves with its key. The spare arrays are work space.
     """
     if key[middle - 1] >= key[middle]:  # already in order
         return
@@ -165,10 +165,10 @@ def _merge(
 def _insert_descending(key: Floats, item: Ints, n: int) -> bool:
     """Sort the first n keys from the greatest down by insertion, equal keys by item; False if it takes long.
 
-    Insertion is fast for keys that are nearly
-    sorted. With too many moves it stops, and the
-    arrays are only partly sorted: another method is
-    faster then. Each ``item`` moves with its key.
+    Insertion is fast for keys that are nearly sorted.
+    With too many moves it stops, and the arrays are
+    only partly sorted: another method is faster then.
+    Each entry of ``item`` moves with its key.
     """
     moves_left = _FAR * n  # a few per key
     for i in range(1, n):
@@ -519,9 +519,10 @@ def _grade(
     ``weight`` the discount of each rank. If
     ``averaged``, the documents of a tie, with equal
     keys, share their gains. ``tree`` is the work space
-    of other measures. Here only its type counts:
-    callers pass None only if no ties are averaged, and
-    the kernel is then compiled without this branch.
+    of other measures. In this function, only the type
+    of ``tree`` counts: callers pass None only if no
+    ties are averaged, and the kernel is then compiled
+    without this branch.
     """
     for i in range(n):
         gain[i] = gains[level[i]]
@@ -547,14 +548,14 @@ def _count(
 ) -> None:
     """Write the number of relevant documents up to each rank to ``hits``.
 
-    Also write to ``relevant`` which ranks are
-    relevant, and to ``precisions`` the sum of the
-    precisions at the relevant ranks so far. ``level``
-    (n,) are the levels of the labels, and
-    ``relevants`` (L,) is 1 for a relevant level. If
-    ``averaged``, the documents of a tie, with equal
-    keys, share their relevance. ``tree`` is the work
-    space of other measures. Here only its type counts:
+    Also write to ``relevant`` which ranks are relevant,
+    and to ``precisions`` the sum of the precisions at
+    the relevant ranks so far. ``level`` (n,) are the
+    levels of the labels, and ``relevants`` (L,) is 1
+    for a relevant level. If ``averaged``, the documents
+    of a tie, with equal keys, share their relevance.
+    ``tree`` is the work space of other measures. In
+    this function, only the type of ``tree`` counts:
     callers pass None only if no ties are averaged, and
     the kernel is then compiled without this branch.
     """
@@ -823,9 +824,10 @@ def _preference(
 ) -> float:
     """Return the mean of 1 − min(a, R) / min(R, N) over R relevant documents, with a of N irrelevant above.
 
-    This is binary preference. R are the relevant and
-    N the irrelevant judged documents of the query; a
-    of these are above the relevant document.
+    The mean is the measure binary preference. R are the
+    relevant and N the irrelevant judged documents of
+    the query; a of these are above the relevant
+    document.
 
     ``level`` are the levels of the labels of n
     ranks, and ``relevants`` and ``judged`` (L,)
@@ -934,8 +936,9 @@ def _cascade(
     ``chance[j]`` is the probability to pass j documents
     of a tie. Over all orders of the tie, it is the mean,
     over its sets of j documents, of the product of their
-    probabilities to be passed. It is computed document
-    by document: O(t²) for a tie of t documents.
+    probabilities to be passed. The probability is
+    computed document by document: O(t²) for a tie of t
+    documents.
     """
     total = 0.0
     reach_probability = 1.0
@@ -1080,10 +1083,10 @@ def _enter(tree: Ints, level: int, count: np.int64) -> None:
 def _count_below(tree: Ints, level: int) -> int:
     """Return the number of documents in the tree whose level is lower than ``level``.
 
-    It is a Fenwick tree: node i has the
-    number of documents of some consecutive
-    levels that end at i - 1. There are as
-    many levels as the lowest 1 bit of i says.
+    ``tree`` is a Fenwick tree: node i has the number of
+    documents of some consecutive levels that end at i -
+    1. There are as many levels as the lowest 1 bit of i
+    says.
     """
     node = level
     count = 0

@@ -120,7 +120,8 @@ class Selector(LinearRanker):
     def _transform(self, X: Any) -> Any:
         """Return the selected columns of checked documents.
 
-        Scikit-learn calls this method.
+        ``X`` (m, n) are the documents. Scikit-learn calls
+        this method.
         """
         return _selector_mixin()._transform(self, X)
 
@@ -293,8 +294,9 @@ class _Orderings:
 class PathSelector(GrowingSelector):
     """Base class of selectors that order features; RankRLS ranks with the first 1, 2, … k of them.
 
-    Subclasses implement :meth:`order_features`. Their parameters include
-    ``regularization``. The order is cached with the data, and used for every λ.
+    Subclasses implement :meth:`order_features`. The parameters of a subclass
+    include ``regularization``. The order is cached with the data, and used for
+    every λ.
 
     The criterion of every step is the leave-query-out error of RankRLS with the
     features selected so far. Selectors can then be compared with each other and
@@ -364,7 +366,9 @@ class PathSelector(GrowingSelector):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Order the features, and yield one step per selected feature or group, after progress events.
 
-        The model of a step is RankRLS with this feature or group and all earlier ones.
+        The model of a step is RankRLS with the feature or
+        group of the step and all earlier ones. ``data`` are
+        the training documents.
         """
         # scipy is imported where it is needed:
         # reading the catalog must not wait for it.
@@ -424,8 +428,8 @@ class PathSelector(GrowingSelector):
     def _order(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Return the order of the first k features, computed once for all λ, with progress events.
 
-        An order comes with attributes of the fitted
-        selector, such as its scores: they are set, too.
+        Also sets the attributes of the fitted selector that
+        come with the order, such as its scores.
         """
         # The orders of all selectors are cached
         # with the data. `once` computes an order
@@ -440,8 +444,8 @@ class PathSelector(GrowingSelector):
     def _order_parameters(self) -> tuple[tuple[str, Any], ...]:
         """Return the names and values of the parameters that the order depends on.
 
-        They are part of the key of a cached order,
-        so each value is made hashable. λ is among
+        Names and values are part of the key of a cached
+        order, so each value is made hashable. λ is among
         them only if the selector orders by it.
         """
         # These parameters are applied to the finished order.

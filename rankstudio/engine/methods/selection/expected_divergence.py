@@ -186,9 +186,9 @@ class ExpectedDivergence(ScoredSelector):
     def densities_of(self, data: QueryData, column: int) -> GradeDensities:
         """Return the density of a feature's values in each grade of labels.
 
-        FS-ED scores the feature in ``column`` by
-        comparing these densities. They are estimated
-        from the training documents, and evaluated at the
+        FS-ED scores the feature in ``column`` by comparing
+        these densities. The densities are estimated from
+        the training documents, and evaluated at the
         feature's values in the validation documents.
         Without these, the training documents are both.
         """
@@ -206,9 +206,9 @@ class ExpectedDivergence(ScoredSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Order features by importance plus divergence, and return the first k, after progress events.
 
-        The importance of a feature is NDCG@10 of the ranking by it alone. Its
-        divergence says how much its values differ between grades of labels.
-        Features that are constant within all queries come last.
+        The importance of a feature is NDCG@10 of the ranking by it alone. The
+        divergence of a feature says how much its values differ between grades
+        of labels. Features that are constant within all queries come last.
         """
         density = self.checked("density")
         kde = self.checked("kde")
@@ -238,10 +238,11 @@ class ExpectedDivergence(ScoredSelector):
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
         """Return an iterator over the first ``n_features`` steps, or None with groups or costs.
 
-        Its items have the scores of all features, importance
-        plus divergence, and each query's part in them. With
-        groups or costs there are none, because the scores of
-        groups, or per cost, have no such parts.
+        The items of the iterator have the scores of all
+        features, importance plus divergence, and each
+        query's part in them. With groups or costs there is
+        no iterator, because the scores of groups, or per
+        cost, have no such parts.
         """
         if len(self.groups) > 0 or self.costs is not None:
             return None
@@ -319,10 +320,11 @@ def _divergences(
 
     Two grades of labels diverge by the Jensen-Shannon
     divergence of the feature's densities in them, times
-    the distance of the grades. This is summed over all
-    pairs of grades. ``normalised`` densities sum to 1;
-    ``exact`` ones are summed kernel by kernel, others by
-    a fast transform. Some features are read at a time.
+    the distance of the grades. The divergence of the
+    feature is the sum over all pairs of grades.
+    ``normalised`` densities sum to 1; ``exact`` ones are
+    summed kernel by kernel, others by a fast transform.
+    Some features are read at a time.
     """
     grades = labels_of(data)
     m, n = data.X.shape
@@ -333,7 +335,9 @@ def _divergences(
     def of_feature(j: int, values: Floats) -> float:
         """Return the divergence of feature j with the values (m,) in the documents.
 
-        Uses ``data``, ``grade`` and the settings of the enclosing function.
+        Uses ``data``, ``grade`` (m,), the position of each
+        document's label among the distinct ones, and the
+        settings of the enclosing function.
         """
         # The values at which the densities are compared.
         points = values if data.validation is None else data.validation[:, j]

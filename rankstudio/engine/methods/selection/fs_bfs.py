@@ -59,11 +59,11 @@ class _Partitions:
 class FSBFS(PathSelector):
     """FS-BFS divides features into subsets by best-first search and combines each into one new feature.
 
-    The search starts from every remaining single feature. It opens the node
-    with the best measure, creates a node with every remaining feature added,
-    learns each one's combination by coordinate ascent on the measure of the
-    training documents, and stops after ``patience`` nodes in a row without an
-    improvement. The best node is a subset: its combination sum_i w_i x_i
+    The search starts from every remaining single feature. The search opens the
+    node with the best measure, creates a node with every remaining feature
+    added, learns each one's combination by coordinate ascent on the measure of
+    the training documents, and stops after ``patience`` nodes in a row without
+    an improvement. The best node is a subset: its combination sum_i w_i x_i
     becomes a new feature, its features are removed, and the search starts
     again. Each step adds a subset; RankRLS, or another ranker in a plan, ranks
     with the new features so far.

@@ -92,7 +92,9 @@ class _Similarities:
 class _Weighing(Selector):
     """Base class of FSMRank and of the selectors that start from its weights.
 
-    It has FSMRank's parameters, and its importances and similarities after fitting.
+    Such a selector has FSMRank's parameters, and after
+    fitting FSMRank's importances and similarities of
+    features.
     """
 
     lambda1: float = 0.1
@@ -125,12 +127,12 @@ class _Weighing(Selector):
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
         """Yield a comparison for each of the first ``n_features`` features, in the order of their weights.
 
-        It has FSMRank's absolute weights (n,) of the features that are not yet
-        selected, NaN for others, and the part of each query in them (n, Q): how
-        much a weight decreases without the query. The weights without a query
-        are estimated by one Newton step on the objective of the other queries.
-        Similarities and importances stay as they are, and features with weight
-        0 keep weight 0.
+        The comparison has FSMRank's absolute weights (n,) of the features that
+        are not yet selected, NaN for others, and the part of each query in them
+        (n, Q): how much a weight decreases without the query. The weights
+        without a query are estimated by one Newton step on the objective of the
+        other queries. Similarities and importances stay as they are, and
+        features with weight 0 keep weight 0.
         """
         from rankstudio.engine.methods.selection.query_parts import pair_slopes  # noqa: PLC0415 - numba
 
@@ -188,8 +190,9 @@ class _Weighing(Selector):
         """Return the importances of ``columns`` (c,) and of their negatives, and the similarities to others.
 
         The similarities have shape (c, o) for the o columns
-        in ``other_columns``. They and the importances are
-        those of FSMRank's objective. With progress events.
+        in ``other_columns``. Importances and similarities
+        are those of FSMRank's objective. With progress
+        events.
         """
         # Only the parameters that FSMRank has; this selector may have more.
         names = FSMRank().get_params()
@@ -327,9 +330,9 @@ class FSMRank(_Weighing):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Minimise the objective, and yield one step per iteration, with progress events in between.
 
-        A step has the weights, and the objective as its criterion. It is an
-        :class:`FSMStep`, which also has an estimate of the gradient's Lipschitz
-        constant.
+        A step has the weights, and the objective as its criterion. The step is
+        an :class:`FSMStep`, which also has an estimate of the gradient's
+        Lipschitz constant.
         """
         data = training_data(data)
         tol = self.checked("tol")
@@ -850,9 +853,9 @@ def similarity(data: QueryData, kind: str) -> Floats:
 def comparing_features(data: TrainingData, kind: str) -> Waiting[Floats]:
     """Return the similarity of each pair of features, shape (n, n), from 0 to 1, with progress events.
 
-    It is |Pearson's correlation| over all documents, or with ``kind`` "kendall"
-    the mean of |Kendall's τ-b| over queries. With "none", it is the identity
-    matrix.
+    The similarity is |Pearson's correlation| over all documents, or with
+    ``kind`` "kendall" the mean of |Kendall's τ-b| over queries. With "none", it
+    is the identity matrix.
     """
     if kind == "none":
         return np.eye(data.X.shape[1])
@@ -910,8 +913,8 @@ def correlating(data: TrainingData) -> Waiting[tuple[Floats, Bools]]:
     """Return Pearson's correlations of the features and the labels, and which features vary.
 
     The correlations have shape (n + 1, n + 1), with the labels last. The mask
-    of the features with more than one value has shape (n,). Both are cached.
-    Takes two passes over the data.
+    of the features with more than one value has shape (n,). Correlations and
+    mask are cached. Takes two passes over the data.
     """
     cache = data.shared.of(_Correlations)
     if cache.found is None:

@@ -170,8 +170,8 @@ class GAS(PathSelector):
 
         A score starts as the importance of the feature. The feature with the
         largest score is selected, again and again. Each selection lowers the
-        scores of the others by 2 c times their similarity to the selected
-        feature.
+        score of every other feature by 2 c times its similarity to the
+        selected feature.
         """
         c = self.checked("c")
         kind = self.checked("similarity")

@@ -86,8 +86,8 @@ class KendallSimilarity:
             def work(part: Ints) -> None:
                 """Write the sums of the other features at the positions ``part`` to ``out``.
 
-                Uses ``feature``, ``other_features``
-                and ``out`` of the method.
+                Uses ``feature``, ``other_features`` and ``out`` of
+                the enclosing method.
                 """
                 if part.size:
                     sums = np.empty((2, part.size))
@@ -134,8 +134,9 @@ def kendall_similarity(data: TrainingData) -> Iterator[Between]:
     """Provide the function that returns |Kendall's τ-b| of a feature and some others, with progress events.
 
     The function takes the columns of the feature and of
-    the others. Its result has shape (others,), and is a
-    mean over queries. It works on all shards of the data.
+    the others. The result of the function has shape
+    (others,), and is a mean over the queries of all
+    shards, the parts of the data.
     """
     # The documents of each shard are ranked once,
     # for all calls. The session sends columns to
@@ -174,7 +175,8 @@ def kendall_between(
 ) -> Waiting[Floats]:
     """Return |Kendall's τ-b| of each of ``columns`` (c,) and each of ``other_columns`` (o,), shape (c, o).
 
-    It is a mean over queries; O(m log |q|) for a pair.
+    Each value is a mean over queries; O(m log |q|) for
+    a pair.
     """
     similarity = np.empty((columns.size, other_columns.size))
     with kendall_similarity(data) as between:

@@ -293,15 +293,16 @@ def _residual_correlations(
 ) -> Floats:
     """Return the residual correlations of the candidates when each feature of the order enters, shape (k, n).
 
-    These are |x_j' (y - X w)| with the weights w at this α,
-    the penalty of the lasso. They are divided by the length
-    of x_j if the lasso scales features. NaN for features
-    that have entered before, for linear combinations of
-    features with a weight, and for features of the order
-    that never enter. ``gram`` (n, n) and ``right`` (n,) are
-    X'X and X'y. ``attributes`` have the α of each feature's
-    entry (n,), those of the t knots of the lasso path (t,),
-    and the weights at the knots (t, n).
+    A residual correlation is |x_j' (y - X w)| with the
+    weights w at this α, the penalty of the lasso. The
+    correlations are divided by the length of x_j if the
+    lasso scales features. NaN for features that have
+    entered before, for linear combinations of features with
+    a weight, and for features of the order that never
+    enter. ``gram`` (n, n) and ``right`` (n,) are X'X and
+    X'y. ``attributes`` have the α of each feature's entry
+    (n,), those of the t knots of the lasso path (t,), and
+    the weights at the knots (t, n).
     """
     column_norms = np.sqrt(np.diag(gram))
     scale = column_norms if scaling == "unit" else np.ones(column_norms.size)

@@ -174,11 +174,12 @@ def _slopes_by_query(
 ) -> tuple[Any, ...]:
     """Return derivatives of a pairwise loss with respect to the weights (c,) of some columns, for a block of queries.
 
-    They are the gradient of the loss of each query (c, Q),
-    the second derivatives of the sum (c, c), and the number
-    of pairs with different labels of each query (1, Q). What
-    is by query is marked as joined: further queries are
-    appended to it, while the second derivatives are added.
+    The derivatives are the gradient of the loss of each
+    query (c, Q), and the second derivatives of the sum (c,
+    c). The third result is the number of pairs with
+    different labels of each query (1, Q). What is by query
+    is marked as joined: further queries are appended to
+    it, while the second derivatives are added.
     """
     X = np.ascontiguousarray(data.X[:, columns])
     problem = LinearPairs(X, Pairs(data.y, data.ptr))

@@ -125,10 +125,11 @@ class SingleFeatureRanking(ScoredSelector):
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
         """Return an iterator over the first ``n_features`` steps, or None with groups or costs.
 
-        Its items have the measures of the rankings by
-        each feature alone, and each query's part in them.
-        With groups or costs there are none, because the
-        scores of groups, or per cost, have no such parts.
+        The items of the iterator have the measures of the
+        rankings by each feature alone, and each query's
+        part in them. With groups or costs there is no
+        iterator, because the scores of groups, or per cost,
+        have no such parts.
         """
         if len(self.groups) > 0 or self.costs is not None:
             return None
@@ -376,11 +377,12 @@ class MutualInformation(ScoredSelector):
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
         """Return an iterator over the first ``n_features`` steps, or None with groups or costs.
 
-        Its items have the statistic of each feature, and
-        each query's part in it, to first order. With
-        groups or costs there are none, because the scores
-        of groups, or per cost, have no such parts. The
-        bins are assumed to be the same for all queries.
+        The items of the iterator have the statistic of each
+        feature, and each query's part in it, to first
+        order. With groups or costs there is no iterator,
+        because the scores of groups, or per cost, have no
+        such parts. The bins are assumed to be the same for
+        all queries.
         """
         if len(self.groups) > 0 or self.costs is not None:
             return None

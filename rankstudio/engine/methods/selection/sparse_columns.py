@@ -102,9 +102,10 @@ def measure_sums(
     for all features. The other runs are measured side by side:
     a row of scores holds one run of each query, which are runs
     of different features. The c features are those of the
-    slice ``columns``. Each is multiplied by each of the
-    ``signs``, 1 to rank its larger values first and -1 to rank
-    them last. ``convention`` has the rules of the measure.
+    slice ``columns``. Each feature is multiplied by each of
+    the ``signs``, 1 to rank its larger values first and -1 to
+    rank them last. ``convention`` has the rules of the
+    measure.
 
     Notes
     -----
@@ -251,9 +252,10 @@ def _passes_over_features(sizes: Ints, count: Ints) -> Iterator[tuple[int, int, 
     A run is the nonzero entries of one feature in a
     query; its place is its position among the runs of the
     query. A pass measures the runs of a range of places
-    at once, in all queries that have such runs. It ends
-    where few documents are left in queries with further
-    runs. Later passes then include only these queries.
+    at once, in all queries that have such runs. A pass
+    ends where few documents are left in queries with
+    further runs. Later passes then include only these
+    queries.
 
     Parameters
     ----------

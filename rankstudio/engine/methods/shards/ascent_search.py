@@ -100,9 +100,9 @@ class Ascent(AscentSearch):
         """Return the value of a model (n,) after each of some changes (c,) of the weight of a feature, shape (c,).
 
         A value is the mean of the measure over queries, negated for an error,
-        so that larger is better. It is -inf if the measure is undefined for all
-        queries. If ``changes`` is empty, the result (1,) is the value of the
-        unchanged model.
+        so that larger is better. The value is -inf if the measure is undefined
+        for all queries. If ``changes`` is empty, the result (1,) is the value
+        of the unchanged model.
         """
         # The sum of the measure over the queries of all
         # shards, and how many of these have a value.

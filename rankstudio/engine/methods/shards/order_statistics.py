@@ -235,8 +235,8 @@ def thresholds(data: TrainingData, max_values: int, ranks: int) -> Waiting[Thres
 def even_thresholds(data: TrainingData, intervals: int) -> Waiting[Thresholds]:
     """Return the thresholds that divide the range of each feature into intervals of equal width.
 
-    They are cached. For data with some of the features, they come from the data
-    with all of them.
+    The thresholds are cached. For data with some of the features, the
+    thresholds come from the data with all features.
 
     Notes
     -----
@@ -279,9 +279,11 @@ def _find_thresholds(
 ) -> Waiting[Thresholds]:
     """Return the thresholds of all features, with progress events.
 
-    They are all distinct values but the largest, or if
-    there are more than ``max_values``, the values at
-    ``ranks`` evenly spaced ranks of the sorted documents.
+    The thresholds of a feature are all of its distinct
+    values but the largest. If it has more than
+    ``max_values`` distinct values, the thresholds are
+    those at ``ranks`` evenly spaced ranks of the sorted
+    documents.
     """
     # The distinct values of each feature with
     # few, united over the shards; above the

@@ -226,7 +226,7 @@ class _LinearPairs(LinearPairs):
 
 
 class _PairState:
-    """State of a shard: its pairs of documents of one query with different labels.
+    """State of a shard, a part of the queries: the pairs of documents of one query with different labels.
 
     The pairs and the last loss are cached only to save time: results depend
     only on the message.
@@ -315,7 +315,9 @@ class SummedLoss:
     w : ndarray of shape (n,)
         The weights.
     loss, n_curved, hinges, largest
-        As in ``SmoothLoss``.
+        Value of the loss, the number of pairs with a second
+        derivative, the two hinges whose squares are
+        subtracted, and the largest absolute score.
     slopes : ndarray of shape (n,)
         Gradient with respect to w.
     """
@@ -456,8 +458,8 @@ class ShardedPairs:
     def degree_gram(self) -> Waiting[Floats]:
         """Estimate X'DX, with the features X (m, n) and D the documents' numbers of pairs.
 
-        The estimate comes from evenly spaced documents of each shard. It has
-        shape (n, n), or (n,) for the diagonal alone if there are many features.
+        Evenly spaced documents of each shard are used. The estimate has shape
+        (n, n), or (n,) for the diagonal alone if there are many features.
         """
         # Computed once for all columns, as
         # it does not depend on weights.

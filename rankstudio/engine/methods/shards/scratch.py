@@ -107,9 +107,10 @@ class Scratch:
     def _array(self, shape: tuple[int, ...], spare: float) -> Floats:
         """Allocate an array without initial values, in memory or in a file.
 
-        It is in memory if the share ``spare`` of the limit
-        stays free afterwards. Bytes in memory and arrays in
-        files are recorded, to be released with the state.
+        The array is in memory if the share ``spare`` of the
+        limit stays free afterwards. Bytes in memory and
+        arrays in files are recorded, to be released with
+        the state.
         """
         count = int(np.prod(shape, dtype=np.int64))
         # `taken` reserves the bytes of

@@ -39,7 +39,7 @@ class FunctionWork:
         ``functools.partial`` of one.
     by_blocks : bool
         Whether the function is called with a few megabytes of whole queries at
-        a time, and the results are summed. This limits the memory for
+        a time, and the results are summed. Blocks limit the memory for
         intermediate results.
     """
 
@@ -328,7 +328,7 @@ def _left_out_sums(
 ) -> tuple[Floats]:
     """Return the leave-query-out errors (t,) of models of the first 1, 2, … t weighted sums of the features.
 
-    They are sums over the queries of ``data``.
+    The errors are sums over the queries of ``data``.
     ``message`` has what all queries determine.
     ``combinations`` (t, n) are the weights of the sums.
     """
@@ -358,10 +358,11 @@ def _left_out(
 ) -> tuple[Floats]:
     """Return the leave-query-out errors of RankRLS with the first 1, 2, … features of an order.
 
-    They are sums over the queries of ``data``, shape
-    (k,). ``cost`` is the loss of pairs, and ``message``
-    has what all queries determine. If ``cut``, only the
-    k features of the ``order`` (k,) are centred.
+    The errors are sums over the queries of ``data``,
+    shape (k,). ``cost`` is the loss of pairs, and
+    ``message`` has what all queries determine. If
+    ``cut``, only the k features of the ``order`` (k,)
+    are centred.
     """
     # A block is not cached and is centred each time, so only the needed features are.
     if cut:

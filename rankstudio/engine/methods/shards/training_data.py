@@ -139,9 +139,10 @@ IN_PROCESS = InProcess()
 class _AnswerTimes:
     """Seconds of processor for the last answers of all shards, by the classes of work and message.
 
-    Kept for all sessions of the same data: another
-    λ finds what the first one has computed, and
-    its messages take a hundredth of the time.
+    The seconds are kept for all sessions of the same
+    data: another λ finds what the first one has
+    computed, and its messages take a hundredth of the
+    time.
     """
 
     seconds: dict[tuple[type, type], float] = field(default_factory=dict)
@@ -351,7 +352,8 @@ class TrainingData:
     def grading(self) -> Grading:
         """Information that measures need in addition to labels.
 
-        It describes all data, also in a shard.
+        The information describes all data, also in a shard,
+        which is a part of the data.
         """
         return self.part_of or Grading.of(self.y)
 

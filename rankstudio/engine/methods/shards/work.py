@@ -16,7 +16,8 @@ from rankstudio.engine.methods.shards.scratch import Scratch
 class ShardState(Protocol):
     """State of a method for one shard, a part of the queries.
 
-    It depends only on the data, the work and the messages.
+    The state depends only on the data of the shard, the
+    work and the messages.
     """
 
     def step(self, data: QueryData, message: Any) -> tuple[Floats, ...]:
@@ -65,7 +66,8 @@ class StateWork:
     settings : tuple
         Further arguments of ``state``.
     replayed : bool
-        As in :class:`ShardWork`.
+        Whether a state depends on earlier messages, so that
+        another process has to repeat these first.
     """
 
     state: Callable[..., ShardState]

@@ -101,10 +101,11 @@ def _products_of_others(
 ) -> None:
     """Write a feature's products with the t selected ones over all other queries to ``out`` (t, BLOCK).
 
-    They are ``total`` (t + 2,), the products over all
-    queries, minus ``query_products`` (t + 2, BLOCK),
-    those in the held-out query. Both begin with the
-    feature's products with itself and with the labels.
+    The result is ``total`` (t + 2,), the products over
+    all queries, minus ``query_products`` (t + 2,
+    BLOCK), those in the held-out query. Both arrays
+    begin with the feature's products with itself and
+    with the labels.
     """
     # The first two products are those
     # with itself and with the labels.
@@ -215,15 +216,16 @@ def _append_held_out(
 ) -> None:
     """Add the new feature to what ``state`` has about the held-out queries of block k.
 
-    These are ``inner``, ``label_products``,
+    The arrays to update are ``inner``, ``label_products``,
     ``residual_products`` and ``error``. ``p`` and ``f`` (t,
     BLOCK) are the products of the new feature with the t
     earlier ones, over the other queries and in the held-out
     query, times the inverse factor; ``spare`` (t, BLOCK) is
     work space. Let U be the held-out documents of the
     earlier features in these coordinates, and x those of
-    the new one. Its residual is v = x - U p; divided by the
-    root of the pivot, it is the new column of U.
+    the new one. The residual of the new feature is v = x -
+    U p; divided by the root of the pivot, it is the new
+    column of U.
     """
     # The selected features in the held-out query, in the factor's coordinates:
     # products with each other, the solution, and products with labels and
@@ -329,11 +331,11 @@ def _change(
 def forget(t: int, state: State) -> None:
     """Go back to the model of the first t features, by recomputing ``residual_products`` of ``state``.
 
-    These are the products of the features with the
-    held-out residual of that model: the products
-    with the labels minus those with the predictions.
-    The other arrays of ``state`` need no change,
-    because later features only added rows.
+    The array has the products of the features with the
+    held-out residual of that model: the products with
+    the labels minus those with the predictions. The
+    other arrays of ``state`` need no change, because
+    later features only added rows.
     """
     # In the factor's coordinates: the features' products with each other, the
     # solution, and the products with labels and residual.

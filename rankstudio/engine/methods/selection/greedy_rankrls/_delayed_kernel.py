@@ -196,8 +196,9 @@ def _read_entry(
 ) -> None:
     """Copy an entry of the first matrix to ``row`` and of the second one to ``product``, both (BLOCK,).
 
-    They are those at the position ``entry``, for the queries
-    of block k, of the two ``matrices`` of pairs of features.
+    The two entries are those at the position ``entry``, for
+    the queries of block k, of the two ``matrices`` of pairs
+    of features.
     """
     for i in range(BLOCK):
         row[i] = matrices[0][k, entry, i]
@@ -224,11 +225,12 @@ def _coefficients(
 
     A delayed step is the selection of a feature, with the
     pivot p, by which the matrices of the pairs of features
-    were not updated yet. It has two numbers γ and d for
-    each feature. In the entry of a pair, it subtracts
-    these numbers of one feature, multiplied by γ or d of
-    the other. ``position`` is that of the feature in the
-    matrices, and ``space`` has shape (≥ 3 h, BLOCK).
+    were not updated yet. Such a step has two numbers γ and
+    d for each feature. In the entry of a pair, it
+    subtracts these numbers of one feature, multiplied by γ
+    or d of the other. ``position`` is that of the feature
+    in the matrices, and ``space`` has shape (≥ 3 h,
+    BLOCK).
     """
     # γ and d of each feature for the delayed steps, and the pivots of these steps.
     gammas, d, pivots = delayed
@@ -253,13 +255,14 @@ def _subtract(
     """Subtract the changes of the h delayed steps from the entry of a pair of features in both matrices.
 
     A step is the selection of a feature with the pivot
-    p. It has two numbers γ and d for one feature of the
-    pair, and γ' and d' for the other. It subtracts p γ
-    γ' from ``row`` (BLOCK,), the entry of the first
-    matrix, and γ d' + d γ' from ``product`` (BLOCK,),
-    the entry of the second. ``position`` is that of one
-    feature of the pair in the matrices. ``space`` has p
-    γ, γ and d of the other one, three rows per step.
+    p. The step has two numbers γ and d for one feature
+    of the pair, and γ' and d' for the other. The step
+    subtracts p γ γ' from ``row`` (BLOCK,), the entry of
+    the first matrix, and γ d' + d γ' from ``product``
+    (BLOCK,), the entry of the second. ``position`` is
+    that of one feature of the pair in the matrices.
+    ``space`` has p γ, γ and d of the other one, three
+    rows per step.
     """
     # γ and d of each feature for the delayed steps.
     gammas, d, _ = delayed

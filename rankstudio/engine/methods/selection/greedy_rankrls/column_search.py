@@ -121,9 +121,10 @@ class GramProducts:
         def changes(candidates: Ints) -> Floats:
             """Return the change of the leave-query-out error by each candidate column, shape (c,).
 
-            Uses ``index``, ``regularization`` and ``state``
-            of the method. ``index`` are the columns of the
-            labels and selected features in the Gram matrices.
+            Uses ``index``, ``regularization`` and ``state`` of
+            the enclosing method. ``index`` are the columns of
+            the labels and selected features in the Gram
+            matrices.
             """
             out = np.empty(candidates.size)
             # The square of each candidate, then its products with those columns.
@@ -165,9 +166,10 @@ class ColumnProducts:
     def columns(self) -> column_kernels.Columns:
         """Sparse columns, and the arrays for products with them, as the kernels expect them.
 
-        They are the columns' entries, their rows, the first entry of each
-        column, the centred columns' squares, labels and selected features by
-        row, the query of each row, and the first row of each query.
+        The arrays are the columns' entries, the rows of the entries, the
+        first entry of each column, the centred columns' squares, labels and
+        selected features by row, the query of each row, and the first row of
+        each query.
         """
         data = self._data
         # Columns less a constant in each query,
@@ -187,9 +189,10 @@ class ColumnProducts:
     def keep(self, feature: int, t: int) -> tuple[Floats, Floats]:
         """Select a feature as the t-th, from 0, and return its products in each query and over all queries.
 
-        They are its products with itself, with the labels and with the earlier
-        features, shapes (blocks, t + 2, BLOCK) and (t + 2,). Its centred column
-        is stored, for products with later features.
+        The products are those of the feature with itself, with the labels and
+        with the earlier features, shapes (blocks, t + 2, BLOCK) and (t + 2,).
+        The centred column of the feature is stored, for products with later
+        features.
         """
         # As many blocks of queries as needed, rounded up.
         by_query = np.zeros((-(-self.n_queries // kernels.BLOCK), t + 2, kernels.BLOCK))
@@ -235,15 +238,14 @@ class ColumnProducts:
         def changes(candidates: Ints) -> Floats:
             """Return the change of the leave-query-out error by each candidate column, shape (c,).
 
-            In most queries a sparse candidate has no
-            entries, so its change follows from products
-            of matrices. Only in queries with entries is
-            it computed by itself. Uses the variables of
-            the method: the t selected features'
-            ``inverse`` factor and ``columns``. ``a``,
-            ``b``, S and H have the effect of leaving
-            out each query. ``low`` and ``high`` are the
-            rows and columns of the pairs of a triangle.
+            In most queries a sparse candidate has no entries,
+            so its change follows from products of matrices.
+            Only in queries with entries is it computed by
+            itself. Uses the variables of the enclosing method:
+            the t selected features' ``inverse`` factor and
+            ``columns``. ``a``, ``b``, S and H have the effect
+            of leaving out each query. ``low`` and ``high`` are
+            the rows and columns of the pairs of a triangle.
             """
             # Of each candidate: its square, its product with the labels, its
             # products with the t features.
@@ -596,10 +598,10 @@ class BackFittingSearch(OnDemandSearch):
         def changes(candidates: Ints) -> Floats:
             """Return the change of the leave-query-out error by each candidate column, shape (c,).
 
-            The weights of the t selected features
-            stay as they are: those of ``models``,
-            which leave ``residual`` of the labels.
-            Uses these and ``columns`` of the method.
+            The weights of the t selected features stay as they
+            are: those of ``models``, which leave ``residual``
+            of the labels. Uses these and ``columns`` of the
+            enclosing method.
             """
             out = np.empty(candidates.size)
             column_kernels.changes_by_back_fitting(

@@ -94,13 +94,12 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
     Documents of a single query are one global ranking, in which no query can be
     left out. Features are then selected by the leave-pair-out error: RankRLS,
-    trained without two documents, predicts their difference, for all pairs.
-    This takes O(knm²) time for k of n features and m documents, because no
-    shorter way is known (section
-    2), and needs dense X.
+    trained without two documents, predicts their difference, for all pairs. The
+    leave-pair-out error takes O(knm²) time for k of n features and m documents,
+    because no shorter way is known (section 2), and needs dense X.
 
-    X may be a SciPy sparse matrix. It is never converted to dense form, and
-    gives the same path.
+    X may be a SciPy sparse matrix. A sparse X is never converted to dense
+    form, and gives the same path.
 
     Only "columns" and "algorithm1" need all documents at once, as do floating
     and swap search, groups and back-fitting if the Gram matrices of the queries
@@ -134,19 +133,20 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         feature that some λ selects, and O(Qnk) memory: better unless k is a
         large part of n. "algorithm1" is the paper's, O(kmn) for each λ, and
         many times slower. "columns" stores nothing for unselected features:
-        O(k² e + k³ Qn) for e nonzero entries of X, and O(e + k² Q
-        + km) memory. It is the only one for sparse X.
+        O(k² e + k³ Qn) for e nonzero entries of X, and O(e + k² Q + km) memory.
+        Only "columns" supports sparse X.
     search : {"forward", "floating", "swap", "best"}, default "forward"
         "floating" also removes features that later ones have made redundant
         (Pudil et al. 1994), so that the sets of a path need not be nested. No
-        step is worse than the step of "forward" with the same size. It takes
-        several times as long with few features, and a hundred times as long for
-        a whole path of more than a hundred. Sets of more than k features are
-        not considered. "swap" replaces features of each greedy set as long as
-        the best swap reduces the error. "best" proves the set with the lowest
-        error for each size by branch and bound, for k with at most 200 million
-        sets. These sets need not be nested, either. The error of "best" is at
-        most that of "swap", which is at most that of "forward".
+        step is worse than the step of "forward" with the same size. "floating"
+        takes several times as long with few features, and a hundred times as
+        long for a whole path of more than a hundred. Sets of more than k
+        features are not considered. "swap" replaces features of each greedy set
+        as long as the best swap reduces the error. "best" proves the set with
+        the lowest error for each size by branch and bound, for k with at most
+        200 million sets. The sets of "best" need not be nested, either. The
+        error of "best" is at most that of "swap", which is at most that of
+        "forward".
     fitting : {"pre", "back"}, default "pre"
         "pre": a candidate is evaluated with all weights retrained. "back": with
         the weights of the earlier features unchanged, O(k² e) for a path; after
@@ -441,10 +441,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         each comparison from Gram matrices of the queries.
         "columns" and "algorithm1" need all documents in
         memory. "columns" is fastest if few candidates are
-        compared, or if they are compared by back-fitting. For
-        several shards, parts of large data, an algorithm is
-        preferred that does not need all documents in memory.
-        ``groups`` are features that are selected together.
+        compared, or if they are compared by back-fitting.
+        With ``several_shards``, the parts of large data, an
+        algorithm is preferred that does not need all
+        documents in memory. ``groups`` are features that are
+        selected together.
         """
         # Algorithms that are chosen by name.
         if self.algorithm in ("columns", "algorithm1"):
@@ -493,8 +494,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         """Return a function that prepares paths on any subset of the queries, or None if they are not available.
 
         Such paths follow from the products of features and labels in each
-        query, which the function computes. They are not available for settings
-        that need more.
+        query, which the function computes. The result is None for settings
+        that need more than these products.
         """
         if not self._follows_from_sums(data):
             return None

@@ -59,15 +59,17 @@ _MULTIPLICATION = 0.3  # nanoseconds per multiplication, including memory access
 
 @dataclass(frozen=True)
 class Totals:
-    """Requests [X^ y^]'[X^ y^].
+    """Message that requests [X^ y^]'[X^ y^], the products of centred features and labels, from a shard.
 
-    Without Gram matrices, X^'X^ has only its diagonal.
+    A shard answers with the sum over its queries. If it
+    has no Gram matrices, only the diagonal of X^'X^ is
+    computed.
     """
 
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """Starts a path with what shards need of the result of :class:`Totals` for all shards.
+    """Message that starts a path, with what shards need of the result of :class:`Totals` for all shards.
 
     Attributes
     ----------
@@ -82,7 +84,7 @@ class Start:
 
     @classmethod
     def of(cls, total: Floats, has_groups: bool = False) -> Start:
-        """Return the message that starts a path.
+        """Return the message to all shards that starts a path without features.
 
         ``total`` (n + 1, n + 1) are the products
         of features and labels over all shards,
@@ -176,7 +178,7 @@ class Statistics:
         "blocks". If ``rows`` are computed instead, an empty array.
     rows : dict
         Rows of the Gram matrices by feature, each of shape (blocks, n, BLOCK),
-        where whole matrices would need too much memory. They are cached because
+        where whole matrices would need too much memory. Rows are cached because
         paths for other λ select similar features.
     """
 
@@ -234,7 +236,8 @@ class KnownStatistics:
 class GreedyState:
     """State of one shard, a part of the queries, in a greedy path for one λ.
 
-    It holds the shard's parts of the criteria, and the rows of the selected features.
+    The state has the shard's parts of the criteria, and
+    the rows of the selected features.
     """
 
     def __init__(self, work: GreedyWork, data: QueryData, scratch: Scratch) -> None:
@@ -331,9 +334,10 @@ class GreedyState:
         """Compute a feature's products with all n features in each query, and return their sums (n,).
 
         The products are written to the next row of the
-        selected features. They are read from the cache
-        if a path for another λ has computed them. Else
-        they are cached, as long as the cache is small.
+        selected features. The products are read from the
+        cache if a path for another λ has computed them.
+        Otherwise new products are cached, as long as the
+        cache is small.
         """
         gram = self._rows.next  # shape (blocks, 1, n, BLOCK)
         cached_rows = self._statistics.rows
@@ -376,9 +380,9 @@ class GreedyState:
     def _threads(self, multiplications: float) -> Iterator[Each]:
         """Provide a function that calls another one for slices of the blocks of queries.
 
-        It uses threads if these are
-        worthwhile. ``multiplications`` is
-        the work of all calls per query.
+        The function uses threads if threads are worthwhile.
+        ``multiplications`` is the work of all calls per
+        query.
         """
         ee = self._state[-1]  # a number per query, (blocks, BLOCK)
         with pool(worthwhile(_MULTIPLICATION * multiplications * ee.size)) as (
@@ -439,13 +443,14 @@ def statistics_of(
 ) -> Statistics:
     """Return the statistics of a shard's queries, which all λ share; they are computed on first use.
 
-    They are the features' squares and products with the
-    labels in each query. Unless ``layout`` is "none",
-    they also have the Gram matrix of each query. They
-    belong to the rows whose squared errors are the loss
-    with this ``cost`` of pairs. With ``by_blocks``, a
-    few queries are centred at a time. ``scratch``
-    allocates arrays, in memory or in a file.
+    The statistics are the features' squares and
+    products with the labels in each query. Unless
+    ``layout`` is "none", the statistics also have the
+    Gram matrix of each query. The statistics belong to
+    the rows whose squared errors are the loss with this
+    ``cost`` of pairs. With ``by_blocks``, a few queries
+    are centred at a time. ``scratch`` allocates arrays,
+    in memory or in a file.
     """
     cache = data.shared.of(KnownStatistics).by_layout
     key = (layout, cost)
@@ -459,8 +464,10 @@ def statistics_of(
 def gram_statistics(data: QueryData, cost: PairCost = DEFAULT_COST) -> Statistics:
     """Return the statistics of the queries of data in memory, with Gram matrices in blocks.
 
-    They are cached. The rows are those whose squared errors
-    are the loss with this ``cost`` of pairs.
+    The statistics are cached with the data. They are sums
+    over rows, whose squared errors are the loss with this
+    ``cost`` of pairs; by default the rows are the
+    documents.
     """
     no_limit = Scratch(Room(lambda: float("inf")))
     return statistics_of(data, cost, layout="blocks", by_blocks=False, scratch=no_limit)
@@ -675,7 +682,7 @@ def cut_blocks(
 ) -> list[Floats]:
     """Return an array of shape (blocks, *shape, BLOCK) for each of ``shapes``.
 
-    They are parts of one array, which ``empty``
+    The arrays are parts of one array, which ``empty``
     allocates by its size, in memory or in a file.
     """
     sizes = [blocks * prod(shape) * BLOCK for shape in shapes]
@@ -777,10 +784,11 @@ def totals(
 ) -> Waiting[Floats]:
     """Return the products of all features and labels, (n + 1, n + 1), computed once for all λ.
 
-    They are sums over the queries of all shards, with the
-    labels last. Without ``with_gram``, only the diagonal
-    and the last row and column are computed. ``session``
-    works on the shards, and ``cost`` is the loss of a pair.
+    The products are sums over the queries of all shards,
+    with the labels last. Without ``with_gram``, only the
+    diagonal and the last row and column are computed.
+    ``session`` works on the shards, and ``cost`` is the
+    loss of a pair.
     """
     cache = data.shared.of(_Totals).found
     (total,) = yield from once(
@@ -794,8 +802,9 @@ def totals(
 class ForwardSearch:
     """Leave-query-out criterion of every candidate feature or group of a growing selection.
 
-    It is a search of :mod:`search_steps` among
-    groups, with steps that are sums over shards.
+    The class is a search among groups, of the kind that
+    :mod:`search_steps` expects, with steps that are
+    sums over shards.
 
     Parameters
     ----------

@@ -55,19 +55,18 @@ def label_paths(
     def paths(labels: Floats, share: Share) -> list[Floats]:
         """Return the criteria after each step of the path, for each label vector in ``labels`` (P, m).
 
-        ``share`` runs the paths on threads. Other variables are those of the
-        enclosing function.
+        ``share`` runs the paths on threads. The rules and the documents are
+        those of the enclosing function.
         """
         criteria: list[Floats] = [np.empty(0)] * labels.shape[0]
 
         def learn(number: int) -> None:
             """Write the criteria of the path for the label vector with a number to ``criteria``.
 
-            Uses the ``labels`` of all paths, and the
-            variables of the outer function: ``data``
-            are rows whose squared errors are the
-            loss, ``targets`` converts labels to
-            their targets, and ``known_statistics``
+            Uses the ``labels`` of all paths, and the variables
+            of the enclosing functions: ``data`` are rows whose
+            squared errors are the loss, ``targets`` converts
+            labels to their targets, and ``known_statistics``
             has their products in each query.
             """
             # The path reads labels only from cached

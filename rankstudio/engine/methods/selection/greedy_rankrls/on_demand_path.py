@@ -58,9 +58,11 @@ from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
 @dataclass(frozen=True, eq=False)
 class Begin:
-    """Starts without selection, and requests the criterion.
+    """Message that starts a search without features, and requests the criterion of the empty model.
 
-    ``total`` (n + 1, n + 1) is over all shards.
+    ``total`` (n + 1, n + 1) are the products of
+    features and labels, summed over all shards, labels
+    last.
     """
 
     total: Floats
@@ -68,7 +70,7 @@ class Begin:
 
 @dataclass(frozen=True, eq=False)
 class Compare:
-    """Changes the selection of groups; requests its criterion, also with each candidate or without a group.
+    """Message that changes the selection of groups, and requests its criterion, also with each candidate.
 
     Attributes
     ----------
@@ -103,7 +105,8 @@ class OnDemandWork:
         Whether candidates are evaluated by back-fitting.
     cost : PairCost
     by_blocks : bool
-        As in :class:`GreedyWork`.
+        Whether a few queries are centred at a time; a
+        single shard caches its centred data.
     """
 
     replayed: ClassVar[bool] = True
@@ -183,8 +186,9 @@ class _OnScratch(OnDemandSearch):
     def reserve(self, capacity: int, scratch: Scratch) -> None:
         """Allocate the arrays for ``capacity`` selected features in ``scratch``, in memory or in a file.
 
-        They replace the state of the search, which has no
-        features yet, and the equations of the weights.
+        The new arrays replace the state of the search,
+        which has no features yet, and the equations of the
+        weights.
         """
         blocks = self._state[-1].shape[0]
         square = blocks * capacity * capacity * BLOCK
@@ -238,12 +242,12 @@ class _BackFitting(_OnScratch):
         def changes(candidates: Ints) -> Floats:
             """Return the change of the leave-query-out error by each candidate column, shape (c,).
 
-            Uses the variables of the method: ``gram`` and
-            ``total`` are the products of features and labels
-            in each query and over all queries, ``labels`` is
-            the labels' column in these, and ``models``
-            (blocks, t, BLOCK) has the weights w_q of the
-            ``selected`` features without each query.
+            Uses the variables of the enclosing method: ``gram``
+            and ``total`` are the products of features and
+            labels in each query and over all queries,
+            ``labels`` is the labels' column in these, and
+            ``models`` (blocks, t, BLOCK) has the weights w_q of
+            the ``selected`` features without each query.
             """
             out = np.empty(candidates.size)
             for index, j in enumerate(candidates.tolist()):
@@ -383,7 +387,7 @@ def _varying_groups(groups: ColumnGroups, total: Floats) -> Bools:
 def _all_gram_matrices(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
     """Return the Gram matrices of all queries, (blocks, n + 1, n + 1, BLOCK).
 
-    They belong to the rows whose squared errors
+    The matrices belong to the rows whose squared errors
     are the loss with this ``cost`` of pairs.
     """
     if not data.several:

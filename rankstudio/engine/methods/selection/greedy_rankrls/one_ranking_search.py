@@ -89,8 +89,8 @@ class OneRankingSearch(ABC):
     def select(self, feature: int) -> None:
         """Add a feature to the selection, and update the residuals and the products of all candidates.
 
-        The hat matrix H maps labels to predictions.
-        Its kept entries are updated, too.
+        The hat matrix H maps labels to predictions. The
+        stored entries of H are updated, too.
         """
         # STEADY: BLAS has one thread, because with
         # several its sums differ in their last bits.
@@ -205,8 +205,8 @@ class LeaveOneOutSearch(OneRankingSearch):
             def work(first: int) -> None:
                 """Write the criteria of ``size`` candidates from position ``first`` on to ``costs``.
 
-                Uses ``size``, ``candidates``
-                and ``costs`` of the method.
+                Uses ``size``, ``candidates`` and ``costs`` of the
+                enclosing method.
                 """
                 part = candidates[first : first + size]
                 R = self._R[:, part]

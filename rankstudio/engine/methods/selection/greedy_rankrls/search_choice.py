@@ -55,10 +55,11 @@ _GRAM_CONDITIONS = (2, 16), (4, 3)
 def kept_statistics(algorithm: str, shape: tuple[int, int, int], k: int) -> str:
     """Return which algorithm a forward path uses, "statistics" or "rows".
 
-    It is the requested ``algorithm``. For "auto", it depends only on the
-    ``shape`` of the data: m documents, n features and Q queries. "statistics"
-    stores a Gram matrix for each query. "rows" only computes the matrices' rows
-    of the k selected features.
+    The answer is the requested ``algorithm``, unless that is "auto". For
+    "auto", the answer depends only on the ``shape`` of the data: m
+    documents, n features and Q queries. "statistics" stores a Gram matrix
+    for each query. "rows" only computes the matrices' rows of the k selected
+    features.
     """
     m, n, Q = shape
     if algorithm != "auto":
@@ -213,7 +214,8 @@ class Shape:
     def memory(self) -> dict[str, float]:
         """Return the bytes of each algorithm that needs all documents, in addition to X and the centred X.
 
-        They depend on m documents, n features, Q queries and k selected features.
+        The numbers of bytes depend on m documents, n
+        features, Q queries and k selected features.
         """
         m = self.m
         n = self.n
@@ -230,9 +232,10 @@ class Shape:
     def need(self, algorithm: str, data: DataShape) -> MemoryNeed:
         """Return the memory requirements of an algorithm that needs all documents: "algorithm1" or "columns".
 
-        If they exceed the free memory, or the data are
-        in several shards, their ``fits`` is the setting
-        with which the method would fit, as text.
+        If the requirements exceed the free memory, or the
+        data are in several shards, the attribute ``fits``
+        is the setting with which the method would fit, as
+        text.
         """
         base_need = whole_need(data)
         needed = self.memory()[algorithm]

@@ -303,8 +303,8 @@ class BestSets:
     def of_size(self, size: int) -> Step:
         """Return the best set of a size so far, as a step.
 
-        Its ``before`` and ``candidates``, the criteria of the
-        size below, are only set by :meth:`steps`.
+        The step's ``before`` and ``candidates``, the criteria
+        of the size below, are only set by :meth:`steps`.
         """
         return self._best[size - 1]
 
@@ -335,9 +335,10 @@ class BestSets:
     def grow(self, size: int) -> None:
         """Add the best feature to the best set of a size, and register the result if it is better.
 
-        It is better if it improves the best set of
-        the next size. A set whose additions were
-        compared before is not compared again.
+        The result is better if its criterion is lower than
+        that of the best set of the next size. A set whose
+        additions were compared before is not compared
+        again.
         """
         if self._is_grown[size - 1] or size == self.largest_size:
             return
@@ -350,7 +351,8 @@ class BestSets:
     def put(self, size: int, selected: tuple[int, ...]) -> None:
         """Register a set as the best of its size; the search moves to it, to train its model.
 
-        Its removals and additions have not been compared yet.
+        The removals and additions of this set have not been
+        compared yet.
         """
         self._search.move_to(selected)
         criterion = self._search.criterion()

@@ -56,7 +56,8 @@ class SelectedRows(Protocol):
         feature with all features, over all queries of all
         shards. ``state`` has the numbers of each remaining
         feature in each query, and ``for_each_block`` calls
-        a function for slices of the blocks of queries.
+        a function for slices of the blocks of queries. A
+        block has ``BLOCK`` queries.
         """
 
 
@@ -148,15 +149,15 @@ class SolvedRows:
 
         # Each thread has a part of the blocks, and work space of its own.
         def work(part: slice) -> None:
-            """Update the queries of some blocks.
+            """Update the numbers of the remaining features in the queries of a slice of the blocks.
 
-            Uses the variables of the method. ``selected``
-            are the columns of the t + 1 selected
-            features, ``ascending`` the order of the first
-            t by column, and ``places`` their rows in the
-            Gram matrices. ``totals`` are their products
-            over all queries. ``inverse`` and ``diagonal``
-            have a triangular system per query.
+            Uses the variables of the enclosing method.
+            ``selected`` are the columns of the t + 1 selected
+            features, ``ascending`` the order of the first t by
+            column, and ``places`` their rows in the Gram
+            matrices. ``totals`` are their products over all
+            queries. ``inverse`` and ``diagonal`` have a
+            triangular system per query.
             """
             # Work space, of the size that the kernel needs.
             space = np.empty((3 * t + 6 + 3 * _solved_kernel.TILE, BLOCK))
@@ -280,15 +281,15 @@ class DelayedRows:
             at_gram = feature if self._has_whole_matrices else 0
 
         def work(part: slice) -> None:
-            """Update the queries of some blocks.
+            """Update the numbers of the remaining features in the queries of a slice of the blocks.
 
-            Uses the variables of the method.
+            Uses the variables of the enclosing method.
             ``selected_position`` and ``places`` are the
             positions of the selected and the ``remaining``
-            columns in the matrices of pairs, and ``h`` is
-            the number of stored steps. ``at_gram`` is the
-            row of the Gram matrices that is read instead
-            of the matrices, or -1.
+            columns in the matrices of pairs, and ``h`` is the
+            number of stored steps. ``at_gram`` is the row of
+            the Gram matrices that is read instead of the
+            matrices, or -1.
             """
             _delayed_kernel.select(
                 feature,
@@ -325,10 +326,10 @@ class DelayedRows:
         def work(part: slice) -> None:
             """Apply the steps to the matrices of some blocks of queries.
 
-            The first time, the matrices are made from
-            the Gram matrices. Uses the columns
-            ``remaining``, their former ``places`` in
-            the matrices and the number ``h`` of steps.
+            The first time, the matrices are made from the Gram
+            matrices. ``part`` is the slice of the blocks. Uses
+            the columns ``remaining``, their former ``places``
+            in the matrices and the number ``h`` of steps.
             """
             # An empty array says that the matrices exist already.
             gram = self._gram[:0] if self._has_matrices else self._gram[part]
@@ -389,11 +390,11 @@ class JointPairs:
     ) -> None:
         """Allocate two numbers for each pair of features of a group in each query.
 
-        They are the products of the features over the
-        other queries, and in the query. ``groups``
-        have several of the n columns each, and
-        ``blocks`` is the number of blocks of queries.
-        ``empty`` allocates an array of a size.
+        The two numbers are the products of the features
+        over the other queries, and in the query. ``groups``
+        have several of the n columns each, and ``blocks``
+        is the number of blocks of queries. ``empty``
+        allocates an array of a size.
         """
         # The features, group by group; where each group begins; and where its pairs begin.
         sizes = np.array([len(group) for group in groups], dtype=np.int64)
@@ -440,8 +441,9 @@ class JointPairs:
         def work(part: slice) -> None:
             """Update the pairs of features in the queries of some blocks.
 
-            Uses ``delayed`` and ``arguments`` of the
+            Uses ``delayed`` and ``arguments`` of the enclosing
             method, the parameters that all blocks share.
+            ``part`` is the slice of the blocks.
             """
             kernels.follow(
                 *arguments,
@@ -482,9 +484,9 @@ class JointPairs:
         def work(part: slice) -> None:
             """Write the criteria of some blocks of queries to ``partial``.
 
-            Uses ``state``, ``partial``, ``s`` and
-            ``arguments`` of the method: the largest group has
-            s features, and all blocks share the arguments.
+            Uses ``state``, ``partial``, ``s`` and ``arguments``
+            of the enclosing method: the largest group has s
+            features, and all blocks share the arguments.
             """
             kernels.costs(
                 *arguments,

@@ -51,9 +51,10 @@ def _scores_of_models(data: TrainingData, coefs: Sequence[Floats]) -> Floats:
     out[0] = 0.0
 
     def score(index: int, shard: Shard, rows: QueryData) -> None:
-        """Write the scores of a shard's documents to ``out``; the shard's number is not used.
+        """Write the scores of a shard's documents to ``out`` of the enclosing function.
 
-        ``rows`` are the documents.
+        ``rows`` are the documents. ``index``, the number of
+        the shard, is not used.
         """
         X = rows.centred[0]  # the features, centred within queries
         for row, coef in zip(out[1:], coefs, strict=True):
@@ -145,8 +146,8 @@ class ResidualTest:
     def _drop(self, targets: Floats, step: int) -> float:
         """Return by how much a step, from 0, reduces the error with some targets (m, 1).
 
-        A path is computed for them, which starts with the
-        features of the earlier steps.
+        A path is computed for the targets, which starts
+        with the features of the earlier steps.
         """
         labels = np.ascontiguousarray(targets)
         last = self._paths.labelled_path(labels, self.selected[:step])[-1]

@@ -155,8 +155,8 @@ class SummedPaths:
     O(mn²) once for m documents with n features. A path of k features on Q
     queries then takes O(Qnk) to copy the required parts of the Gram matrices,
     or O(Qn²) for k of at least n / 2, and O(Qnk²). Each thread has copies of
-    its own; if there is too little memory for all copies, they are in unnamed
-    files.
+    its own; if there is too little memory for all copies, the copies are in
+    unnamed files.
     """
 
     def __init__(
@@ -213,8 +213,8 @@ class SummedPaths:
     ) -> list[Step]:
         """Return the steps of the path on all but a few ``queries``, which are their numbers.
 
-        ``first`` are features to start with; the
-        path then ends with the feature after them.
+        ``first`` are features to start with; the path then
+        has these features and one more.
         """
         with self._buffer(self.n_queries) as buffer:
             return self._path(self._statistics_without(queries, buffer), first)
@@ -229,7 +229,8 @@ class SummedPaths:
         labels : ndarray of shape (m, 1)
             Centred labels.
         first : sequence of int, optional
-            Features to start with; the path then ends with the feature after them.
+            Features to start with; the path then has these
+            features and one more.
         """
         return self._path(self._statistics_with_labels(labels), first)
 
@@ -265,9 +266,9 @@ class SummedPaths:
     def _statistics_of(self, queries: Ints, buffer: Floats) -> SomeQueries:
         """Return the statistics of some queries, whose numbers are in ascending order.
 
-        Their Gram matrices are written to
-        ``buffer`` (blocks, n + 1, n + 1, BLOCK),
-        row by row when a path needs them.
+        The Gram matrices of the queries are written to
+        ``buffer`` (blocks, n + 1, n + 1, BLOCK), row by row
+        when a path needs them.
         """
         # Room for as many blocks as the queries fill, rounded up.
         out = buffer[: -(-queries.size // BLOCK)]
@@ -296,7 +297,8 @@ class SummedPaths:
 
         Gram matrices are written to ``buffer`` (blocks, n +
         1, n + 1, BLOCK), row by row when a path needs them.
-        This is faster than gathering all other queries.
+        To leave out a few queries is faster than to gather
+        all others.
         """
         all_queries = self.statistics
         # The places of the queries: block, and position in the block.
@@ -335,10 +337,10 @@ class SummedPaths:
         )
 
         def add(index: int, shard: Shard, rows: QueryData) -> None:
-            """Write the products of a shard's queries to ``out``, with the method's ``targets``.
+            """Write the products of a shard's queries to ``out``, with the enclosing method's ``targets``.
 
-            ``rows`` are the documents of the
-            shard. Its number is not used.
+            ``rows`` are the documents of the shard. ``index``,
+            the number of the shard, is not used.
             """
             query = shard.first_query
             row = shard.first_row
@@ -391,7 +393,8 @@ class SummedPaths:
         source : Statistics or SomeQueries
             Statistics of all or some of the queries.
         first : sequence of int, optional
-            Features to start with; the path then ends with the feature after them.
+            Features to start with; the path then has these
+            features and one more.
         """
         rules = self.rules
         # With first features, these are pinned, and one more is selected. If

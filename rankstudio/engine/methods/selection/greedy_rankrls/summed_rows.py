@@ -136,9 +136,9 @@ def summed_rows(
 def summing_rows(data: TrainingData, cost: PairCost) -> Waiting[QueryData]:
     """Return the rows whose squared errors are the loss of pairs, with progress events.
 
-    They are cached with the data, for each ``cost`` of a
-    pair of documents. For several shards, the rows have
-    no features, only the Gram matrix of each query.
+    The rows are cached with the data, for each ``cost``
+    of a pair of documents. For several shards, the rows
+    have no features, only the Gram matrix of each query.
     """
     if not data.several:
         return summed_rows(data, cost)  # one shard, without progress
@@ -151,11 +151,12 @@ def summing_rows(data: TrainingData, cost: PairCost) -> Waiting[QueryData]:
 def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics]:
     """Compute the statistics of all queries, shard by shard, with progress events.
 
-    They are the features' squares and products with the
-    labels in each query, the Gram matrices of the queries,
-    and their sum. They belong to the rows whose squared
-    errors are the loss with this ``cost`` of pairs. The
-    arrays are in memory, or in files if they are large.
+    The statistics are the features' squares and products
+    with the labels in each query, the Gram matrices of the
+    queries, and their sum. The statistics belong to the
+    rows whose squared errors are the loss with this
+    ``cost`` of pairs. The arrays are in memory, or in
+    files if they are large.
     """
     n = data.X.shape[1]
     Q = data.ptr.size - 1
@@ -174,10 +175,10 @@ def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics
     def add(index: int, shard: Shard, rows: QueryData) -> None:
         """Copy the Gram matrices of a shard's queries to the arrays of all queries.
 
-        These are ``squares``, ``rights``, ``labels`` and
-        ``gram`` of the enclosing function, whose axes
-        are blocks of queries, features, and the queries
-        of a block. The sum of the matrices is written to
+        The arrays are ``squares``, ``rights``, ``labels``
+        and ``gram`` of the enclosing function, whose axes
+        are blocks of queries, features, and the queries of
+        a block. The sum of the matrices is written to
         ``totals``, at the shard's number ``index``.
         """
         query = shard.first_query

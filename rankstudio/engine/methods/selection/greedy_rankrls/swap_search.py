@@ -93,7 +93,8 @@ def _swap_candidates(
 ) -> Ints:
     """Return the columns that may replace the only feature of ``selected`` that is not in ``rest``.
 
-    They vary in some query (``informative``), and their cost
+    A column may replace the feature if it varies in some
+    query, by the mask ``informative`` (n,), and if its cost
     fits into the budget of the ``rules``.
     """
     remaining = rules.allowed & informative

@@ -139,10 +139,11 @@ def on_demand_search(data: QueryData, regularization: float, k: int) -> Floating
     """Return a search among sets of up to k features, which computes criteria on training data in memory.
 
     The criterion is the leave-query-out error, with the
-    ``regularization`` λ. It follows from Gram matrices
-    of the queries, or if these are large, from the
-    columns of the documents. :class:`SummedRows` have
-    only Gram matrices, so these are always used.
+    ``regularization`` λ. The error follows from Gram
+    matrices of the queries, or if these are large, from
+    the columns of the documents. :class:`SummedRows`
+    have only Gram matrices, so for them these are
+    always used.
     """
     from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import (  # noqa: PLC0415
         SummedRows,

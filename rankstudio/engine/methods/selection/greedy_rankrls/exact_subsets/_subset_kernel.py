@@ -353,12 +353,13 @@ def _bound(
     ``starts`` (items + 1,) are the first features of
     items. ``matrix`` is the swept matrix of the model
     with all these items, whose error is the smallest.
-    Removing an item increases the error at least by
-    the greatest increase without one of its features,
-    its cost. If d items have to be removed, the error
-    increases at least by the d-th smallest cost. This
-    is the (n_to_choose + 1)-th greatest one, so only
-    as many are stored in ``greatest``.
+    Removing an item increases the error at least by the
+    greatest increase without one of its features, its
+    cost. If d items have to be removed, the error
+    increases at least by the d-th smallest cost. The
+    d-th smallest cost is the (n_to_choose + 1)-th
+    greatest one, so only as many costs are stored in
+    ``greatest``.
     """
     n = matrix.shape[0] - 1
     items = starts.shape[0] - 1
@@ -529,8 +530,8 @@ def _deviation(
 
     The difference in a query is the error in ``by_query``
     minus that in ``reference``, both of shape (blocks,
-    BLOCK). Both are 0 for the queries that pad the last
-    block, so that ``n_queries`` may be fewer.
+    BLOCK). Both arrays are 0 for the queries that pad the
+    last block, so that ``n_queries`` may be fewer.
     """
     difference = 0.0
     squares = 0.0

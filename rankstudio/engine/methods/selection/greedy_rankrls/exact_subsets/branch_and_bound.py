@@ -126,7 +126,7 @@ def open_branches(problem: SubsetProblem, size: int, limit: float) -> Branches:
 def _bounds(
     problem: SubsetProblem, size: int, length: int, limit: float
 ) -> tuple[Ints, Floats]:
-    """Return the prefixes of ``length`` items whose lower bound is at n_items ``limit``, and these bounds.
+    """Return the prefixes of ``length`` items whose lower bound is at most ``limit``, and these bounds.
 
     Shapes are (p, length) for p prefixes, and (p,). A
     bound is that of the criterion of all sets of ``size``
@@ -171,9 +171,9 @@ def in_rounds(count: int, job: Job, stop: Ints) -> Generator[int | None, None, N
     """Call ``job`` for the numbers below ``count``, on all threads, in rounds of a few jobs.
 
     A job is the search of one branch. When the
-    generator ends, also because the caller closes
-    it early, it sets ``stop[0]`` to 1. This ends
-    the running jobs, for which it waits.
+    generator ends, also because the caller closes it
+    early, it sets ``stop[0]`` to 1. That ends the
+    running jobs, for which the generator waits.
 
     Yields
     ------
@@ -239,10 +239,11 @@ def search_size(
     def job(number: int) -> None:
         """Search the branch with a number, and write the best set in it to ``searched``.
 
-        Uses ``problem``, ``state``, ``branches`` and
-        ``stop`` of the enclosing function. Branches that
-        cannot have a better set are skipped. ``widest``
-        is the number of columns of the largest set.
+        The sets of a branch begin with the same items. Uses
+        ``problem``, ``state``, ``branches`` and ``stop`` of
+        the enclosing function. Branches that cannot have a
+        better set are skipped. ``widest`` is the number of
+        columns of the largest set.
         """
         # An earlier round may have found a better set
         # than there was when the branches were opened.

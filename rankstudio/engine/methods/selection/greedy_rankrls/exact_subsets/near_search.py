@@ -92,7 +92,8 @@ def search_near(
     def job(number: int) -> None:
         """Write all qualifying sets of the branch with a number to ``searched``.
 
-        Uses ``problem``, ``size``, ``branches``, ``parts``,
+        The sets of a branch begin with the same items. Uses
+        ``problem``, ``size``, ``branches``, ``parts``,
         ``reference`` and ``stop`` of the enclosing function.
         """
         # The table of sets has a fixed number of rows. If it is too small, the
