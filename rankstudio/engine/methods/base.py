@@ -182,7 +182,10 @@ class LinearRanker(Capabilities, Estimator):
     def pair_area(
         self, data: QueryData, columns: Sequence[int], kinds: Floats
     ) -> Waiting[float]:
-        """Measure one ranking by leave-pair-out, with progress events; for methods with :meth:`left_out`.
+        """Measure one ranking by leave-pair-out; for methods with :meth:`left_out`.
+
+        The generator yields progress events, and then
+        returns the result.
 
         Parameters
         ----------
@@ -209,12 +212,13 @@ class LinearRanker(Capabilities, Estimator):
     def left_out_scorer(
         self, data: TrainingData, columns: Sequence[int]
     ) -> Waiting[LeftOutScorer | None]:
-        """Return a scorer of a shard's documents that scores like :meth:`left_out`, with progress events.
+        """Return a scorer of a shard's documents that scores like :meth:`left_out`.
 
         A shard is a part of the documents, with whole
         queries. The result is None if scoring needs all
         documents at once. ``columns`` are those of the
-        features of the models.
+        features of the models. The generator yields
+        progress events, and then returns the result.
         """
         yield from ()
         return None

@@ -475,6 +475,7 @@ class Capabilities:
         """Return the importance of ``columns`` (c,) and their similarities (c, o) to ``other_columns`` (o,).
 
         None if the method does not weigh features by
-        importance and similarity.
+        importance and similarity. The generator yields
+        progress events, and then returns the result.
         """
         return None

@@ -109,13 +109,14 @@ def measured_left_out(
     convention: str,
     measures: tuple[str, ...],
 ) -> Waiting[Floats]:
-    """Measure the ranking of each query by the model trained without it, shape (M, Q), with progress events.
+    """Measure the ranking of each query by the model trained without it, shape (M, Q).
 
     M is the number of ``measures``, by name, and Q that
     of queries. ``scorer`` has the models, and
     ``convention`` is the key of the rules of the
     measures. Takes one pass over the shards, the parts
-    of the data.
+    of the data. The generator yields progress events,
+    and then returns the result.
     """
     (table,) = yield from summed(
         data, "leaving queries out", _shard_measures, scorer, convention, measures

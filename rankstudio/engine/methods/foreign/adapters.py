@@ -202,10 +202,11 @@ class WrappedSelector(Wrapped, PathSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Train the object of the other library, and return the order or the set of features that it has.
 
-        Of an order, the first k features are returned;
-        a set is complete, whatever its size. From the
-        result, the caller sets the attribute
-        ``_is_set``, which says whether it is a set.
+        Of an order, the first k features are returned; a
+        set is complete, whatever its size. From the result,
+        the caller sets the attribute ``_is_set``, which
+        says whether it is a set. The generator yields
+        progress events, and then returns the result.
         """
         yield WorkProgress(tr("ordering features"), 0.0)
         documents = data.whole(self.entry.label)

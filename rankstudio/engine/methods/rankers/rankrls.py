@@ -666,7 +666,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         The scorer gets one shard, a part of the queries, at
         a time. The result is None if the loss has pairs of
         documents of different queries, for which shards do
-        not suffice.
+        not suffice. The generator yields progress events,
+        and then returns the result.
         """
         if self.checked("pairs") != "query":
             return None

@@ -232,6 +232,8 @@ def _decomposed(
     singular values of X^, r ≤ m. BLAS has one thread,
     so that the results do not depend on the machine.
     Raises an OutOfMemoryError for too many features.
+    The generator yields progress events, and then
+    returns the result.
     """
     # A single shard, with far more features than documents. In
     # STEADY, BLAS has one thread.
@@ -466,7 +468,8 @@ def left_out_models(
     query's own are later subtracted. One pass over the data,
     O(mn²), whose result is cached for all features and λ.
     ``cost`` is the loss of a pair of documents, and
-    ``regularization`` is λ.
+    ``regularization`` is λ. The generator yields progress
+    events, and then returns the result.
     """
     total = yield from products_of(data, cost)
     chosen_columns = sorted(columns)

@@ -426,10 +426,12 @@ class PathSelector(GrowingSelector):
             previous_size = size
 
     def _order(self, data: TrainingData, k: int) -> Waiting[Ordering]:
-        """Return the order of the first k features, computed once for all λ, with progress events.
+        """Return the order of the first k features, computed once for all λ.
 
         Also sets the attributes of the fitted selector that
-        come with the order, such as its scores.
+        come with the order, such as its scores. The
+        generator yields progress events, and then returns
+        the result.
         """
         # The orders of all selectors are cached
         # with the data. `once` computes an order

@@ -204,11 +204,12 @@ class ExpectedDivergence(ScoredSelector):
         )
 
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
-        """Order features by importance plus divergence, and return the first k, after progress events.
+        """Order features by importance plus divergence, and return the first k.
 
         The importance of a feature is NDCG@10 of the ranking by it alone. The
         divergence of a feature says how much its values differ between grades
         of labels. Features that are constant within all queries come last.
+        The generator yields progress events, and then returns the result.
         """
         density = self.checked("density")
         kde = self.checked("kde")
@@ -262,7 +263,8 @@ class ExpectedDivergence(ScoredSelector):
 
         Densities are estimated again without each of up to 20 random groups of
         queries. The decrease is divided among the queries of the group by their
-        numbers of documents.
+        numbers of documents. The generator yields progress events, and then
+        returns the result.
         """
         Q = data.ptr.size - 1
         sizes = np.diff(data.ptr)
@@ -316,7 +318,7 @@ def divergences(
 def _divergences(
     data: TrainingData, *, normalised: bool, exact: bool
 ) -> Waiting[Floats]:
-    """Return the expected divergence of each feature, shape (n,), with progress events.
+    """Return the expected divergence of each feature, shape (n,).
 
     Two grades of labels diverge by the Jensen-Shannon
     divergence of the feature's densities in them, times
@@ -324,7 +326,8 @@ def _divergences(
     feature is the sum over all pairs of grades.
     ``normalised`` densities sum to 1; ``exact`` ones are
     summed kernel by kernel, others by a fast transform.
-    Some features are read at a time.
+    Some features are read at a time. The generator
+    yields progress events, and then returns the result.
     """
     grades = labels_of(data)
     m, n = data.X.shape
@@ -371,7 +374,9 @@ def _divergences(
 def _feature_rows(data: TrainingData, columns: range) -> Waiting[Floats]:
     """Return the values of c features in all m documents, shape (c, m), read shard by shard.
 
-    A shard is a part of the documents, with whole queries.
+    A shard is a part of the documents, with whole
+    queries. The generator yields progress events, and
+    then returns the result.
     """
     feature_rows = np.empty((len(columns), data.X.shape[0]))
 

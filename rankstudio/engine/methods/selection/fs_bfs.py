@@ -438,8 +438,9 @@ class BestFirstSearch:
     def single(self, feature: int) -> Waiting[Node]:
         """Return the subset of one feature, in its better direction, and its measure.
 
-        The weight is 1 or -1 for the feature
-        divided by its standard deviation.
+        The weight is 1 or -1 for the feature divided by its
+        standard deviation. The generator yields progress
+        events, and then returns the result.
         """
         # `scale` (n,) has the features' standard deviations.
         coef = np.zeros(self._ascent.scale.size)

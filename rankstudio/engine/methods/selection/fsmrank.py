@@ -191,8 +191,8 @@ class _Weighing(Selector):
 
         The similarities have shape (c, o) for the o columns
         in ``other_columns``. Importances and similarities
-        are those of FSMRank's objective. With progress
-        events.
+        are those of FSMRank's objective. The generator
+        yields progress events, and then returns the result.
         """
         # Only the parameters that FSMRank has; this selector may have more.
         names = FSMRank().get_params()
@@ -386,7 +386,9 @@ class FSMRank(_Weighing):
         """Return the objective of each model of ``coefs``, whose weights have shape (n,).
 
         Notes to the user are suppressed, because :meth:`work`
-        has already warned about the same similarities.
+        has already warned about the same similarities. The
+        generator yields progress events, and then returns the
+        result.
         """
         data = training_data(data)
         loss = self.checked("loss")
@@ -418,9 +420,10 @@ class FSMRank(_Weighing):
     def similarities(self, data: TrainingData) -> Waiting[Floats]:
         """Return the similarities of the n features, shape (n, n), with a note to the user if they are indefinite.
 
-        With the parameter ``project``, the nearest
-        positive semidefinite matrix replaces an
-        indefinite one, and there is no note.
+        With the parameter ``project``, the nearest positive
+        semidefinite matrix replaces an indefinite one, and
+        there is no note. The generator yields progress
+        events, and then returns the result.
         """
         kind = self.checked("similarity")
         project = self.checked("project")
@@ -520,7 +523,9 @@ class _OfFSMRank(GrowingSelector, _Weighing):
     def _run_fsmrank(self, data: TrainingData) -> Waiting[tuple[FSMRank, Step, int]]:
         """Return FSMRank with these parameters, its last step, and the maximum number of features to select.
 
-        Also sets FSMRank's attributes, such as ``n_iter_`` and ``importance_``.
+        Also sets FSMRank's attributes, such as ``n_iter_``
+        and ``importance_``. The generator yields progress
+        events, and then returns the result.
         """
         max_features = self._n_to_select(data.X.shape[1])
         fsmrank, last = yield from last_step(self.get_params(), data)
@@ -640,10 +645,11 @@ class _LastSteps:
 def last_step(
     parameters: dict[str, Any], data: TrainingData
 ) -> Waiting[tuple[FSMRank, Step]]:
-    """Return FSMRank with these parameters, and the last step of its run, with progress events.
+    """Return FSMRank with these parameters, and the last step of its run.
 
     Parameters that FSMRank does not have are ignored. The step is cached with
-    the data, for all methods that start from it.
+    the data, for all methods that start from it. The generator yields
+    progress events, and then returns the result.
     """
     names = FSMRank().get_params()
     fsmrank = FSMRank(
@@ -807,10 +813,11 @@ def importance(data: QueryData, kind: str) -> Floats:
 
 
 def weighing_features(data: TrainingData, kind: str | OwnValues) -> Waiting[Floats]:
-    """Return the importance of each feature and of its negative, shape (2n,), with progress events.
+    """Return the importance of each feature and of its negative, shape (2n,).
 
     ``kind`` is "pearson", "ndcg", "map" or "none" (all are 1), or the user's
-    own numbers. Features that are constant have importance 0.
+    own numbers. Features that are constant have importance 0. The generator
+    yields progress events, and then returns the result.
     """
     if not isinstance(kind, str):
         importances = own_importance(kind, data)
@@ -851,11 +858,12 @@ def similarity(data: QueryData, kind: str) -> Floats:
 
 
 def comparing_features(data: TrainingData, kind: str) -> Waiting[Floats]:
-    """Return the similarity of each pair of features, shape (n, n), from 0 to 1, with progress events.
+    """Return the similarity of each pair of features, shape (n, n), from 0 to 1.
 
     The similarity is |Pearson's correlation| over all documents, or with
     ``kind`` "kendall" the mean of |Kendall's τ-b| over queries. With "none", it
-    is the identity matrix.
+    is the identity matrix. The generator yields progress events, and then
+    returns the result.
     """
     if kind == "none":
         return np.eye(data.X.shape[1])
@@ -873,7 +881,9 @@ def comparing_features(data: TrainingData, kind: str) -> Waiting[Floats]:
 def all_similarities(data: TrainingData, kind: str) -> Waiting[Floats]:
     """Return the similarity of each pair of features, shape (n, n), which is cached with the data.
 
-    ``kind`` is "pearson", "kendall" or "none".
+    ``kind`` is "pearson", "kendall" or "none". The
+    generator yields progress events, and then returns
+    the result.
     """
     by_kind = data.shared.of(_Similarities).by_kind
     return (yield from once(by_kind, kind, comparing_features(data, kind)))
@@ -885,8 +895,9 @@ def comparing_some_features(
     """Return the similarities of ``columns`` (c,) to ``other_columns`` (o,), shape (c, o).
 
     ``kind`` is "pearson", "kendall" or "none".
-    Kendall's τ is only computed for these
-    pairs, unless it is cached for all pairs.
+    Kendall's τ is only computed for these pairs, unless
+    it is cached for all pairs. The generator yields
+    progress events, and then returns the result.
     """
     if kind == "kendall" and kind not in data.shared.of(_Similarities).by_kind:
         similarity = yield from kendall_between(data, columns, other_columns)
@@ -914,7 +925,8 @@ def correlating(data: TrainingData) -> Waiting[tuple[Floats, Bools]]:
 
     The correlations have shape (n + 1, n + 1), with the labels last. The mask
     of the features with more than one value has shape (n,). Correlations and
-    mask are cached. Takes two passes over the data.
+    mask are cached. Takes two passes over the data. The generator yields
+    progress events, and then returns the result.
     """
     cache = data.shared.of(_Correlations)
     if cache.found is None:

@@ -143,6 +143,8 @@ class GAS(PathSelector):
         feature alone in this direction, or the user's own
         number. Larger importance is better. The direction is
         1 if larger values of the feature rank first, else -1.
+        The generator yields progress events, and then returns
+        the result.
         """
         kind = self.checked("importance")
         # A user's own numbers have no direction: it is that of the better MAP.
@@ -171,7 +173,8 @@ class GAS(PathSelector):
         A score starts as the importance of the feature. The feature with the
         largest score is selected, again and again. Each selection lowers the
         score of every other feature by 2 c times its similarity to the
-        selected feature.
+        selected feature. The generator yields progress events, and then
+        returns the result.
         """
         c = self.checked("c")
         kind = self.checked("similarity")
@@ -251,9 +254,10 @@ class GAS(PathSelector):
     ) -> Waiting[FeaturePenalties]:
         """Return the importances of ``columns`` (c,) and their similarities (c, o) to ``other_columns``.
 
-        A feature and its negative have the same
-        importance in GAS. The similarities may be
-        the user's own matrix. With progress events.
+        A feature and its negative have the same importance
+        in GAS. The similarities may be the user's own
+        matrix. The generator yields progress events, and
+        then returns the result.
         """
         importance, _ = yield from self.weights(data)
         if isinstance(self.similarity, str):

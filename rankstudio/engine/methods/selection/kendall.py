@@ -176,7 +176,8 @@ def kendall_between(
     """Return |Kendall's τ-b| of each of ``columns`` (c,) and each of ``other_columns`` (o,), shape (c, o).
 
     Each value is a mean over queries; O(m log |q|) for
-    a pair.
+    a pair. The generator yields progress events, and
+    then returns the result.
     """
     similarity = np.empty((columns.size, other_columns.size))
     with kendall_similarity(data) as between:

@@ -85,7 +85,8 @@ class L1Path(PathSelector):
         """Follow the lasso as its penalty α decreases, and return the first k features to get a weight.
 
         A feature enters when it gets a weight; the order is by the α at which
-        it first enters. Progress events come first.
+        it first enters. The generator yields progress events, and then
+        returns the result.
         """
         scaling = self.checked("scaling")
         yield WorkProgress("following the lasso", 0.0)

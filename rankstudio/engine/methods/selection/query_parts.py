@@ -40,10 +40,11 @@ COMPARING = "comparing queries"
 def sized_steps(
     estimator: Selector, data: TrainingData, n_features: int
 ) -> Waiting[list[Step]]:
-    """Run a selector with ``n_features`` features to select, and return its steps, with progress events.
+    """Run a selector with ``n_features`` features to select, and return its steps.
 
-    The selector is a copy of ``estimator``,
-    with all other parameters.
+    The selector is a copy of ``estimator``, with all
+    other parameters. The generator yields progress
+    events, and then returns the result.
     """
     sized = type(estimator)(
         **{**estimator.get_params(deep=False), "n_features_to_select": n_features}
@@ -117,6 +118,8 @@ def measured_by_query(
 
     Larger is better: an error is subtracted from 1. ``name``
     is that of the measure, and ``convention`` has its rules.
+    The generator yields progress events, and then returns
+    the result.
     """
     name = find_measure(name).name
     (values,) = yield from summed(
@@ -153,6 +156,9 @@ def pair_slopes(
     loss: LossName = "squared_hinge",
 ) -> Waiting[tuple[Floats, Floats, Floats]]:
     """Return derivatives of a pairwise loss with respect to the weights (c,) of some columns.
+
+    The generator yields progress events, and then returns
+    the result.
 
     Returns
     -------
@@ -207,8 +213,9 @@ def _slopes_by_query(
 def grams_by_query(data: TrainingData, columns: Sequence[int]) -> Waiting[Floats]:
     """Return the Gram matrix of each query for c columns and the labels, shape (Q, c + 1, c + 1).
 
-    Columns and labels are centred
-    within queries; labels last.
+    Columns and labels are centred within queries;
+    labels last. The generator yields progress events,
+    and then returns the result.
     """
     (grams,) = yield from summed(
         data, COMPARING, _grams_by_query, tuple(columns), by_blocks=True

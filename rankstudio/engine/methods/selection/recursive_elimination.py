@@ -103,7 +103,8 @@ class RecursiveElimination(PathSelector):
         """Eliminate the least important feature again and again, and return the k that remain longest.
 
         The last remaining feature comes first. A feature's importance is its
-        |weight| in a model of the remaining features.
+        |weight| in a model of the remaining features. The generator yields
+        progress events, and then returns the result.
         """
         importance = self.checked("importance")
         ranker = self.checked("ranker")
@@ -222,6 +223,8 @@ def _svm_weights(
     step from the weights of all queries, on the loss of the
     other queries, with the second derivatives of all queries.
     ``C`` weighs the loss against half of the squared weights.
+    The generator yields progress events, and then returns the
+    result.
     """
     from rankstudio.engine.methods.selection.query_parts import pair_slopes  # noqa: PLC0415 - numba
 
@@ -291,10 +294,11 @@ def _order_and_importances(
 
     The importance of a column is its |weight| times
     ``scale`` (n,), where ``weights`` trains on some
-    columns. Importances that differ by less than
-    the share ``tie`` of the greatest one are equal.
-    Columns of the mask ``constant`` (n,) are
-    eliminated first, so they are at the end.
+    columns. Importances that differ by less than the
+    share ``tie`` of the greatest one are equal. Columns
+    of the mask ``constant`` (n,) are eliminated first,
+    so they are at the end. The generator yields
+    progress events, and then returns the result.
     """
 
     def importances(columns: Ints) -> Waiting[Floats]:

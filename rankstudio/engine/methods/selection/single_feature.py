@@ -97,8 +97,9 @@ class SingleFeatureRanking(ScoredSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Rank by each feature alone, and return the first k features by the measure of these rankings.
 
-        Features that are constant within all queries
-        come last. Progress events come first.
+        Features that are constant within all queries come
+        last. The generator yields progress events, and then
+        returns the result.
         """
         tries_both = self.checked("direction") == "best"
         scores, directions = yield from measuring_features(
@@ -149,6 +150,9 @@ def measuring_features(
 ) -> Waiting[tuple[Floats, Floats]]:
     """Measure the ranking by each feature alone, in the better direction.
 
+    The generator yields progress events, and then returns
+    the result.
+
     Parameters
     ----------
     data : TrainingData
@@ -196,7 +200,8 @@ def measured_alone(
     Larger is better: an error is subtracted from 1. NaN for a
     query without a value. ``name`` is that of the measure, and
     ``convention`` has its rules. Without ``both_directions``,
-    larger values of a feature always rank first.
+    larger values of a feature always rank first. The generator
+    yields progress events, and then returns the result.
     """
     from rankstudio.engine.methods.selection.query_parts import measured_by_query  # noqa: PLC0415 - numba
 
@@ -216,8 +221,9 @@ def directed_measures(
     """Return the mean measure (n,) of ranking by each feature in descending order, and in ascending order.
 
     The second is None without ``both_directions``. The mean is
-    over queries, NaN if no query has a value. Progress events
-    come first. ``convention`` has the rules of the measure.
+    over queries, NaN if no query has a value. The generator
+    yields progress events, and then returns the result.
+    ``convention`` has the rules of the measure.
     """
     activity = "measuring features"
     name = find_measure(measure).name  # in its usual spelling
@@ -356,7 +362,7 @@ class MutualInformation(ScoredSelector):
         """Order features by a statistic of their binned values and the labels, and return the first k.
 
         The statistic says how much values and labels depend on each other.
-        Progress events come first.
+        The generator yields progress events, and then returns the result.
         """
         scores = np.empty(data.X.shape[1])
         # The edges of each feature's bins (n,
@@ -475,8 +481,9 @@ def statistic_by_query(
     The statistic says how much the values of a feature, in
     bins, and the labels depend on each other. A query's
     part is the sum over its documents of what each
-    contributes to the statistic to first order. Progress
-    events come first. ``estimator`` is the filter.
+    contributes to the statistic to first order. The
+    generator yields progress events, and then returns the
+    result. ``estimator`` is the filter.
     """
     edges, labels = yield from _bin_edges(data, estimator.checked("n_bins"))
     n = edges.shape[0]
@@ -499,8 +506,9 @@ def statistic_by_query(
 def _bin_edges(data: TrainingData, n_bins: int) -> Waiting[tuple[Floats, Floats]]:
     """Return the upper edges of each feature's bins, except the last bin, and the distinct labels.
 
-    Shapes are (n, bins - 1) and
-    (labels,). Progress events come first.
+    Shapes are (n, bins - 1) and (labels,). The
+    generator yields progress events, and then returns
+    the result.
     """
     ranks = np.ceil((data.y.size - 1) * _quantiles(n_bins)).astype(np.int64)
     return (yield from order_statistics(data, ranks, _PROGRESS_TEXT)), labels_of(data)

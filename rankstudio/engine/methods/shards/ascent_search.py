@@ -58,6 +58,8 @@ def _start_ascent(
 
     ``sign`` is 1, or -1 for a measure that is
     minimised. ``session`` sends models to the shards.
+    The generator yields progress events, and then
+    returns the result.
     """
     (squares,) = yield from summed(
         data, "measuring models", _sums_of_squares, by_blocks=True
@@ -102,7 +104,8 @@ class Ascent(AscentSearch):
         A value is the mean of the measure over queries, negated for an error,
         so that larger is better. The value is -inf if the measure is undefined
         for all queries. If ``changes`` is empty, the result (1,) is the value
-        of the unchanged model.
+        of the unchanged model. The generator yields progress events, and then
+        returns the result.
         """
         # The sum of the measure over the queries of all
         # shards, and how many of these have a value.

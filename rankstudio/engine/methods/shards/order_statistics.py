@@ -28,6 +28,7 @@ def order_statistics(
 
     Rank 0 is the smallest value. With the columns ``features`` (n,), the result
     has rows only for these. ``activity`` describes the work in progress events.
+    The generator yields progress events, and then returns the result.
 
     Notes
     -----
@@ -207,7 +208,8 @@ class FewValues:
 def thresholds(data: TrainingData, max_values: int, ranks: int) -> Waiting[Thresholds]:
     """Return the thresholds of each feature, at which weak rankers or trees may divide the documents.
 
-    Progress events come first. Thresholds are values of
+    The generator yields progress events, and then
+    returns the result. Thresholds are values of
     documents. A feature with up to ``max_values``
     distinct values has all of these except the largest.
     For other features, they are the values at ``ranks``
@@ -236,7 +238,8 @@ def even_thresholds(data: TrainingData, intervals: int) -> Waiting[Thresholds]:
     """Return the thresholds that divide the range of each feature into intervals of equal width.
 
     The thresholds are cached. For data with some of the features, the
-    thresholds come from the data with all features.
+    thresholds come from the data with all features. The generator
+    yields progress events, and then returns the result.
 
     Notes
     -----
@@ -277,13 +280,14 @@ class _FoundThresholds:
 def _find_thresholds(
     data: TrainingData, max_values: int, ranks: int
 ) -> Waiting[Thresholds]:
-    """Return the thresholds of all features, with progress events.
+    """Return the thresholds of all features.
 
     The thresholds of a feature are all of its distinct
     values but the largest. If it has more than
     ``max_values`` distinct values, the thresholds are
     those at ``ranks`` evenly spaced ranks of the sorted
-    documents.
+    documents. The generator yields progress events, and
+    then returns the result.
     """
     # The distinct values of each feature with
     # few, united over the shards; above the

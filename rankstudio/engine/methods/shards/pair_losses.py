@@ -410,8 +410,9 @@ class ShardedPairs:
     ) -> Waiting[tuple[Tangent, float]]:
         """Return the hinge's plane at w + t p, with zero slopes unless ``plane``, and the derivative in t.
 
-        w and p have shape (n,). The plane is the
-        tangent of the hinge loss at these weights.
+        w and p have shape (n,). The plane is the tangent of
+        the hinge loss at these weights. The generator
+        yields progress events, and then returns the result.
         """
         message = _HingeOnLine(self._widened(w), self._widened(p), t, plane)
         (loss, offset, slope), slopes = yield from self._sum(message)
@@ -427,7 +428,9 @@ class ShardedPairs:
         """Return a loss at weights, with its gradient if ``slopes``.
 
         ``scores`` (n,) are the weights: they stand for the
-        scores of documents, which only the shards have.
+        scores of documents, which only the shards have. The
+        generator yields progress events, and then returns
+        the result.
         """
         # The shards want weights of all
         # features, 0 for others.
@@ -459,7 +462,8 @@ class ShardedPairs:
         """Estimate X'DX, with the features X (m, n) and D the documents' numbers of pairs.
 
         Evenly spaced documents of each shard are used. The estimate has shape
-        (n, n), or (n,) for the diagonal alone if there are many features.
+        (n, n), or (n,) for the diagonal alone if there are many features. The
+        generator yields progress events, and then returns the result.
         """
         # Computed once for all columns, as
         # it does not depend on weights.
@@ -479,7 +483,9 @@ class ShardedPairs:
     def _constant_sum(self, message: _Message) -> Waiting[Any]:
         """Return a sum that does not depend on weights, computed on first use.
 
-        ``message`` requests the sum from the shards.
+        ``message`` requests the sum from the shards. The
+        generator yields progress events, and then returns
+        the result.
         """
         if message not in self._constant_sums:
             self._constant_sums[message] = (yield from self._sum(message))[0]

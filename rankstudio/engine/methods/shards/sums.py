@@ -73,7 +73,10 @@ def summed(
     *message: Any,
     by_blocks: bool = False,
 ) -> Waiting[tuple[Any, ...]]:
-    """Call a function with each shard, and return the sums of its results, with progress events.
+    """Call a function with each shard, and return the sums of its results.
+
+    The generator yields progress events, and then returns
+    the result.
 
     Parameters
     ----------
@@ -134,7 +137,8 @@ def products_of(data: TrainingData, cost: PairCost = USUAL) -> Waiting[Floats]:
     X^ and y^ are the rows whose squared errors are the loss with this cost of
     pairs: by default the features and labels minus their means in each query.
     The result for all features is cached, and data with some of the features
-    use its entries.
+    use its entries. The generator yields progress events, and then returns
+    the result.
     """
     # Data with some of the features: their columns of all, and the labels' last column.
     if data.source is not None:
@@ -150,8 +154,9 @@ def products_of(data: TrainingData, cost: PairCost = USUAL) -> Waiting[Floats]:
 def _summed_products(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
     """Return the products [X^ y^]'[X^ y^] of features and labels, summed over all shards, (n + 1, n + 1).
 
-    ``cost`` is the loss of a pair of
-    documents. Progress events come first.
+    ``cost`` is the loss of a pair of documents. The
+    generator yields progress events, and then returns
+    the result.
     """
     (total,) = yield from summed(
         data, "adding up products of features", _products, cost, by_blocks=True
@@ -164,9 +169,10 @@ def sums_of_products(
 ) -> Waiting[tuple[Floats, Floats]]:
     """Return the products X^'X^ (n, n) of the features, and X^'y^ (n,) with the labels.
 
-    X^ and y^ are centred within queries, or
-    more generally the rows whose squared
-    errors are the loss with this ``cost``.
+    X^ and y^ are centred within queries, or more
+    generally the rows whose squared errors are the loss
+    with this ``cost``. The generator yields progress
+    events, and then returns the result.
 
     Examples
     --------
@@ -186,7 +192,8 @@ def informative_columns(data: TrainingData) -> Waiting[Bools]:
     """Return the mask of the features that vary within some query, shape (n,).
 
     Other features cannot change any ranking: ranked by one of these, documents
-    keep the order of the file, which may be a good order.
+    keep the order of the file, which may be a good order. The generator yields
+    progress events, and then returns the result.
 
     Examples
     --------
@@ -237,6 +244,8 @@ def models_in_order(
     and all λ share; then O(mk²) for each order and λ.
     Takes two passes over the data. ``cost`` is the loss
     of a pair of documents, and ``regularization`` is λ.
+    The generator yields progress events, and then returns
+    the result.
     """
     # Of sparse data, only these features are made dense:
     # the products of all features may not fit into memory.
@@ -279,6 +288,8 @@ def deviations(data: TrainingData, combinations: Floats) -> Waiting[Floats]:
     """Return the standard deviations (t,) within queries of t weighted sums of the features.
 
     ``combinations`` (t, n) are the weights of the sums.
+    The generator yields progress events, and then
+    returns the result.
     """
     squares = (yield from sums_of_products(data))[0]
     mean_squares = ((combinations @ squares) * combinations).sum(axis=1) / data.y.size
@@ -293,7 +304,8 @@ def combined_models(
     ``combinations`` (t, n) are the weights of the sums. The models
     have shape (t, t), with a weight per sum; the second result
     (t,) are their leave-query-out errors. The result of the first
-    pass over the data is cached. ``regularization`` is λ.
+    pass over the data is cached. ``regularization`` is λ. The
+    generator yields progress events, and then returns the result.
     """
     order = np.arange(len(combinations))
     # X^'X^ and X^'y^ of the weighted sums follow

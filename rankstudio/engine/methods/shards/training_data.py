@@ -179,7 +179,9 @@ class _Session:
     def sum(self, message: Any, activity: str = _PROGRESS_TEXT) -> Waiting[Sums]:
         """Send a message to all shards, and return the sums of their answers, with a progress event per shard.
 
-        ``activity`` describes the work in these events. A single shard has none.
+        ``activity`` describes the work in these events. A
+        single shard has none. The generator yields progress
+        events, and then returns the result.
         """
         if not self._data.several:  # a single shard, number 0
             return self._answer(0, message)
@@ -616,12 +618,14 @@ class TrainingData:
     def visited(
         self, function: Callable[[int, Shard, Any], None], activity: str
     ) -> Waiting[None]:
-        """Call a function with each shard, in this process, with progress events.
+        """Call a function with each shard, in this process.
 
         The function gets the number of the shard, the shard's
         limits of rows and queries, and its documents. Several
         shards are visited on threads, in any order.
         ``activity`` describes the work in progress events.
+        The generator yields progress events while the shards
+        are visited.
         """
 
         def visit(index: int) -> None:

@@ -788,7 +788,8 @@ def totals(
     with the labels last. Without ``with_gram``, only the
     diagonal and the last row and column are computed.
     ``session`` works on the shards, and ``cost`` is the
-    loss of a pair.
+    loss of a pair. The generator yields progress events,
+    and then returns the result.
     """
     cache = data.shared.of(_Totals).found
     (total,) = yield from once(

@@ -388,7 +388,9 @@ def _all_gram_matrices(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
     """Return the Gram matrices of all queries, (blocks, n + 1, n + 1, BLOCK).
 
     The matrices belong to the rows whose squared errors
-    are the loss with this ``cost`` of pairs.
+    are the loss with this ``cost`` of pairs. The
+    generator yields progress events, and then returns
+    the result.
     """
     if not data.several:
         return gram_statistics(data.shard(0), cost).gram

@@ -189,7 +189,8 @@ def greedy_steps(
 ) -> Waiting[list[Step]]:
     """Run a greedy path, and return its steps, with its progress events and one for each step.
 
-    ``rules`` have k, the number of steps.
+    ``rules`` have k, the number of steps. The generator
+    yields progress events, and then returns the result.
     """
     return steps_of(
         path, lambda step: WorkProgress(tr("greedy search"), step.number / rules.k)

@@ -134,11 +134,13 @@ def summed_rows(
 
 
 def summing_rows(data: TrainingData, cost: PairCost) -> Waiting[QueryData]:
-    """Return the rows whose squared errors are the loss of pairs, with progress events.
+    """Return the rows whose squared errors are the loss of pairs.
 
     The rows are cached with the data, for each ``cost``
     of a pair of documents. For several shards, the rows
     have no features, only the Gram matrix of each query.
+    The generator yields progress events, and then
+    returns the result.
     """
     if not data.several:
         return summed_rows(data, cost)  # one shard, without progress
@@ -149,14 +151,15 @@ def summing_rows(data: TrainingData, cost: PairCost) -> Waiting[QueryData]:
 
 
 def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics]:
-    """Compute the statistics of all queries, shard by shard, with progress events.
+    """Compute the statistics of all queries, shard by shard.
 
     The statistics are the features' squares and products
     with the labels in each query, the Gram matrices of the
     queries, and their sum. The statistics belong to the
     rows whose squared errors are the loss with this
     ``cost`` of pairs. The arrays are in memory, or in
-    files if they are large.
+    files if they are large. The generator yields progress
+    events, and then returns the result.
     """
     n = data.X.shape[1]
     Q = data.ptr.size - 1
