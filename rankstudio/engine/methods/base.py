@@ -129,6 +129,8 @@ class LinearRanker(Capabilities, Estimator):
         Raises
         ------
         ParameterError, DatasetError
+            If the parameters or the data do not support
+            sparse features.
         """
 
     def n_steps(self, n_features: int) -> int:

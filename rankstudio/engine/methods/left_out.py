@@ -19,7 +19,8 @@ from rankstudio.engine.support.work import Waiting, finish
 def with_columns(data: QueryData, columns: Sequence[int]) -> QueryData:
     """Return the data with some of their features, in the order of the data.
 
-    The data are unchanged if these are all features.
+    ``columns`` are those of the features. If these are
+    all features, the data themselves are returned.
     """
     ascending = sorted(columns)
     return (
@@ -136,8 +137,9 @@ def _shard_measures(
 
     The result is an array (M, Q) of M measures and Q
     queries, to be joined along the queries with those
-    of other shards, parts of the data. ``scorer`` has
-    the models, and scores each query by its own.
+    of other shards, parts of the data. ``convention``
+    is the key of the rules of the measures. ``scorer``
+    has the models, and scores each query by its own.
     """
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 

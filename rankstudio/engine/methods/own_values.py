@@ -132,9 +132,10 @@ def own_similarity(value: OwnValues, data: TrainingData) -> Floats:
 def _as_numbers(name: str, value: OwnValues, data: TrainingData) -> Floats:
     """Return the numbers of an array, or those that a function returns for the documents.
 
-    ``name`` is that of the parameter, for errors. The function gets the
-    features (m, n), the labels (m,) and the number of each document's query
-    (m,), from 0. Raises a ParameterError for anything but numbers.
+    ``value`` is the array or the function. ``name`` is that of the
+    parameter, for errors. The function gets the features (m, n), the labels
+    (m,) and the number of each document's query (m,), from 0. Raises a
+    ParameterError for anything but numbers.
     """
     if callable(value):
         query_data = data.whole(name)

@@ -142,7 +142,8 @@ def add_entry(entry: Method) -> Method:
 def remember_entry(entry: Method) -> None:
     """Register a method that a study describes.
 
-    The study's results are shown with it; it cannot be run.
+    ``entry`` describes the method. The study's results
+    are shown with the entry; the method cannot be run.
     """
     METHODS.remember(entry)
 

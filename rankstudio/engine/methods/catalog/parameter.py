@@ -131,9 +131,10 @@ def _parsed_numbers(kind: Kind, text: str, name: str) -> list[Any] | None:
 def _is_whole_value(kind: Kind, item: Any) -> bool:
     """Return whether an element of a list is a whole value: a set of features, or costs of features.
 
-    Otherwise the list is the value, and the element
-    is a single id or (id, cost) pair. ``kind`` is
-    that of the parameter, features or costs.
+    Otherwise the list is the value, and the element is
+    a single id or (id, cost) pair. ``item`` is the
+    element, and ``kind`` that of the parameter,
+    features or costs.
     """
     # A text or a number is no set of features or
     # costs. Only the word "milliseconds" is a

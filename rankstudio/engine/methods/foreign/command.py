@@ -328,7 +328,8 @@ class ProgramSelector(RunsProgram, PathSelector):
     def _numbers(self, path: Path, n: int) -> Floats:
         """Return the scores (n,) that a program wrote to a file, one per feature.
 
-        Raises a MethodError for an invalid file.
+        ``path`` is that of the file. Raises a MethodError
+        for an invalid file.
         """
         words = self.written_words(path)
         try:
@@ -349,7 +350,9 @@ class ProgramSelector(RunsProgram, PathSelector):
     ) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Return the columns, from 0, that a program wrote to a file as numbers of features, from 1.
 
-        Raises a MethodError for an invalid file.
+        ``path`` is that of the file, and ``n`` the number
+        of features. Raises a MethodError for an invalid
+        file.
         """
         words = self.written_words(path)
         # A word that is no number makes this list shorter than that of the words.

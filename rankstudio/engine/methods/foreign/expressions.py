@@ -73,6 +73,7 @@ def _value(node: ast.AST, modules: Sequence[str]) -> Any:
 
     Names are looked up in ``modules``, then in scikit-learn. Raises a
     LookupError, which says what was expected, for any other expression.
+    ``node`` is the expression.
     """
     match node:
         case ast.Constant():
@@ -105,7 +106,8 @@ def _called(node: ast.Call, modules: Sequence[str]) -> Any:
     """Call the class of an estimator with the arguments in an expression, and return the object.
 
     The class is looked up in ``modules`` first, then in scikit-learn. Raises a
-    LookupError, which says what was expected, for any other call.
+    LookupError, which says what was expected, for any other call. ``node`` is
+    the expression.
     """
     assert isinstance(node.func, ast.Name)
     # Only classes of estimators may be called, so that an expression cannot run

@@ -163,7 +163,9 @@ class RunsProgram:
     def written_words(self, path: Path) -> list[str]:
         """Return the words of a file that the program wrote.
 
-        Commas separate words like spaces.
+        Commas separate words like spaces. Raises a
+        MethodError if the file at ``path`` does not exist,
+        is too large, or is no text.
         """
         return " ".join(self.written_lines(path)).replace(",", " ").split()
 

@@ -56,7 +56,8 @@ class OutputModels:
     def __init__(self, data: QueryData, regularization: float) -> None:
         """Factorise X^'X^ + λI, with the features X^ centred within queries; labels come later.
 
-        The labels of ``data`` are not used.
+        ``regularization`` is λ. The labels of ``data`` are
+        not used.
         """
         self._X = data.centred[0]  # the other item are the labels
         self._ptr = data.ptr
@@ -127,7 +128,8 @@ def _inverse(rows: Floats) -> Callable[[Floats], Floats]:
 def several_outputs(y: Any) -> Floats | None:
     """Return labels of several outputs, shape (m, v) with v > 1.
 
-    The result is None for a single output.
+    ``y`` are labels of any shape. The result is None
+    for a single output.
     """
     try:
         shape = np.shape(y)
@@ -276,7 +278,8 @@ def added(
 def solved(gram: Floats, right: Floats, regularization: float) -> Floats:
     """Return the weights (X^'X^ + λI)^-1 X^'y^, shape (n,) or (v, n) for v outputs: O(n³).
 
-    ``gram`` (n, n) is X^'X^, and ``right`` (n,) or (n, v) is X^'y^.
+    ``regularization`` is λ, ``gram`` (n, n) is X^'X^,
+    and ``right`` (n,) or (n, v) is X^'y^.
     """
     from scipy.linalg import cho_solve  # noqa: PLC0415 - where it is needed
 

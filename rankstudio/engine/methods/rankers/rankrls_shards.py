@@ -464,12 +464,13 @@ def left_out_models(
 ) -> Waiting[LeftOutRankRLS]:
     """Return the scorer of documents by models of some features that are trained without each query.
 
-    The scorer has the sums of all queries, from which a
-    query's own are later subtracted. One pass over the data,
-    O(mn²), whose result is cached for all features and λ.
-    ``cost`` is the loss of a pair of documents, and
-    ``regularization`` is λ. The generator yields progress
-    events, and then returns the result.
+    ``columns`` are those of the features. The scorer has the
+    sums of all queries, from which a query's own are later
+    subtracted. One pass over the data, O(mn²), whose result
+    is cached for all features and λ. ``cost`` is the loss of
+    a pair of documents, and ``regularization`` is λ. The
+    generator yields progress events, and then returns the
+    result.
     """
     total = yield from products_of(data, cost)
     chosen_columns = sorted(columns)

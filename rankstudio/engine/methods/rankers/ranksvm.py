@@ -205,9 +205,12 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
         return kernel_of(self), basis_of(self)
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
-        """Set the attributes from the last iteration, and warn if it has not converged.
+        """Set the attributes of the fitted ranker from the last step, and warn if training has not converged.
 
-        With a kernel, these include ``dual_coef_``, ``basis_`` and ``basis_vectors_``.
+        ``data`` are the training documents, and ``steps``
+        the iterations. With a kernel, the attributes
+        include ``dual_coef_``, ``basis_`` and
+        ``basis_vectors_``.
         """
         last = steps[-1]
         # A linear model has no kernel attributes, also if an earlier fit had set them.

@@ -150,7 +150,9 @@ class Constraints:
 def worth(gains: Floats, prices: Floats) -> Floats:
     """Return the gain per cost of each candidate, from its gain and its price, (c,).
 
-    A negative gain is multiplied by its cost, so that high costs rank lower.
+    ``gains`` and ``prices`` have shape (c,). A negative
+    gain is multiplied by its cost, so that high costs
+    rank lower.
     """
     return np.where(gains > 0, gains / prices, gains * prices)
 

@@ -128,7 +128,7 @@ class L1Path(PathSelector):
         )
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
-        """Yield for each step the α at which each candidate would enter the lasso, with the parts of queries.
+        """Yield for each step the α at which each candidate would enter the lasso, and the part of each query in it.
 
         If the features A are in the lasso with the signs s, feature j enters at α = N / (σ - M) for σ = 1 or
         -1, with N = t_j - G_jA G_AA⁻¹ t_A and M = G_jA G_AA⁻¹ s_A. α without a query follows from the sums G
@@ -296,14 +296,15 @@ def _residual_correlations(
 
     A residual correlation is |x_j' (y - X w)| with the
     weights w at this α, the penalty of the lasso. The
-    correlations are divided by the length of x_j if the
-    lasso scales features. NaN for features that have
-    entered before, for linear combinations of features with
-    a weight, and for features of the order that never
-    enter. ``gram`` (n, n) and ``right`` (n,) are X'X and
-    X'y. ``attributes`` have the α of each feature's entry
-    (n,), those of the t knots of the lasso path (t,), and
-    the weights at the knots (t, n).
+    correlations are divided by the length of x_j if
+    ``scaling`` is "unit": the lasso then scales features.
+    NaN for features that have entered before, for linear
+    combinations of features with a weight, and for features
+    of the order that never enter. ``gram`` (n, n) and
+    ``right`` (n,) are X'X and X'y. ``attributes`` have the
+    α of each feature's entry (n,), those of the t knots of
+    the lasso path (t,), and the weights at the knots (t,
+    n).
     """
     column_norms = np.sqrt(np.diag(gram))
     scale = column_norms if scaling == "unit" else np.ones(column_norms.size)

@@ -133,9 +133,10 @@ def _values_by_query(
 ) -> tuple[Joined]:
     """Return a measure of each query of some data by c models with weights (c, n), shape (c, Q).
 
-    ``name`` is that of the measure. The result
-    is marked as joined: the queries of other
-    shards are appended to it, not added.
+    ``name`` is that of the measure, and ``convention``
+    has its rules. The result is marked as joined: the
+    queries of other shards are appended to it, not
+    added.
     """
     evaluator = Evaluator(data.y, data.ptr, convention, [name], grading=data.grading)
     has_one_feature = np.count_nonzero(weights, axis=1) == 1

@@ -506,9 +506,9 @@ def statistic_by_query(
 def _bin_edges(data: TrainingData, n_bins: int) -> Waiting[tuple[Floats, Floats]]:
     """Return the upper edges of each feature's bins, except the last bin, and the distinct labels.
 
-    Shapes are (n, bins - 1) and (labels,). The
-    generator yields progress events, and then returns
-    the result.
+    Shapes are (n, bins - 1) and (labels,). A feature
+    has at most ``n_bins`` bins. The generator yields
+    progress events, and then returns the result.
     """
     ranks = np.ceil((data.y.size - 1) * _quantiles(n_bins)).astype(np.int64)
     return (yield from order_statistics(data, ranks, _PROGRESS_TEXT)), labels_of(data)

@@ -237,7 +237,7 @@ class _Session:
                 future.cancel()
 
     def _step(self, index: int, message: Any) -> Sums:
-        """Return the summands of one of several shards, and release its memory pages afterwards.
+        """Return the summands of one of several shards for a message, and release its memory pages afterwards.
 
         ``index`` is the number of the shard.
         """

@@ -100,6 +100,7 @@ def products_by_query(columns: Columns, t: int, j: int, out: Floats) -> None:
 
     The products are those of the column with itself,
     with the labels, and with the t selected features.
+    ``columns`` has the sparse columns and the labels.
     Query q is number q % width of block q // width.
     ``out`` holds zeros before, so that queries without
     entries of the column stay 0.

@@ -221,11 +221,14 @@ def _append_held_out(
     BLOCK) are the products of the new feature with the t
     earlier ones, over the other queries and in the held-out
     query, times the inverse factor; ``spare`` (t, BLOCK) is
-    work space. Let U be the held-out documents of the
-    earlier features in these coordinates, and x those of
-    the new one. The residual of the new feature is v = x -
-    U p; divided by the root of the pivot, it is the new
-    column of U.
+    work space. ``query_products`` (t + 2, BLOCK) are the
+    feature's products in the held-out query, and
+    ``inverse_root`` (BLOCK,) is 1 over the root of the
+    pivot. Let U be the held-out documents of the earlier
+    features in these coordinates, and x those of the new
+    one. The residual of the new feature is v = x - U p;
+    divided by the root of the pivot, it is the new column
+    of U.
     """
     # The selected features in the held-out query, in the factor's coordinates:
     # products with each other, the solution, and products with labels and

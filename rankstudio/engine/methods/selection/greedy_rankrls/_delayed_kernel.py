@@ -228,9 +228,9 @@ def _coefficients(
     were not updated yet. Such a step has two numbers γ and
     d for each feature. In the entry of a pair, it
     subtracts these numbers of one feature, multiplied by γ
-    or d of the other. ``position`` is that of the feature
-    in the matrices, and ``space`` has shape (≥ 3 h,
-    BLOCK).
+    or d of the other. The numbers are those in the queries
+    of block k. ``position`` is that of the feature in the
+    matrices, and ``space`` has shape (≥ 3 h, BLOCK).
     """
     # γ and d of each feature for the delayed steps, and the pivots of these steps.
     gammas, d, pivots = delayed
@@ -259,7 +259,8 @@ def _subtract(
     of the pair, and γ' and d' for the other. The step
     subtracts p γ γ' from ``row`` (BLOCK,), the entry of
     the first matrix, and γ d' + d γ' from ``product``
-    (BLOCK,), the entry of the second. ``position`` is
+    (BLOCK,), the entry of the second. The numbers are
+    those in the queries of block k. ``position`` is
     that of one feature of the pair in the matrices.
     ``space`` has p γ, γ and d of the other one, three
     rows per step.

@@ -444,8 +444,9 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         compared, or if they are compared by back-fitting.
         With ``several_shards``, the parts of large data, an
         algorithm is preferred that does not need all
-        documents in memory. ``groups`` are features that are
-        selected together.
+        documents in memory. ``shape`` has the numbers of
+        documents, features and queries, and k. ``groups`` are
+        features that are selected together.
         """
         # Algorithms that are chosen by name.
         if self.algorithm in ("columns", "algorithm1"):

@@ -377,8 +377,9 @@ def on_demand_path(
 def _varying_groups(groups: ColumnGroups, total: Floats) -> Bools:
     """Return for each group whether one of its features varies within some query, (g,).
 
-    ``total`` (n + 1, n + 1) are the products of the centred
-    features and labels, labels last.
+    A group of ``groups`` are features that are selected
+    together. ``total`` (n + 1, n + 1) are the products of
+    the centred features and labels, labels last.
     """
     varying = groups.of_column[np.diagonal(total)[:-1] > 0]
     return np.isin(np.arange(len(groups.groups)), varying)

@@ -95,7 +95,8 @@ def path_need(shape: DataShape, k: int, algorithm: str) -> MemoryNeed:
 
     For each query, 2n + 1 numbers are stored for all λ, and (n + 1)² more with
     the algorithm "statistics". Each λ needs 4n + 1 numbers and the state of the
-    selected features.
+    selected features. ``shape`` has the numbers of documents, features and
+    queries.
     """
     m = shape.m
     n = shape.n
@@ -127,6 +128,8 @@ def _memory_need(
     ``states`` and ``lasting`` are the bytes of the states
     for one λ, and of what all λ share. One shard keeps its
     centred documents and ``result_bytes`` bytes of results.
+    ``shape`` has the numbers of documents, features and
+    queries.
     """
     if shape.sharded:
         return shard_need(shape, 0.5, states, lasting)
@@ -138,7 +141,8 @@ def on_demand_need(shape: DataShape, k: int, best: bool = False) -> MemoryNeed:
 
     For each query, (n + 1)² numbers are stored for all λ, and 2k² + 4k + 1 for
     one λ. Search for the ``best`` sets has the (n + 1)² numbers of all queries
-    in memory, also those of other shards.
+    in memory, also those of other shards. ``shape`` has the numbers of
+    documents, features and queries.
     """
     lasting = NUMBER * shape.Q * (shape.n + 1) ** 2  # bytes
     states = NUMBER * shape.Q * (2 * k**2 + 4 * k + 1)

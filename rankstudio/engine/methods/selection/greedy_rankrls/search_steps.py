@@ -352,7 +352,8 @@ class BestSets:
     def put(self, size: int, selected: tuple[int, ...]) -> None:
         """Register a set as the best of its size; the search moves to it, to train its model.
 
-        The removals and additions of this set have not been
+        ``selected`` are the columns of the set. The
+        removals and additions of this set have not been
         compared yet.
         """
         self._search.move_to(selected)

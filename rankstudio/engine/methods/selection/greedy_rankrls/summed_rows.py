@@ -183,6 +183,7 @@ def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics
         are blocks of queries, features, and the queries of
         a block. The sum of the matrices is written to
         ``totals``, at the shard's number ``index``.
+        ``rows`` are the rows of the shard.
         """
         query = shard.first_query
         total = np.zeros((n + 1, n + 1))

@@ -37,10 +37,13 @@ class SizeSearch:
     Attributes
     ----------
     size : int
+        Number of items of a set, features or groups.
     n_sets : int
+        Number of all sets of this size.
     columns : tuple of int
         Best set found, ascending; () for none.
     criterion : float
+        Leave-query-out error of the best set found.
     greedy : float
         Criterion of the greedy set; NaN without one.
     lower : float
@@ -48,9 +51,11 @@ class SizeSearch:
     n_evaluated : int
         Number of sets with a computed criterion.
     done : bool
+        Whether the search has ended.
     share : float
         Share of the sets evaluated or excluded.
     seconds : float
+        Time of the search so far.
     """
 
     size: int

@@ -317,7 +317,8 @@ def check_sizes(informative: Bools, rules: Constraints) -> None:
 def check_room(n_queries: int, n: int) -> None:
     """Raise an OutOfMemoryError if the Gram matrices of the queries do not fit into memory.
 
-    A matrix has the n features and the labels.
+    Each of ``n_queries`` queries has a matrix, of the n
+    features and the labels.
     """
     needed = 8.0 * n_queries * (n + 1) ** 2  # bytes
     # Small matrices always fit; to ask
