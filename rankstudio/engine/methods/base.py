@@ -219,8 +219,9 @@ class LinearRanker(Capabilities, Estimator):
         A shard is a part of the documents, with whole
         queries. The result is None if scoring needs all
         documents at once. ``columns`` are those of the
-        features of the models. The generator yields
-        progress events, and then returns the result.
+        features of the models. ``data`` are the training
+        documents. The generator yields progress events, and
+        then returns the result.
         """
         yield from ()
         return None
@@ -453,7 +454,8 @@ class ConvergingRanker(LinearRanker):
         """Minimise the objective; yield an iteration per Newton step or cutting plane, and progress events.
 
         The criterion of an iteration is the objective. Of many large
-        iterations, only some are yielded.
+        iterations, only some are yielded. ``data`` are the training
+        documents.
         """
         C = self.checked("C")
         tol = self.checked("tol")

@@ -475,7 +475,8 @@ class Capabilities:
         """Return the importance of ``columns`` (c,) and their similarities (c, o) to ``other_columns`` (o,).
 
         None if the method does not weigh features by
-        importance and similarity. The generator yields
-        progress events, and then returns the result.
+        importance and similarity. ``data`` are the training
+        documents. The generator yields progress events, and
+        then returns the result.
         """
         return None

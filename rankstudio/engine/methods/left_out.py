@@ -62,6 +62,7 @@ def centred_scores(data: QueryData, models: Floats) -> Floats:
 
     The features of each document are those minus the mean of its query. Row q
     of ``models`` (Q, n) are the weights for query q. Returns the scores (m,).
+    ``data`` has the documents.
     """
     X = data.centred[0]  # the centred features; the other item are the labels
     scores = np.empty(len(data.y))
@@ -91,14 +92,15 @@ class LeftOutScorer(Protocol):
         """Score the documents of some queries (m,), each by the model trained without its query.
 
         Equal documents of a query have equal scores.
+        ``data`` has the documents.
         """
 
 
 def left_out_of_shards(data: TrainingData, scorer: LeftOutScorer) -> Floats:
     """Score each document by the model without its query, shape (m,), in one pass over the shards.
 
-    ``scorer`` has the models, and
-    scores the documents of one shard.
+    ``scorer`` has the models, and scores the documents
+    of one shard. ``data`` are the training documents.
     """
     (scores,) = finish(summed(data, "leaving queries out", _shard_scores, scorer))
     return np.asarray(scores)
@@ -153,7 +155,8 @@ def first_twins(data: QueryData) -> Ints:
     """Return for each document the first document of its query with the same features, shape (m,).
 
     A document without an equal document before it is
-    its own first one. Takes O(mn log m).
+    its own first one. Takes O(mn log m). ``data`` has
+    the documents.
     """
     # The number of each document's query
     # is the first column to compare.

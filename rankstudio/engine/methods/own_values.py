@@ -135,7 +135,8 @@ def _as_numbers(name: str, value: OwnValues, data: TrainingData) -> Floats:
     ``value`` is the array or the function. ``name`` is that of the
     parameter, for errors. The function gets the features (m, n), the labels
     (m,) and the number of each document's query (m,), from 0. Raises a
-    ParameterError for anything but numbers.
+    ParameterError for anything but numbers. ``data`` are the training
+    documents.
     """
     if callable(value):
         query_data = data.whole(name)

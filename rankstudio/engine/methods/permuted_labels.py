@@ -32,6 +32,7 @@ def rows_and_targets(
 
     The function converts labels (m, v) to targets (m, v). The rows
     do not depend on the labels. ``cost`` is the loss of a pair.
+    ``data`` has the documents.
     """
     return PairRows.of(data, cost), targets_of(data.ptr, cost)
 
@@ -113,9 +114,10 @@ def _blocks_if_they_fit(
 ) -> tuple[PreferenceBlock, ...] | None:
     """Return the preferences as blocks, from which rows of the documents are computed.
 
-    A block has a square matrix of the documents of
-    one query, which depends on the ``cost`` of a
-    pair. None if the blocks take too much memory.
+    A block has a square matrix of the documents of one
+    query, which depends on the ``cost`` of a pair. None
+    if the blocks take too much memory. ``data`` has the
+    documents.
     """
     # A query of s documents has a matrix of s² numbers, and s numbers besides.
     sizes = np.diff(data.ptr).astype(np.float64)

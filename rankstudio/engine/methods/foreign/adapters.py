@@ -67,8 +67,9 @@ class Wrapped:
         The target is the class or function of another
         library that this estimator wraps. If it is a
         function, return its scores, one per feature.
-        ``size`` is the number of features to select,
-        for a class that has an argument for it.
+        ``size`` is the number of features to select, for a
+        class that has an argument for it. ``data`` has the
+        documents.
 
         Raises
         ------
@@ -205,8 +206,9 @@ class WrappedSelector(Wrapped, PathSelector):
         Of an order, the first k features are returned; a
         set is complete, whatever its size. From the result,
         the caller sets the attribute ``_is_set``, which
-        says whether it is a set. The generator yields
-        progress events, and then returns the result.
+        says whether it is a set. ``data`` are the training
+        documents. The generator yields progress events, and
+        then returns the result.
         """
         yield WorkProgress(tr("ordering features"), 0.0)
         documents = data.whole(self.entry.label)
@@ -230,7 +232,8 @@ class WrappedSelector(Wrapped, PathSelector):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step per feature of the order; for a set, only the step with all of its features.
 
-        Progress events come first.
+        Progress events come first. ``data`` are the
+        training documents.
         """
         last: Step | None = None
         for item in super().work(data):

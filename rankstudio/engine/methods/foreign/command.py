@@ -296,8 +296,8 @@ class ProgramSelector(RunsProgram, PathSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Run the program on the training documents, and return the first k features of the order that it writes.
 
-        Yields progress, and a note with
-        what the program prints.
+        Yields progress, and a note with what the program
+        prints. ``data`` are the training documents.
         """
         documents: QueryData = data.whole(self.entry.label)
         n = data.X.shape[1]

@@ -407,7 +407,7 @@ def kernel_features(
 
     The note is "" if none is dropped. ``n_basis`` basis vectors, all documents
     for None, are drawn in the ``way`` "uniform" or "per_query" with a seed. The
-    result is cached for all settings.
+    result is cached for all settings. ``data`` has the documents.
     """
     # The word makes this key differ from
     # those of other results in the cache.

@@ -136,9 +136,9 @@ class ConjugateGradients:
         ``labels`` (m,) are centred within queries. The gap
         is how far an iteration is at most above the minimum.
         The progress is the share of the way from the first
-        gap to the tolerance. ``regularization`` is λ. The
-        generator yields progress events, and then returns
-        the result.
+        gap to the tolerance. ``regularization`` is λ.
+        ``data`` has the documents. The generator yields
+        progress events, and then returns the result.
         """
         first_gap = 0.0
         for last in self.iterations(data, labels, regularization):

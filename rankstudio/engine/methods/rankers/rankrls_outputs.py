@@ -223,9 +223,9 @@ def left_out_outputs(
 ) -> Floats:
     """Predict each document by the models trained without its query: centred scores, shape (m, v).
 
-    ``outputs`` (m, v) are labels, with a model
-    for each of v outputs. Rows are in their
-    order, that of X. ``regularization`` is λ.
+    ``outputs`` (m, v) are labels, with a model for each
+    of v outputs. Rows are in their order, that of X.
+    ``regularization`` is λ. ``data`` has the documents.
     """
     labels = centred_labels(data, outputs)
     residuals = OutputModels(data.dense(), regularization).residuals(labels)
@@ -300,6 +300,7 @@ def label_paths(data: QueryData, regularization: float, cost: PairCost) -> Label
     All label vectors share one factorisation of the
     features. ``cost`` is the loss of pairs. Raises a
     DatasetError for a single query. ``regularization`` is λ.
+    ``data`` has the documents.
     """
     several_queries(data.ptr, "The permutation test of RankRLS")  # for its error only
     # Rows whose squared errors are the loss,

@@ -74,6 +74,7 @@ def _leave_query_out(
     eigenvalues and eigenvectors of X^'X^, the products
     of the centred features of all queries. ``cost`` is
     the loss of pairs, and ``regularization`` is λ.
+    ``data`` has the documents of the shard.
     """
     from rankstudio.engine.methods.rankers import _rankrls_kernel  # noqa: PLC0415 - numba
 
@@ -172,8 +173,9 @@ def model_steps(
 ) -> Iterator[Step | WorkProgress]:
     """Yield the model for one λ as the only step, after progress events; its criterion is the leave-query-out error.
 
-    ``cost`` is the loss of a pair of
-    documents, and ``regularization`` is λ.
+    ``cost`` is the loss of a pair of documents, and
+    ``regularization`` is λ. ``data`` are the training
+    documents.
 
     Notes
     -----
@@ -232,8 +234,8 @@ def _decomposed(
     singular values of X^, r ≤ m. BLAS has one thread,
     so that the results do not depend on the machine.
     Raises an OutOfMemoryError for too many features.
-    The generator yields progress events, and then
-    returns the result.
+    ``data`` are the training documents. The generator
+    yields progress events, and then returns the result.
     """
     # A single shard, with far more features than documents. In
     # STEADY, BLAS has one thread.
@@ -255,8 +257,9 @@ def nested_steps(
     """Yield the models with the first feature of an order, the first two, and so on, for one λ.
 
     The criterion of each step is the leave-query-out
-    error of its model. ``cost`` is the loss of a
-    pair of documents, and ``regularization`` is λ.
+    error of its model. ``cost`` is the loss of a pair
+    of documents, and ``regularization`` is λ. ``data``
+    are the training documents.
     """
     # Row k - 1 of coefs has the model of the first k features, with 0 for all others.
     coefs, errors = yield from models_in_order(
@@ -353,7 +356,8 @@ class LeftOutRankRLS:
     def scores(self, data: QueryData) -> Floats:
         """Score the documents of some queries, each by the model trained without it, shape (m,).
 
-        Equal documents of a query have equal scores. O(mk² + Qk³).
+        Equal documents of a query have equal scores. O(mk²
+        + Qk³). ``data`` has the documents.
         """
         scores = np.zeros(len(data.y))
         # The model without features gives all documents 0.
@@ -373,6 +377,7 @@ class LeftOutRankRLS:
 
         Each document is scored by the model trained without
         its query. ``regularizations`` are the L values of λ.
+        ``data`` has the documents.
         """
         scores = np.empty((len(regularizations), len(data.y)))
         # Some queries at a time; for each λ,
@@ -400,7 +405,9 @@ class LeftOutRankRLS:
     def _narrowed_grams(self, data: QueryData) -> Iterator[tuple[slice, Floats]]:
         """Yield ranges of queries, and the Gram matrices of the columns, cut out of the cached ones of all features.
 
-        With k columns, the matrices have shape (queries, k + 1, k + 1), labels last.
+        With k columns, the matrices have shape (queries, k
+        + 1, k + 1), labels last. ``data`` has the
+        documents.
         """
         statistics = PairRows.of(data, self.cost).statistics
         Q = data.ptr.size - 1
@@ -413,7 +420,9 @@ class LeftOutRankRLS:
     def _computed_grams(self, data: QueryData) -> Iterator[tuple[slice, Floats]]:
         """Yield ranges of queries, and the Gram matrices of the columns, computed from the documents.
 
-        With k columns, the matrices have shape (queries, k + 1, k + 1), labels last.
+        With k columns, the matrices have shape (queries, k
+        + 1, k + 1), labels last. ``data`` has the
+        documents.
         """
         m = len(data.y)
         n_queries = data.ptr.size - 1
@@ -452,6 +461,7 @@ def _documents_of(
     """Return the documents of a range of queries, with some columns, or with all for None.
 
     Some columns are copied; all columns are a view.
+    ``data`` has the documents.
     """
     rows = _rows_of(data, queries)
     ptr = data.ptr[queries.start : queries.stop + 1]

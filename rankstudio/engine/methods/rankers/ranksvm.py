@@ -164,7 +164,7 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
 
         With a kernel, a Nyström map turns the documents into features whose
         inner products are about the kernel, and the linear method runs on
-        these.
+        these. ``data`` are the training documents.
         """
         kernel, basis_settings = self._kernel()
         if kernel.function == "linear":
@@ -239,7 +239,8 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
         """Yield the states of the optimiser for the documents of all shards, and progress events.
 
         C weighs the loss of the pairs, and the optimiser stops at a relative
-        duality gap of ``tol``, or after ``max_iter`` iterations.
+        duality gap of ``tol``, or after ``max_iter`` iterations. ``data``
+        are the training documents.
         """
         minimise = self._minimiser()
         kind = self.checked("weighting")

@@ -429,9 +429,9 @@ class PathSelector(GrowingSelector):
         """Return the order of the first k features, computed once for all λ.
 
         Also sets the attributes of the fitted selector that
-        come with the order, such as its scores. The
-        generator yields progress events, and then returns
-        the result.
+        come with the order, such as its scores. ``data``
+        are the training documents. The generator yields
+        progress events, and then returns the result.
         """
         # The orders of all selectors are cached
         # with the data. `once` computes an order

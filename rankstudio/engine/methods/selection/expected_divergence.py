@@ -191,6 +191,7 @@ class ExpectedDivergence(ScoredSelector):
         the training documents, and evaluated at the
         feature's values in the validation documents.
         Without these, the training documents are both.
+        ``data`` has the documents.
         """
         density = self.checked("density")
         kde = self.checked("kde")
@@ -209,7 +210,8 @@ class ExpectedDivergence(ScoredSelector):
         The importance of a feature is NDCG@10 of the ranking by it alone. The
         divergence of a feature says how much its values differ between grades
         of labels. Features that are constant within all queries come last.
-        The generator yields progress events, and then returns the result.
+        ``data`` are the training documents. The generator yields progress
+        events, and then returns the result.
         """
         density = self.checked("density")
         kde = self.checked("kde")
@@ -243,7 +245,8 @@ class ExpectedDivergence(ScoredSelector):
         features, importance plus divergence, and each
         query's part in them. With groups or costs there is
         no iterator, because the scores of groups, or per
-        cost, have no such parts.
+        cost, have no such parts. ``data`` are the training
+        documents.
         """
         if len(self.groups) > 0 or self.costs is not None:
             return None
@@ -263,8 +266,8 @@ class ExpectedDivergence(ScoredSelector):
 
         Densities are estimated again without each of up to 20 random groups of
         queries. The decrease is divided among the queries of the group by their
-        numbers of documents. The generator yields progress events, and then
-        returns the result.
+        numbers of documents. ``data`` are the training documents. The generator
+        yields progress events, and then returns the result.
         """
         Q = data.ptr.size - 1
         sizes = np.diff(data.ptr)
@@ -326,8 +329,9 @@ def _divergences(
     feature is the sum over all pairs of grades.
     ``normalised`` densities sum to 1; ``exact`` ones are
     summed kernel by kernel, others by a fast transform.
-    Some features are read at a time. The generator
-    yields progress events, and then returns the result.
+    Some features are read at a time. ``data`` are the
+    training documents. The generator yields progress
+    events, and then returns the result.
     """
     grades = labels_of(data)
     m, n = data.X.shape
@@ -375,8 +379,9 @@ def _feature_rows(data: TrainingData, columns: range) -> Waiting[Floats]:
     """Return the values of c features in all m documents, shape (c, m), read shard by shard.
 
     A shard is a part of the documents, with whole
-    queries. The generator yields progress events, and
-    then returns the result.
+    queries. ``data`` are the training documents. The
+    generator yields progress events, and then returns
+    the result.
     """
     feature_rows = np.empty((len(columns), data.X.shape[0]))
 

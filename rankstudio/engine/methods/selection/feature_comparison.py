@@ -88,9 +88,9 @@ def _gains_of_features(
     """Return the measure of each feature alone, 0 without a value; an error is subtracted from 1.
 
     ``measure`` is the name of the measure, and
-    ``convention`` the key of its convention. The
-    generator yields progress events, and then returns
-    the result.
+    ``convention`` the key of its convention. ``data``
+    are the training documents. The generator yields
+    progress events, and then returns the result.
     """
     values, _ = yield from measuring_features(data, measure, objective(convention))
     gains = values if find_measure(measure).higher_is_better else 1.0 - values

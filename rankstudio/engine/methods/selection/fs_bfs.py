@@ -144,7 +144,8 @@ class FSBFS(PathSelector):
 
         Each subset of features is combined into one new
         feature. Also sets the attributes of the fitted
-        selector that describe the subsets so far.
+        selector that describe the subsets so far. ``data``
+        are the training documents.
         """
         data = training_data(data)
         max_nodes = self._n_to_select(data.X.shape[1])
@@ -224,7 +225,8 @@ class FSBFS(PathSelector):
         """Yield one subset after the other until no feature remains that varies within a query.
 
         A :class:`Node` is a subset of features with its combination, found by a
-        best-first search; progress events come in between.
+        best-first search; progress events come in between. ``data`` are the
+        training documents.
         """
         n = data.X.shape[1]
         size = self.checked("subset_size")
@@ -277,13 +279,14 @@ class FSBFS(PathSelector):
         """Yield for each subset the measure of every feature and each query's part in it.
 
         The subsets end with the one that brings their
-        number of features to ``n_features``. The measure
-        of a feature in the subset is that of the subset's
+        number of features to ``n_features``. The measure of
+        a feature in the subset is that of the subset's
         combination. That of another feature is the best
-        measure among the combinations that the search
-        tried with the feature. A query's part is its
-        summand in this mean over queries: the combinations
-        are not searched for again without the query.
+        measure among the combinations that the search tried
+        with the feature. A query's part is its summand in
+        this mean over queries: the combinations are not
+        searched for again without the query. ``data`` are
+        the training documents.
         """
         from rankstudio.engine.methods.selection.query_parts import measured_by_query  # noqa: PLC0415 - numba
 

@@ -132,7 +132,8 @@ class _Weighing(Selector):
         (n, Q): how much a weight decreases without the query. The weights
         without a query are estimated by one Newton step on the objective of the
         other queries. Similarities and importances stay as they are, and
-        features with weight 0 keep weight 0.
+        features with weight 0 keep weight 0. ``data`` are the training
+        documents.
         """
         from rankstudio.engine.methods.selection.query_parts import pair_slopes  # noqa: PLC0415 - numba
 
@@ -191,8 +192,9 @@ class _Weighing(Selector):
 
         The similarities have shape (c, o) for the o columns
         in ``other_columns``. Importances and similarities
-        are those of FSMRank's objective. The generator
-        yields progress events, and then returns the result.
+        are those of FSMRank's objective. ``data`` are the
+        training documents. The generator yields progress
+        events, and then returns the result.
         """
         # Only the parameters that FSMRank has; this selector may have more.
         names = FSMRank().get_params()
@@ -332,7 +334,7 @@ class FSMRank(_Weighing):
 
         A step has the weights, and the objective as its criterion. The step is
         an :class:`FSMStep`, which also has an estimate of the gradient's
-        Lipschitz constant.
+        Lipschitz constant. ``data`` are the training documents.
         """
         data = training_data(data)
         tol = self.checked("tol")
@@ -386,9 +388,9 @@ class FSMRank(_Weighing):
         """Return the objective of each model of ``coefs``, whose weights have shape (n,).
 
         Notes to the user are suppressed, because :meth:`work`
-        has already warned about the same similarities. The
-        generator yields progress events, and then returns the
-        result.
+        has already warned about the same similarities.
+        ``data`` are the training documents. The generator
+        yields progress events, and then returns the result.
         """
         data = training_data(data)
         loss = self.checked("loss")
@@ -422,8 +424,9 @@ class FSMRank(_Weighing):
 
         With the parameter ``project``, the nearest positive
         semidefinite matrix replaces an indefinite one, and
-        there is no note. The generator yields progress
-        events, and then returns the result.
+        there is no note. ``data`` are the training
+        documents. The generator yields progress events, and
+        then returns the result.
         """
         kind = self.checked("similarity")
         project = self.checked("project")
@@ -524,8 +527,9 @@ class _OfFSMRank(GrowingSelector, _Weighing):
         """Return FSMRank with these parameters, its last step, and the maximum number of features to select.
 
         Also sets FSMRank's attributes, such as ``n_iter_``
-        and ``importance_``. The generator yields progress
-        events, and then returns the result.
+        and ``importance_``. ``data`` are the training
+        documents. The generator yields progress events, and
+        then returns the result.
         """
         max_features = self._n_to_select(data.X.shape[1])
         fsmrank, last = yield from last_step(self.get_params(), data)
@@ -607,7 +611,8 @@ class FSMRankTop(_OfFSMRank):
         """Yield one step per selected feature: FSMRank weights of this and all earlier features.
 
         If FSMRank leaves every weight at 0, and features without weight are not
-        wanted, the only step is the model without features.
+        wanted, the only step is the model without features. ``data`` are the
+        training documents.
         """
         data = training_data(data)
         # FSMRank, its last step, and
@@ -742,7 +747,7 @@ class FSMSVM(_OfFSMRank):
         """Yield one step per selected feature: RankSVM with this and all earlier features.
 
         If FSMRank leaves every weight at 0, the only step is the model without
-        features.
+        features. ``data`` are the training documents.
         """
         data = training_data(data)
         n = data.X.shape[1]
@@ -816,8 +821,9 @@ def weighing_features(data: TrainingData, kind: str | OwnValues) -> Waiting[Floa
     """Return the importance of each feature and of its negative, shape (2n,).
 
     ``kind`` is "pearson", "ndcg", "map" or "none" (all are 1), or the user's
-    own numbers. Features that are constant have importance 0. The generator
-    yields progress events, and then returns the result.
+    own numbers. Features that are constant have importance 0. ``data`` are
+    the training documents. The generator yields progress events, and then
+    returns the result.
     """
     if not isinstance(kind, str):
         importances = own_importance(kind, data)
@@ -862,8 +868,8 @@ def comparing_features(data: TrainingData, kind: str) -> Waiting[Floats]:
 
     The similarity is |Pearson's correlation| over all documents, or with
     ``kind`` "kendall" the mean of |Kendall's τ-b| over queries. With "none", it
-    is the identity matrix. The generator yields progress events, and then
-    returns the result.
+    is the identity matrix. ``data`` are the training documents. The generator
+    yields progress events, and then returns the result.
     """
     if kind == "none":
         return np.eye(data.X.shape[1])
@@ -896,8 +902,9 @@ def comparing_some_features(
 
     ``kind`` is "pearson", "kendall" or "none".
     Kendall's τ is only computed for these pairs, unless
-    it is cached for all pairs. The generator yields
-    progress events, and then returns the result.
+    it is cached for all pairs. ``data`` are the
+    training documents. The generator yields progress
+    events, and then returns the result.
     """
     if kind == "kendall" and kind not in data.shared.of(_Similarities).by_kind:
         similarity = yield from kendall_between(data, columns, other_columns)
@@ -953,7 +960,8 @@ def correlating(data: TrainingData) -> Waiting[tuple[Floats, Bools]]:
 def _shifted_sums(data: QueryData, origin: Floats) -> tuple[Floats, Floats]:
     """Return the sums of features and labels minus the origin, and how many values differ from the origin.
 
-    The origin holds the features and the label of one document.
+    The origin holds the features and the label of one
+    document. ``data`` has the documents.
     """
     shifted = np.column_stack((data.X, data.y)) - origin
     return shifted.sum(axis=0), np.count_nonzero(shifted, axis=0).astype(np.float64)
@@ -964,6 +972,7 @@ def _centred_products(data: QueryData, origin: Floats, mean: Floats) -> tuple[Fl
 
     ``origin`` (n + 1,) is a document with its label,
     and ``mean`` (n + 1,) the mean difference from it.
+    ``data`` has the documents.
     """
     # The origin is subtracted before the mean, so that a constant column
     # becomes exactly 0.

@@ -143,8 +143,8 @@ class GAS(PathSelector):
         feature alone in this direction, or the user's own
         number. Larger importance is better. The direction is
         1 if larger values of the feature rank first, else -1.
-        The generator yields progress events, and then returns
-        the result.
+        ``data`` are the training documents. The generator
+        yields progress events, and then returns the result.
         """
         kind = self.checked("importance")
         # A user's own numbers have no direction: it is that of the better MAP.
@@ -173,8 +173,8 @@ class GAS(PathSelector):
         A score starts as the importance of the feature. The feature with the
         largest score is selected, again and again. Each selection lowers the
         score of every other feature by 2 c times its similarity to the
-        selected feature. The generator yields progress events, and then
-        returns the result.
+        selected feature. ``data`` are the training documents. The generator
+        yields progress events, and then returns the result.
         """
         c = self.checked("c")
         kind = self.checked("similarity")
@@ -238,6 +238,7 @@ class GAS(PathSelector):
         feature alone, minus its similarities to selected
         features. A query's part is its part of the mean.
         The similarities count as the same without a query.
+        ``data`` are the training documents.
         """
         from rankstudio.engine.methods.selection.query_parts import compared_means  # noqa: PLC0415 - numba
 
@@ -256,8 +257,9 @@ class GAS(PathSelector):
 
         A feature and its negative have the same importance
         in GAS. The similarities may be the user's own
-        matrix. The generator yields progress events, and
-        then returns the result.
+        matrix. ``data`` are the training documents. The
+        generator yields progress events, and then returns
+        the result.
         """
         importance, _ = yield from self.weights(data)
         if isinstance(self.similarity, str):

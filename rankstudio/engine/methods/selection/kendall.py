@@ -42,6 +42,7 @@ class KendallSimilarity:
         """Rank the documents of each query by each feature, with arrays from ``scratch``, or in memory.
 
         ``scratch`` allocates arrays in memory or in a file.
+        ``data`` has the documents.
         """
         from rankstudio.engine.methods.selection import _kendall_kernel as kernels  # noqa: PLC0415 - numba
 
@@ -110,9 +111,9 @@ class KendallSimilarity:
     def step(self, data: QueryData, message: tuple[int, Ints]) -> tuple[Floats]:
         """Return the sums over a shard's queries of |τ-b| of a feature and some others.
 
-        The ``message`` has their columns.
-        The result (2, others) also has the
-        number of queries that define τ-b.
+        The ``message`` has their columns. The result (2,
+        others) also has the number of queries that define
+        τ-b. ``data`` has the documents of the shard.
         """
         return (self.sums(*message),)
 
@@ -176,8 +177,9 @@ def kendall_between(
     """Return |Kendall's τ-b| of each of ``columns`` (c,) and each of ``other_columns`` (o,), shape (c, o).
 
     Each value is a mean over queries; O(m log |q|) for
-    a pair. The generator yields progress events, and
-    then returns the result.
+    a pair. ``data`` are the training documents. The
+    generator yields progress events, and then returns
+    the result.
     """
     similarity = np.empty((columns.size, other_columns.size))
     with kendall_similarity(data) as between:

@@ -43,8 +43,9 @@ def sized_steps(
     """Run a selector with ``n_features`` features to select, and return its steps.
 
     The selector is a copy of ``estimator``, with all
-    other parameters. The generator yields progress
-    events, and then returns the result.
+    other parameters. ``data`` are the training
+    documents. The generator yields progress events, and
+    then returns the result.
     """
     sized = type(estimator)(
         **{**estimator.get_params(deep=False), "n_features_to_select": n_features}
@@ -118,8 +119,8 @@ def measured_by_query(
 
     Larger is better: an error is subtracted from 1. ``name``
     is that of the measure, and ``convention`` has its rules.
-    The generator yields progress events, and then returns
-    the result.
+    ``data`` are the training documents. The generator yields
+    progress events, and then returns the result.
     """
     name = find_measure(name).name
     (values,) = yield from summed(
@@ -158,8 +159,8 @@ def pair_slopes(
 ) -> Waiting[tuple[Floats, Floats, Floats]]:
     """Return derivatives of a pairwise loss with respect to the weights (c,) of some columns.
 
-    The generator yields progress events, and then returns
-    the result.
+    ``data`` are the training documents. The generator
+    yields progress events, and then returns the result.
 
     Returns
     -------
@@ -186,7 +187,8 @@ def _slopes_by_query(
     c). The third result is the number of pairs with
     different labels of each query (1, Q). What is by query
     is marked as joined: further queries are appended to
-    it, while the second derivatives are added.
+    it, while the second derivatives are added. ``data``
+    has the documents.
     """
     X = np.ascontiguousarray(data.X[:, columns])
     problem = LinearPairs(X, Pairs(data.y, data.ptr))
@@ -215,8 +217,9 @@ def grams_by_query(data: TrainingData, columns: Sequence[int]) -> Waiting[Floats
     """Return the Gram matrix of each query for c columns and the labels, shape (Q, c + 1, c + 1).
 
     Columns and labels are centred within queries;
-    labels last. The generator yields progress events,
-    and then returns the result.
+    labels last. ``data`` are the training documents.
+    The generator yields progress events, and then
+    returns the result.
     """
     (grams,) = yield from summed(
         data, COMPARING, _grams_by_query, tuple(columns), by_blocks=True

@@ -103,8 +103,9 @@ class RecursiveElimination(PathSelector):
         """Eliminate the least important feature again and again, and return the k that remain longest.
 
         The last remaining feature comes first. A feature's importance is its
-        |weight| in a model of the remaining features. The generator yields
-        progress events, and then returns the result.
+        |weight| in a model of the remaining features. ``data`` are the
+        training documents. The generator yields progress events, and then
+        returns the result.
         """
         importance = self.checked("importance")
         ranker = self.checked("ranker")
@@ -148,6 +149,7 @@ class RecursiveElimination(PathSelector):
         |weights|. A comparison also has each query's part in the scores: their
         change if the query is left out. RankRLS's weights without a query are
         exact; RankSVM's follow from its gradient and second derivatives.
+        ``data`` are the training documents.
         """
         from rankstudio.engine.methods.selection.query_parts import (  # noqa: PLC0415 - numba
             grams_by_query,
@@ -223,8 +225,8 @@ def _svm_weights(
     step from the weights of all queries, on the loss of the
     other queries, with the second derivatives of all queries.
     ``C`` weighs the loss against half of the squared weights.
-    The generator yields progress events, and then returns the
-    result.
+    ``data`` are the training documents. The generator yields
+    progress events, and then returns the result.
     """
     from rankstudio.engine.methods.selection.query_parts import pair_slopes  # noqa: PLC0415 - numba
 
@@ -264,6 +266,7 @@ def ranksvm_weights(data: TrainingData, C: float) -> Iterator[Weights]:
 
     ``C`` weighs the loss of the pairs. The function
     yields progress before it returns the weights.
+    ``data`` are the training documents.
     """
     from rankstudio.engine.arithmetic.optimisers.pair_problem import solution  # noqa: PLC0415 - numba
     from rankstudio.engine.arithmetic.optimisers.truncated_newton import (  # noqa: PLC0415 - numba

@@ -98,8 +98,9 @@ class SingleFeatureRanking(ScoredSelector):
         """Rank by each feature alone, and return the first k features by the measure of these rankings.
 
         Features that are constant within all queries come
-        last. The generator yields progress events, and then
-        returns the result.
+        last. ``data`` are the training documents. The
+        generator yields progress events, and then returns
+        the result.
         """
         tries_both = self.checked("direction") == "best"
         scores, directions = yield from measuring_features(
@@ -130,7 +131,8 @@ class SingleFeatureRanking(ScoredSelector):
         rankings by each feature alone, and each query's
         part in them. With groups or costs there is no
         iterator, because the scores of groups, or per cost,
-        have no such parts.
+        have no such parts. ``data`` are the training
+        documents.
         """
         if len(self.groups) > 0 or self.costs is not None:
             return None
@@ -200,8 +202,9 @@ def measured_alone(
     Larger is better: an error is subtracted from 1. NaN for a
     query without a value. ``name`` is that of the measure, and
     ``convention`` has its rules. Without ``both_directions``,
-    larger values of a feature always rank first. The generator
-    yields progress events, and then returns the result.
+    larger values of a feature always rank first. ``data`` are
+    the training documents. The generator yields progress
+    events, and then returns the result.
     """
     from rankstudio.engine.methods.selection.query_parts import measured_by_query  # noqa: PLC0415 - numba
 
@@ -221,9 +224,10 @@ def directed_measures(
     """Return the mean measure (n,) of ranking by each feature in descending order, and in ascending order.
 
     The second is None without ``both_directions``. The mean is
-    over queries, NaN if no query has a value. The generator
-    yields progress events, and then returns the result.
-    ``convention`` has the rules of the measure.
+    over queries, NaN if no query has a value. ``data`` are the
+    training documents. The generator yields progress events,
+    and then returns the result. ``convention`` has the rules
+    of the measure.
     """
     activity = "measuring features"
     name = find_measure(measure).name  # in its usual spelling
@@ -255,7 +259,8 @@ def _measure_sums(
     The c features are those of the slice ``columns``. Documents
     are ranked by the values of one feature times each of the
     ``signs``: 1 for descending and -1 for ascending order.
-    ``convention`` has the rules of the measure.
+    ``convention`` has the rules of the measure. ``data`` has
+    the documents.
     """
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
@@ -362,7 +367,8 @@ class MutualInformation(ScoredSelector):
         """Order features by a statistic of their binned values and the labels, and return the first k.
 
         The statistic says how much values and labels depend on each other.
-        The generator yields progress events, and then returns the result.
+        ``data`` are the training documents. The generator yields progress
+        events, and then returns the result.
         """
         scores = np.empty(data.X.shape[1])
         # The edges of each feature's bins (n,
@@ -388,7 +394,7 @@ class MutualInformation(ScoredSelector):
         order. With groups or costs there is no iterator,
         because the scores of groups, or per cost, have no
         such parts. The bins are assumed to be the same for
-        all queries.
+        all queries. ``data`` are the training documents.
         """
         if len(self.groups) > 0 or self.costs is not None:
             return None
@@ -481,9 +487,10 @@ def statistic_by_query(
     The statistic says how much the values of a feature, in
     bins, and the labels depend on each other. A query's
     part is the sum over its documents of what each
-    contributes to the statistic to first order. The
-    generator yields progress events, and then returns the
-    result. ``estimator`` is the filter.
+    contributes to the statistic to first order. ``data``
+    are the training documents. The generator yields
+    progress events, and then returns the result.
+    ``estimator`` is the filter.
     """
     edges, labels = yield from _bin_edges(data, estimator.checked("n_bins"))
     n = edges.shape[0]
@@ -507,8 +514,9 @@ def _bin_edges(data: TrainingData, n_bins: int) -> Waiting[tuple[Floats, Floats]
     """Return the upper edges of each feature's bins, except the last bin, and the distinct labels.
 
     Shapes are (n, bins - 1) and (labels,). A feature
-    has at most ``n_bins`` bins. The generator yields
-    progress events, and then returns the result.
+    has at most ``n_bins`` bins. ``data`` are the
+    training documents. The generator yields progress
+    events, and then returns the result.
     """
     ranks = np.ceil((data.y.size - 1) * _quantiles(n_bins)).astype(np.int64)
     return (yield from order_statistics(data, ranks, _PROGRESS_TEXT)), labels_of(data)
@@ -523,6 +531,7 @@ def _gains_by_query(
     and label contributes to the statistic; ``edges`` (c, bins -
     1) are the upper edges of bins, and ``labels`` the distinct
     labels. The c features are those of the slice ``columns``.
+    ``data`` has the documents.
     """
     # The position of each document's label among the distinct ones.
     number = np.searchsorted(labels, data.y)
@@ -546,6 +555,7 @@ def _joint_counts(
     1) the upper edges of their bins, except the last bin,
     and ``labels`` the distinct labels. A bin includes its
     upper edge. Repeated edges begin no further bin.
+    ``data`` has the documents.
     """
     # The position of each document's label among the distinct ones.
     number = np.searchsorted(labels, data.y)

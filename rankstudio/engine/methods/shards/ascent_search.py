@@ -58,8 +58,8 @@ def _start_ascent(
 
     ``sign`` is 1, or -1 for a measure that is
     minimised. ``session`` sends models to the shards.
-    The generator yields progress events, and then
-    returns the result.
+    ``data`` are the training documents. The generator
+    yields progress events, and then returns the result.
     """
     (squares,) = yield from summed(
         data, "measuring models", _sums_of_squares, by_blocks=True
@@ -144,7 +144,7 @@ class _Measuring:
 
         The message is the model (n,), the column of a feature, and the changes
         (c,) of its weight. Both results have shape (c,), or without changes
-        (1,).
+        (1,). ``data`` has the documents of the shard.
         """
         coef, feature, changes = message
         columns, evaluator = self._kept_features or self._prepare_features(data)

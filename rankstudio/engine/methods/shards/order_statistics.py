@@ -108,7 +108,7 @@ def _counts(
     ``prefixes`` (n, ranks) are the digits of keys that earlier passes have
     determined. A key's digit has ``bits`` bits, of which the lowest is at
     ``shift``; lower bits are all counted. The greatest digit is omitted,
-    because its count is not needed.
+    because its count is not needed. ``data`` has the documents.
     """
     digits = np.arange((1 << bits) - 1, dtype=np.uint64) << np.uint64(shift)
     all_lower_bits = np.uint64((1 << shift) - 1)
@@ -286,8 +286,9 @@ def _find_thresholds(
     values but the largest. If it has more than
     ``max_values`` distinct values, the thresholds are
     those at ``ranks`` evenly spaced ranks of the sorted
-    documents. The generator yields progress events, and
-    then returns the result.
+    documents. ``data`` are the training documents. The
+    generator yields progress events, and then returns
+    the result.
     """
     # The distinct values of each feature with
     # few, united over the shards; above the
@@ -345,7 +346,9 @@ def _joined_thresholds(feature_thresholds: list[Floats], fewer: Bools) -> Thresh
 def _few_values(data: QueryData, max_values: int) -> tuple[FewValues]:
     """Return the distinct values of each feature, or none if there are more than ``max_values``.
 
-    The result can be added to those of other shards, which unites the values.
+    The result can be added to those of other shards,
+    which unites the values. ``data`` has the documents
+    of the shard.
     """
     columns = (np.ascontiguousarray(data.X[:, j]) for j in range(data.X.shape[1]))
     return (

@@ -238,7 +238,7 @@ class _PairState:
         """Start without pairs, which the first message makes.
 
         ``scratch`` allocates memory for the shard, and ``weighting`` weighs the
-        pairs, None all equally.
+        pairs, None all equally. ``data`` has the documents of the shard.
         """
         self._scratch = scratch
         self._weighting = weighting
@@ -253,7 +253,9 @@ class _PairState:
     def step(self, data: QueryData, message: _Message) -> tuple[Any, ...]:
         """Return the shard's summands for a message that requests sums over its pairs.
 
-        The pairs are made anew for each message if memory does not allow to store them.
+        The pairs are made anew for each message if memory
+        does not allow to store them. ``data`` has the
+        documents of the shard.
         """
         pairs = self._pairs or _Pairs(data.y, data.ptr, self._weighting)
         # The message itself says what to compute.

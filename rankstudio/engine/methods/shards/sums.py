@@ -55,7 +55,8 @@ class FunctionWork:
     def step(self, data: QueryData, message: tuple[Any, ...]) -> tuple[Any, ...]:
         """Call the function with a shard, or with blocks of its queries, and return the sums of its results.
 
-        ``message`` are the further arguments of the function.
+        ``message`` are the further arguments of the
+        function. ``data`` has the documents of the shard.
         """
         with STEADY:  # BLAS threads would slow small products down
             if not self.by_blocks:
@@ -154,9 +155,9 @@ def products_of(data: TrainingData, cost: PairCost = USUAL) -> Waiting[Floats]:
 def _summed_products(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
     """Return the products [X^ y^]'[X^ y^] of features and labels, summed over all shards, (n + 1, n + 1).
 
-    ``cost`` is the loss of a pair of documents. The
-    generator yields progress events, and then returns
-    the result.
+    ``cost`` is the loss of a pair of documents.
+    ``data`` are the training documents. The generator
+    yields progress events, and then returns the result.
     """
     (total,) = yield from summed(
         data, "adding up products of features", _products, cost, by_blocks=True
@@ -288,8 +289,8 @@ def deviations(data: TrainingData, combinations: Floats) -> Waiting[Floats]:
     """Return the standard deviations (t,) within queries of t weighted sums of the features.
 
     ``combinations`` (t, n) are the weights of the sums.
-    The generator yields progress events, and then
-    returns the result.
+    ``data`` are the training documents. The generator
+    yields progress events, and then returns the result.
     """
     squares = (yield from sums_of_products(data))[0]
     mean_squares = ((combinations @ squares) * combinations).sum(axis=1) / data.y.size
@@ -351,10 +352,11 @@ def _left_out_sums(
 def _products(data: QueryData, cost: PairCost) -> tuple[Floats]:
     """Return the products of all features and the labels, [X^ y^]'[X^ y^], shape (n + 1, n + 1).
 
-    X^ and y^ are features and labels minus their
-    means in each query, or more generally the rows
-    whose squared errors are the loss with this cost
-    of pairs. The labels are the last row and column.
+    X^ and y^ are features and labels minus their means
+    in each query, or more generally the rows whose
+    squared errors are the loss with this cost of pairs.
+    The labels are the last row and column. ``data`` has
+    the documents.
     """
     X, y = PairRows.of(data, cost).centred
     n = X.shape[1]

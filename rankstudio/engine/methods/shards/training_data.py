@@ -103,10 +103,11 @@ class InProcess:
     def session(self, data: TrainingData, work: ShardWork) -> Iterator[ShardSession]:
         """Provide a session, which sends messages to all shards and sums their answers.
 
-        ``work`` makes a state for each shard,
-        which computes the answers. The states are
-        discarded at the end of the ``with`` block.
-        Several shards are processed on threads.
+        ``work`` makes a state for each shard, which
+        computes the answers. The states are discarded at
+        the end of the ``with`` block. Several shards are
+        processed on threads. ``data`` are the training
+        documents.
         """
         with threads.pool(data.several, self._max_threads) as (executor, workers):
             session = _Session(data, work, self._shared_room(data), executor, workers)
@@ -118,7 +119,9 @@ class InProcess:
     def _shared_room(self, data: TrainingData) -> Room:
         """Return an object that counts the memory of the states of all shards, up to a limit.
 
-        A single shard may use some bytes without a check of the free memory.
+        A single shard may use some bytes without a check of
+        the free memory. ``data`` are the training
+        documents.
         """
         # The function `_room` returns the limit in bytes. A
         # single shard calls it only beyond these bytes, because
@@ -163,6 +166,7 @@ class _Session:
 
         ``room`` limits the memory of all states.
         ``executor`` has ``workers`` threads, or is None.
+        ``data`` are the training documents.
         """
         self._data = data
         self._work = work

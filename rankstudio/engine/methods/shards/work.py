@@ -50,7 +50,8 @@ class ShardWork(Protocol):
     def begin(self, data: QueryData, scratch: Scratch) -> ShardState:
         """Return the state of a shard before any message.
 
-        ``scratch`` allocates its large arrays.
+        ``scratch`` allocates its large arrays. ``data`` has
+        the documents of the shard.
         """
 
 

@@ -298,6 +298,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         A forward search yields each step as soon as a feature is selected; by
         shards, after progress events. Other searches may still change earlier
         sets, so they yield progress events first, and all steps at the end.
+        ``data`` are the training documents.
         """
         regularization = self.checked("regularization")
         groups = ColumnGroups.of(data.X.shape[1], self.groups)
@@ -335,6 +336,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         of features and of shards. ``rules`` say which groups
         may or have to be selected. ``cost`` is the loss of a
         pair of documents, and ``regularization`` is λ.
+        ``data`` are the training documents.
         """
         shape = Shape.of(data.X.shape, data.ptr, groups.greatest(rules.k))
         way = (
@@ -402,7 +404,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def _check_one_ranking(self, data: TrainingData, cost: PairCost) -> None:
         """Raise a ParameterError for settings for which documents or pairs cannot be left out exactly.
 
-        ``cost`` is the loss of a pair.
+        ``cost`` is the loss of a pair. ``data`` are the
+        training documents.
         """
         # "pointwise" is a loss of documents, not of pairs, so that costs of
         # pairs do not apply.
@@ -496,7 +499,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
         Such paths follow from the products of features and labels in each
         query, which the function computes. The result is None for settings
-        that need more than these products.
+        that need more than these products. ``data`` are the training
+        documents.
         """
         if not self._follows_from_sums(data):
             return None
@@ -521,10 +525,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def step_test(self, data: TrainingData) -> Callable[[], StepTest] | None:
         """Return a function that prepares a permutation test of the path's steps.
 
-        The test compares how much each step reduces
-        the error with the same for permuted
-        residuals. None if paths do not follow from
-        sums over queries, on which the test is based.
+        The test compares how much each step reduces the
+        error with the same for permuted residuals. None if
+        paths do not follow from sums over queries, on which
+        the test is based. ``data`` are the training
+        documents.
         """
         add_up = self.paths_from_sums(data)
         if add_up is None:
@@ -579,11 +584,12 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
         The function gets label vectors, and returns the
         criteria of the paths' steps, for a permutation
-        test. The paths share the queries' Gram
-        matrices. None for settings or sizes for which
-        these paths are not available. Also None for
-        losses whose rows depend on the labels: rows are
-        the vectors whose squared errors are the loss.
+        test. The paths share the queries' Gram matrices.
+        None for settings or sizes for which these paths are
+        not available. Also None for losses whose rows
+        depend on the labels: rows are the vectors whose
+        squared errors are the loss. ``data`` has the
+        documents.
         """
         # A subclass may select in another way.
         if type(self) is not GreedyRankRLS:

@@ -243,9 +243,10 @@ class GreedyState:
     def __init__(self, work: GreedyWork, data: QueryData, scratch: Scratch) -> None:
         """Allocate the state of a shard's queries in ``scratch``, which is memory or a file.
 
-        ``work`` has the settings of the path. Also
-        computes the products of features and labels
-        in each query, if they are not in the cache.
+        ``work`` has the settings of the path. Also computes
+        the products of features and labels in each query,
+        if they are not in the cache. ``data`` has the
+        documents of the shard.
         """
         n = data.X.shape[1]
         blocks = -(-(data.ptr.size - 1) // BLOCK)  # rounded up
@@ -287,6 +288,7 @@ class GreedyState:
         those of one feature. ``Start`` and ``Select`` change
         the state: they begin a path, or add a feature. The
         answer is then the criterion with each feature added.
+        ``data`` has the documents of the shard.
         """
         match message:
             case Totals():
@@ -337,7 +339,7 @@ class GreedyState:
         selected features. The products are read from the
         cache if a path for another λ has computed them.
         Otherwise new products are cached, as long as the
-        cache is small.
+        cache is small. ``data`` has the documents.
         """
         gram = self._rows.next  # shape (blocks, 1, n, BLOCK)
         cached_rows = self._statistics.rows
@@ -427,6 +429,7 @@ def _layout_for(work: GreedyWork, data: QueryData) -> GramLayout:
     of the selected features are read, and matrices
     query by query take no copy, unless there are blocks
     already. ``work`` has the settings of the path.
+    ``data`` has the documents.
     """
     if not work.whole:
         return "none"
@@ -450,7 +453,8 @@ def statistics_of(
     the rows whose squared errors are the loss with this
     ``cost`` of pairs. With ``by_blocks``, a few queries
     are centred at a time. ``scratch`` allocates arrays,
-    in memory or in a file.
+    in memory or in a file. ``data`` has the documents
+    of the shard.
     """
     cache = data.shared.of(KnownStatistics).by_layout
     key = (layout, cost)
@@ -489,6 +493,7 @@ def _query_statistics(
     are the loss with this ``cost`` of pairs. Arrays come
     from ``scratch``, which is memory or a file. With
     ``by_blocks``, a few queries are centred at a time.
+    ``data`` has the documents of the shard.
     """
     n = data.X.shape[1]
     blocks = -(-(data.ptr.size - 1) // BLOCK)  # rounded up
@@ -531,13 +536,14 @@ def _write_products(
 ) -> Floats:
     """Write the squares and the label products of all queries, and return their sums (n + 1, n + 1).
 
-    The sums are on the diagonal and in the last row
-    and column, with the labels last; other entries
-    are 0. ``query_products`` are the arrays that are
-    written: (blocks, n, BLOCK) of squares and of
-    label products, and (blocks, BLOCK) of the labels'
-    squares. With ``by_blocks``, a few queries are
-    centred at a time. ``cost`` is the loss of a pair.
+    The sums are on the diagonal and in the last row and
+    column, with the labels last; other entries are 0.
+    ``query_products`` are the arrays that are written:
+    (blocks, n, BLOCK) of squares and of label products,
+    and (blocks, BLOCK) of the labels' squares. With
+    ``by_blocks``, a few queries are centred at a time.
+    ``cost`` is the loss of a pair. ``data`` has the
+    documents.
     """
     squares, rights, labels = query_products
     n = squares.shape[1]
@@ -788,8 +794,9 @@ def totals(
     with the labels last. Without ``with_gram``, only the
     diagonal and the last row and column are computed.
     ``session`` works on the shards, and ``cost`` is the
-    loss of a pair. The generator yields progress events,
-    and then returns the result.
+    loss of a pair. ``data`` are the training documents.
+    The generator yields progress events, and then
+    returns the result.
     """
     cache = data.shared.of(_Totals).found
     (total,) = yield from once(

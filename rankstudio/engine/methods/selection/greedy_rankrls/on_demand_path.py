@@ -128,7 +128,9 @@ class OnDemandState:
     def __init__(self, work: OnDemandWork, data: QueryData, scratch: Scratch) -> None:
         """Compute the Gram matrices of a shard's queries, or read them from the cache.
 
-        ``work`` has the settings of the path, and ``scratch`` allocates arrays.
+        ``work`` has the settings of the path, and
+        ``scratch`` allocates arrays. ``data`` has the
+        documents of the shard.
         """
         self._work = work
         self._scratch = scratch
@@ -149,6 +151,7 @@ class OnDemandState:
         a selection: the answer is its criterion. ``Compare``
         also asks for the criteria with each candidate added,
         and perhaps for those without each selected feature.
+        ``data`` has the documents of the shard.
         """
         match message:
             case Totals():
@@ -389,9 +392,9 @@ def _all_gram_matrices(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
     """Return the Gram matrices of all queries, (blocks, n + 1, n + 1, BLOCK).
 
     The matrices belong to the rows whose squared errors
-    are the loss with this ``cost`` of pairs. The
-    generator yields progress events, and then returns
-    the result.
+    are the loss with this ``cost`` of pairs. ``data``
+    are the training documents. The generator yields
+    progress events, and then returns the result.
     """
     if not data.several:
         return gram_statistics(data.shard(0), cost).gram

@@ -47,7 +47,8 @@ class OneRankingSearch(ABC):
     def __init__(self, data: QueryData, regularization: float) -> None:
         """Start without selected features, with all documents as one ranking; ``regularization`` is λ.
 
-        Raises a DatasetError for too few documents, or an OutOfMemoryError.
+        Raises a DatasetError for too few documents, or an
+        OutOfMemoryError. ``data`` has the documents.
         """
         # `least` is the smallest number
         # of documents for this error.

@@ -40,7 +40,7 @@ def _scores_of_models(data: TrainingData, coefs: Sequence[Floats]) -> Floats:
 
     ``coefs`` are the weights (n,) of the models. The scores of the empty model
     are 0. The array is in memory up to half of the memory limit, beyond it in a
-    file.
+    file. ``data`` are the training documents.
     """
     limit = budget() / 2  # bytes
     # A small array is allocated without
@@ -82,6 +82,7 @@ class ResidualTest:
         ``paths`` has the products of features and labels in
         each query, from which paths follow. Raises a
         ParameterError for a ``cost`` of pairs without ties.
+        ``data`` are the training documents.
         """
         if not cost.ties:
             raise ParameterError(

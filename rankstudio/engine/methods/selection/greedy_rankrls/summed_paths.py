@@ -171,6 +171,7 @@ class SummedPaths:
         Paths have the ``regularization`` λ and these
         ``rules`` of which features may or have to be
         selected. ``cost`` is the loss of a pair of documents.
+        ``data`` are the training documents.
         """
         self.regularization = regularization
         self.rules = rules

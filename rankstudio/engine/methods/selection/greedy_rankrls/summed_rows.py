@@ -158,8 +158,9 @@ def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics
     queries, and their sum. The statistics belong to the
     rows whose squared errors are the loss with this
     ``cost`` of pairs. The arrays are in memory, or in
-    files if they are large. The generator yields progress
-    events, and then returns the result.
+    files if they are large. ``data`` are the training
+    documents. The generator yields progress events, and
+    then returns the result.
     """
     n = data.X.shape[1]
     Q = data.ptr.size - 1
