@@ -55,10 +55,12 @@ MOST_SEED = 2**32 - 1
 class LinearRanker(Capabilities, Estimator):
     """Base class of methods that learn one weight per feature.
 
-    Subclasses implement :meth:`learn`, a generator of steps over grouped data.
-    The generator needs no progress bar, thread or callback; a caller that
-    stops iterating cancels the training. Methods with slow steps, or with sums
-    over shards, implement :meth:`work` instead, and yield progress events
+    Subclasses implement :meth:`learn`, a generator of
+    steps over grouped data. The generator needs no
+    progress bar, thread or callback; a caller that
+    stops iterating cancels the training. Methods with
+    slow steps, or with sums over shards, implement
+    :meth:`work` instead, and yield progress events
     between the steps.
 
     Examples
@@ -84,9 +86,10 @@ class LinearRanker(Capabilities, Estimator):
     def memory_need(self, shape: DataShape) -> MemoryNeed:
         """Return the memory requirements of :meth:`work` for data of a shape, before the data are read.
 
-        The requirements also say whether the method needs all documents
-        at once or processes shards, which workers can share. Methods
-        with their own :meth:`work` override this; by default, all
+        The requirements also say whether the method needs
+        all documents at once or processes shards, which
+        workers can share. Methods with their own
+        :meth:`work` override this; by default, all
         documents are needed.
         """
         return whole_need(shape)
@@ -421,10 +424,12 @@ def iterations(
 class ConvergingRanker(LinearRanker):
     """Base class of rankers with :class:`rankstudio.engine.steps.Iteration` steps.
 
-    The parameters of such rankers include ``C``, the weight of the loss
-    relative to the squared norm, ``tol``, the duality gap for stopping as
-    a share of the objective, and ``max_iter``. Reaching ``max_iter``
-    gives a ``ConvergenceWarning``. Subclasses implement ``_minimise``.
+    The parameters of such rankers include ``C``, the
+    weight of the loss relative to the squared norm,
+    ``tol``, the duality gap for stopping as a share of
+    the objective, and ``max_iter``. Reaching
+    ``max_iter`` gives a ``ConvergenceWarning``.
+    Subclasses implement ``_minimise``.
 
     Attributes
     ----------
@@ -453,9 +458,9 @@ class ConvergingRanker(LinearRanker):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Minimise the objective; yield an iteration per Newton step or cutting plane, and progress events.
 
-        The criterion of an iteration is the objective. Of many large
-        iterations, only some are yielded. ``data`` are the training
-        documents.
+        The criterion of an iteration is the objective. Of
+        many large iterations, only some are yielded.
+        ``data`` are the training documents.
         """
         C = self.checked("C")
         tol = self.checked("tol")

@@ -546,11 +546,12 @@ class HeldOutPredictor:
     ) -> tuple[Floats, Floats, Floats, float, float]:
         """Return the arguments with which the kernels leave out pairs, for v outputs and m documents.
 
-        The arguments are the hat matrix H (m, m), the labels (v, m), the
-        residuals of the model of all documents (v, m), and the two constants
-        of the system of each pair. ``numbers`` is how many numbers the caller
-        and H need together: an OutOfMemoryError is raised if they do not fit
-        into memory.
+        The arguments are the hat matrix H (m, m), the
+        labels (v, m), the residuals of the model of all
+        documents (v, m), and the two constants of the
+        system of each pair. ``numbers`` is how many numbers
+        the caller and H need together: an OutOfMemoryError
+        is raised if they do not fit into memory.
         """
         m = self.kernel.n_documents
         free = memory.available()

@@ -60,8 +60,9 @@ def left_out_scores(
 def centred_scores(data: QueryData, models: Floats) -> Floats:
     """Score centred documents, each by the linear model of its query.
 
-    The features of each document are those minus the mean of its query. Row q
-    of ``models`` (Q, n) are the weights for query q. Returns the scores (m,).
+    The features of each document are those minus the
+    mean of its query. Row q of ``models`` (Q, n) are
+    the weights for query q. Returns the scores (m,).
     ``data`` has the documents.
     """
     X = data.centred[0]  # the centred features; the other item are the labels

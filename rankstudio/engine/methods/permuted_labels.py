@@ -30,9 +30,9 @@ def rows_and_targets(
 ) -> tuple[QueryData, Callable[[Floats], Floats]]:
     """Return the rows whose squared errors are a loss, and the function that makes their targets.
 
-    The function converts labels (m, v) to targets (m, v). The rows
-    do not depend on the labels. ``cost`` is the loss of a pair.
-    ``data`` has the documents.
+    The function converts labels (m, v) to targets (m,
+    v). The rows do not depend on the labels. ``cost``
+    is the loss of a pair. ``data`` has the documents.
     """
     return PairRows.of(data, cost), targets_of(data.ptr, cost)
 
@@ -67,10 +67,11 @@ def exchanged_rows(
 ) -> Callable[[Ints], QueryData]:
     """Return a function that permutes the documents in preferences, faster than computing all anew.
 
-    The function gets an order (m,). The result of the function are the data in
-    which each document takes the preferences of another one. With the data it
-    caches the rows whose squared errors are the loss, which training would
-    compute otherwise.
+    The function gets an order (m,). The result of the
+    function are the data in which each document takes
+    the preferences of another one. With the data it
+    caches the rows whose squared errors are the loss,
+    which training would compute otherwise.
 
     Parameters
     ----------

@@ -351,10 +351,11 @@ def _learn_once(
 ) -> Waiting[Step | None]:
     """Train a ranker on some columns with progress events, and return its last step; None without columns.
 
-    ``share``, from 0 to 1, is the progress that all events show. Linear models
-    are cached in the results that the training data share, because several
-    selectors may select the same columns. The generator yields progress
-    events, and then returns the result.
+    ``share``, from 0 to 1, is the progress that all
+    events show. Linear models are cached in the results
+    that the training data share, because several
+    selectors may select the same columns. The generator
+    yields progress events, and then returns the result.
     """
     models = data.shared.of(_Models).learned
     key = (type(ranker), repr(ranker.get_params()), columns)

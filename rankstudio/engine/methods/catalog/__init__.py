@@ -122,8 +122,9 @@ def method(key: str) -> Method:
 def find_method(key: str) -> Method | None:
     """Return a learning method by its key; None for an unknown key.
 
-    Methods that are only known from a study are found, too, as are the methods
-    of an ability whose folder is absent. Both kinds of methods cannot be run.
+    Methods that are only known from a study are found,
+    too, as are the methods of an ability whose folder
+    is absent. Both kinds of methods cannot be run.
     """
     return METHODS.find(key) or _absent_method(key)
 

@@ -325,9 +325,10 @@ class Parameter:
     def counts(self, values: Mapping[str, Any]) -> bool:
         """Return whether the parameter has an effect with these values of the other parameters, by name.
 
-        The effect may depend on one other parameter. If that parameter has
-        several values, one value with the effect is enough, or one term of a
-        value that is a sum, such as "linear + rbf".
+        The effect may depend on one other parameter. If
+        that parameter has several values, one value with
+        the effect is enough, or one term of a value that is
+        a sum, such as "linear + rbf".
         """
         if not self.only_with:
             return True

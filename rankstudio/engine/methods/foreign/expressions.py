@@ -71,9 +71,10 @@ def value_of(text: str, name: str, modules: Sequence[str]) -> Any:
 def _value(node: ast.AST, modules: Sequence[str]) -> Any:
     """Return the value of a parsed expression: a constant, a list of such values, a name, or a call.
 
-    Names are looked up in ``modules``, then in scikit-learn. Raises a
-    LookupError, which says what was expected, for any other expression.
-    ``node`` is the expression.
+    Names are looked up in ``modules``, then in
+    scikit-learn. Raises a LookupError, which says what
+    was expected, for any other expression. ``node`` is
+    the expression.
     """
     match node:
         case ast.Constant():
@@ -105,9 +106,10 @@ def _value(node: ast.AST, modules: Sequence[str]) -> Any:
 def _called(node: ast.Call, modules: Sequence[str]) -> Any:
     """Call the class of an estimator with the arguments in an expression, and return the object.
 
-    The class is looked up in ``modules`` first, then in scikit-learn. Raises a
-    LookupError, which says what was expected, for any other call. ``node`` is
-    the expression.
+    The class is looked up in ``modules`` first, then in
+    scikit-learn. Raises a LookupError, which says what
+    was expected, for any other call. ``node`` is the
+    expression.
     """
     assert isinstance(node.func, ast.Name)
     # Only classes of estimators may be called, so that an expression cannot run

@@ -211,9 +211,9 @@ def add_code_of_plan(
 ) -> None:
     """Add to the catalog the methods and measures of foreign code that a plan or a study names.
 
-    The keys of foreign code name a Python file, a library or a command.
-    The methods and measures are added only if the user allows this code
-    to run.
+    The keys of foreign code name a Python file, a
+    library or a command. The methods and measures are
+    added only if the user allows this code to run.
 
     Parameters
     ----------
@@ -258,10 +258,12 @@ def _add_measure_of_plan(
 ) -> None:
     """Add to the catalog the measure of a file that a plan names, if the user allows its code to run.
 
-    ``key`` is "measure:" followed by the key of the code, which names file,
-    checksum and function. A file is searched for in ``folders`` first.
-    ``allow_code`` says that the user allows the code now. Raises a
-    CodeNotAllowedError if the user has not allowed the code.
+    ``key`` is "measure:" followed by the key of the
+    code, which names file, checksum and function. A
+    file is searched for in ``folders`` first.
+    ``allow_code`` says that the user allows the code
+    now. Raises a CodeNotAllowedError if the user has
+    not allowed the code.
     """
     code_key = key.removeprefix(MEASURE)
     # A measure is always from a file, and
@@ -289,9 +291,10 @@ def _add_measure_of_plan(
 def _find_code(key: str, folders: Sequence[Path]) -> Code:
     """Find the file that a key of a plan names, run it, and return the code.
 
-    The file is searched for in ``folders``, then among the files that the user
-    has allowed. If the key has a checksum, the file must have the same. Raises
-    a PlanError for a missing or changed file.
+    The file is searched for in ``folders``, then among
+    the files that the user has allowed. If the key has
+    a checksum, the file must have the same. Raises a
+    PlanError for a missing or changed file.
     """
     # First the folders, then the allowed files
     # with the same contents, wherever they are.

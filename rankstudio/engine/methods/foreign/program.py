@@ -126,9 +126,10 @@ class RunsProgram:
     def _arguments(self, words: Sequence[str], folder: Path, k: int) -> list[str]:
         """Return the words of a command with values in place of the placeholders.
 
-        The values are paths of files in ``folder``, the number of features k,
-        the seed, and parameters of the method. If the user limits the memory,
-        the words begin with those of a shell that sets the limit.
+        The values are paths of files in ``folder``, the
+        number of features k, the seed, and parameters of
+        the method. If the user limits the memory, the words
+        begin with those of a shell that sets the limit.
         """
         # FILES are the placeholders of
         # files, such as "train".

@@ -140,8 +140,9 @@ def _inferred_parameter(
 ) -> Parameter:
     """Return the parameter of a method for an argument of a class or a function.
 
-    The parameter's kind follows from the default, the annotation and
-    scikit-learn's constraints; ``text`` is the parameter's help.
+    The parameter's kind follows from the default, the
+    annotation and scikit-learn's constraints; ``text``
+    is the parameter's help.
     """
     # An argument without a default counts
     # as one with the default None.
@@ -214,9 +215,11 @@ def _union_members(annotation: Any) -> tuple[Any, ...]:
 def _choices(members: Sequence[Any], constraints: Sequence[Any]) -> tuple[str, ...]:
     """Return the texts from which an argument's value is chosen; () if any value is possible.
 
-    ``members`` are the types of its annotation, of which ``Literal`` lists
-    texts. ``constraints`` are scikit-learn's. If the constraints also
-    allow values that are no texts, such as numbers, the result is ().
+    ``members`` are the types of its annotation, of
+    which ``Literal`` lists texts. ``constraints`` are
+    scikit-learn's. If the constraints also allow values
+    that are no texts, such as numbers, the result is
+    ().
     """
     for member in members:
         if typing.get_origin(member) is Literal:

@@ -405,9 +405,11 @@ def kernel_features(
 ) -> tuple[NystromFeatures, str]:
     """Return some documents mapped by a kernel and a drawn basis, and a note on dropped basis vectors.
 
-    The note is "" if none is dropped. ``n_basis`` basis vectors, all documents
-    for None, are drawn in the ``way`` "uniform" or "per_query" with a seed. The
-    result is cached for all settings. ``data`` has the documents.
+    The note is "" if none is dropped. ``n_basis`` basis
+    vectors, all documents for None, are drawn in the
+    ``way`` "uniform" or "per_query" with a seed. The
+    result is cached for all settings. ``data`` has the
+    documents.
     """
     # The word makes this key differ from
     # those of other results in the cache.

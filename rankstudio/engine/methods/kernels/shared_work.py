@@ -81,8 +81,9 @@ def left_out_predictions(
 ) -> Floats:
     """Return predictions (m,) for a key: the cached ones if the last call had this key, else those of ``make``.
 
-    Only one result is cached: caching every step and setting of a path would
-    need too much memory. ``data`` has the documents.
+    Only one result is cached: caching every step and
+    setting of a path would need too much memory.
+    ``data`` has the documents.
     """
     work = data.shared.origin.of(KernelWork)
     full_key = (data.shared.columns, key)

@@ -263,8 +263,9 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield the only step, with all features, after progress events.
 
-        The criterion of the step is the leave-query-out error; for one ranking,
-        an error of left-out documents or pairs of them. ``data`` are the
+        The criterion of the step is the leave-query-out
+        error; for one ranking, an error of left-out
+        documents or pairs of them. ``data`` are the
         training documents.
         """
         regularization = self.checked("regularization")

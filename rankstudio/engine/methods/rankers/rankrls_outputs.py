@@ -96,9 +96,10 @@ class OutputModels:
     def _query_solvers(self) -> list[Callable[[Floats], Floats]]:
         """Return a function for each query that multiplies by (I - V_q V_q')^-1, where V (m, n) = X^ L'^-1.
 
-        The function turns the query's residuals (|q|, v) in the model of all
-        queries into those of the model without the query. The functions are
-        made once, and stored.
+        The function turns the query's residuals (|q|, v) in
+        the model of all queries into those of the model
+        without the query. The functions are made once, and
+        stored.
         """
         if self._solvers is None:
             # L is the factor of X^'X^ + λI, and V = X^ L'^-1.
@@ -299,8 +300,8 @@ def label_paths(data: QueryData, regularization: float, cost: PairCost) -> Label
 
     All label vectors share one factorisation of the
     features. ``cost`` is the loss of pairs. Raises a
-    DatasetError for a single query. ``regularization`` is λ.
-    ``data`` has the documents.
+    DatasetError for a single query. ``regularization``
+    is λ. ``data`` has the documents.
     """
     several_queries(data.ptr, "The permutation test of RankRLS")  # for its error only
     # Rows whose squared errors are the loss,

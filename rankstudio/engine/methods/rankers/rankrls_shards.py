@@ -278,9 +278,10 @@ def nested_steps(
 def _refuse_large(m: int, n: int) -> None:
     """Raise an OutOfMemoryError if X^'X^, its eigenvectors and a work array do not fit into memory.
 
-    Each of the three is a matrix (n, n) of numbers of 8 bytes, for n
-    features; ``m``, the number of documents, is only for the message. Small
-    matrices are not checked.
+    Each of the three is a matrix (n, n) of numbers of 8
+    bytes, for n features; ``m``, the number of
+    documents, is only for the message. Small matrices
+    are not checked.
     """
     if (needed := 24.0 * n**2) > _LARGE and needed > (free := memory.available()):
         raise OutOfMemoryError(
@@ -474,13 +475,13 @@ def left_out_models(
 ) -> Waiting[LeftOutRankRLS]:
     """Return the scorer of documents by models of some features that are trained without each query.
 
-    ``columns`` are those of the features. The scorer has the
-    sums of all queries, from which a query's own are later
-    subtracted. One pass over the data, O(mn²), whose result
-    is cached for all features and λ. ``cost`` is the loss of
-    a pair of documents, and ``regularization`` is λ. The
-    generator yields progress events, and then returns the
-    result.
+    ``columns`` are those of the features. The scorer
+    has the sums of all queries, from which a query's
+    own are later subtracted. One pass over the data,
+    O(mn²), whose result is cached for all features and
+    λ. ``cost`` is the loss of a pair of documents, and
+    ``regularization`` is λ. The generator yields
+    progress events, and then returns the result.
     """
     total = yield from products_of(data, cost)
     chosen_columns = sorted(columns)

@@ -162,9 +162,10 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Train, and yield an iteration per Newton step or cutting plane; its criterion is the objective.
 
-        With a kernel, a Nyström map turns the documents into features whose
-        inner products are about the kernel, and the linear method runs on
-        these. ``data`` are the training documents.
+        With a kernel, a Nyström map turns the documents
+        into features whose inner products are about the
+        kernel, and the linear method runs on these.
+        ``data`` are the training documents.
         """
         kernel, basis_settings = self._kernel()
         if kernel.function == "linear":
@@ -238,9 +239,10 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
     ) -> Iterator[OptimizerState | WorkProgress]:
         """Yield the states of the optimiser for the documents of all shards, and progress events.
 
-        C weighs the loss of the pairs, and the optimiser stops at a relative
-        duality gap of ``tol``, or after ``max_iter`` iterations. ``data``
-        are the training documents.
+        C weighs the loss of the pairs, and the optimiser
+        stops at a relative duality gap of ``tol``, or after
+        ``max_iter`` iterations. ``data`` are the training
+        documents.
         """
         minimise = self._minimiser()
         kind = self.checked("weighting")

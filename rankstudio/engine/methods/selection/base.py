@@ -294,8 +294,9 @@ class _Orderings:
 class PathSelector(GrowingSelector):
     """Base class of selectors that order features; RankRLS ranks with the first 1, 2, … k of them.
 
-    Subclasses implement :meth:`order_features`. The parameters of a subclass
-    include ``regularization``. The order is cached with the data, and used for
+    Subclasses implement :meth:`order_features`. The
+    parameters of a subclass include ``regularization``.
+    The order is cached with the data, and used for
     every λ.
 
     The criterion of every step is the leave-query-out error of RankRLS with the

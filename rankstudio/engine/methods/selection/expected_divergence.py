@@ -207,11 +207,13 @@ class ExpectedDivergence(ScoredSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Order features by importance plus divergence, and return the first k.
 
-        The importance of a feature is NDCG@10 of the ranking by it alone. The
-        divergence of a feature says how much its values differ between grades
-        of labels. Features that are constant within all queries come last.
-        ``data`` are the training documents. The generator yields progress
-        events, and then returns the result.
+        The importance of a feature is NDCG@10 of the
+        ranking by it alone. The divergence of a feature
+        says how much its values differ between grades of
+        labels. Features that are constant within all
+        queries come last. ``data`` are the training
+        documents. The generator yields progress events, and
+        then returns the result.
         """
         density = self.checked("density")
         kde = self.checked("kde")
@@ -264,10 +266,12 @@ class ExpectedDivergence(ScoredSelector):
     def _divergence_parts(self, data: TrainingData) -> Waiting[Floats]:
         """Return how much the divergence of each feature decreases without each query, shape (n, Q).
 
-        Densities are estimated again without each of up to 20 random groups of
-        queries. The decrease is divided among the queries of the group by their
-        numbers of documents. ``data`` are the training documents. The generator
-        yields progress events, and then returns the result.
+        Densities are estimated again without each of up to
+        20 random groups of queries. The decrease is divided
+        among the queries of the group by their numbers of
+        documents. ``data`` are the training documents. The
+        generator yields progress events, and then returns
+        the result.
         """
         Q = data.ptr.size - 1
         sizes = np.diff(data.ptr)

@@ -59,14 +59,17 @@ class _Partitions:
 class FSBFS(PathSelector):
     """FS-BFS divides features into subsets by best-first search and combines each into one new feature.
 
-    The search starts from every remaining single feature. The search opens the
-    node with the best measure, creates a node with every remaining feature
-    added, learns each one's combination by coordinate ascent on the measure of
-    the training documents, and stops after ``patience`` nodes in a row without
-    an improvement. The best node is a subset: its combination sum_i w_i x_i
-    becomes a new feature, its features are removed, and the search starts
-    again. Each step adds a subset; RankRLS, or another ranker in a plan, ranks
-    with the new features so far.
+    The search starts from every remaining single
+    feature. The search opens the node with the best
+    measure, creates a node with every remaining feature
+    added, learns each one's combination by coordinate
+    ascent on the measure of the training documents, and
+    stops after ``patience`` nodes in a row without an
+    improvement. The best node is a subset: its
+    combination sum_i w_i x_i becomes a new feature, its
+    features are removed, and the search starts again.
+    Each step adds a subset; RankRLS, or another ranker
+    in a plan, ranks with the new features so far.
 
     Parameters
     ----------
@@ -224,9 +227,10 @@ class FSBFS(PathSelector):
     def _partition(self, data: TrainingData) -> Iterator[Node | WorkProgress]:
         """Yield one subset after the other until no feature remains that varies within a query.
 
-        A :class:`Node` is a subset of features with its combination, found by a
-        best-first search; progress events come in between. ``data`` are the
-        training documents.
+        A :class:`Node` is a subset of features with its
+        combination, found by a best-first search; progress
+        events come in between. ``data`` are the training
+        documents.
         """
         n = data.X.shape[1]
         size = self.checked("subset_size")

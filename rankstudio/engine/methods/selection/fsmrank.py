@@ -127,13 +127,15 @@ class _Weighing(Selector):
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
         """Yield a comparison for each of the first ``n_features`` features, in the order of their weights.
 
-        The comparison has FSMRank's absolute weights (n,) of the features that
-        are not yet selected, NaN for others, and the part of each query in them
-        (n, Q): how much a weight decreases without the query. The weights
-        without a query are estimated by one Newton step on the objective of the
-        other queries. Similarities and importances stay as they are, and
-        features with weight 0 keep weight 0. ``data`` are the training
-        documents.
+        The comparison has FSMRank's absolute weights (n,)
+        of the features that are not yet selected, NaN for
+        others, and the part of each query in them (n, Q):
+        how much a weight decreases without the query. The
+        weights without a query are estimated by one Newton
+        step on the objective of the other queries.
+        Similarities and importances stay as they are, and
+        features with weight 0 keep weight 0. ``data`` are
+        the training documents.
         """
         from rankstudio.engine.methods.selection.query_parts import pair_slopes  # noqa: PLC0415 - numba
 
@@ -332,9 +334,10 @@ class FSMRank(_Weighing):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Minimise the objective, and yield one step per iteration, with progress events in between.
 
-        A step has the weights, and the objective as its criterion. The step is
-        an :class:`FSMStep`, which also has an estimate of the gradient's
-        Lipschitz constant. ``data`` are the training documents.
+        A step has the weights, and the objective as its
+        criterion. The step is an :class:`FSMStep`, which
+        also has an estimate of the gradient's Lipschitz
+        constant. ``data`` are the training documents.
         """
         data = training_data(data)
         tol = self.checked("tol")
@@ -610,9 +613,10 @@ class FSMRankTop(_OfFSMRank):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step per selected feature: FSMRank weights of this and all earlier features.
 
-        If FSMRank leaves every weight at 0, and features without weight are not
-        wanted, the only step is the model without features. ``data`` are the
-        training documents.
+        If FSMRank leaves every weight at 0, and features
+        without weight are not wanted, the only step is the
+        model without features. ``data`` are the training
+        documents.
         """
         data = training_data(data)
         # FSMRank, its last step, and
@@ -652,9 +656,10 @@ def last_step(
 ) -> Waiting[tuple[FSMRank, Step]]:
     """Return FSMRank with these parameters, and the last step of its run.
 
-    Parameters that FSMRank does not have are ignored. The step is cached with
-    the data, for all methods that start from it. The generator yields
-    progress events, and then returns the result.
+    Parameters that FSMRank does not have are ignored.
+    The step is cached with the data, for all methods
+    that start from it. The generator yields progress
+    events, and then returns the result.
     """
     names = FSMRank().get_params()
     fsmrank = FSMRank(
@@ -746,8 +751,9 @@ class FSMSVM(_OfFSMRank):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step per selected feature: RankSVM with this and all earlier features.
 
-        If FSMRank leaves every weight at 0, the only step is the model without
-        features. ``data`` are the training documents.
+        If FSMRank leaves every weight at 0, the only step
+        is the model without features. ``data`` are the
+        training documents.
         """
         data = training_data(data)
         n = data.X.shape[1]
@@ -820,10 +826,11 @@ def importance(data: QueryData, kind: str) -> Floats:
 def weighing_features(data: TrainingData, kind: str | OwnValues) -> Waiting[Floats]:
     """Return the importance of each feature and of its negative, shape (2n,).
 
-    ``kind`` is "pearson", "ndcg", "map" or "none" (all are 1), or the user's
-    own numbers. Features that are constant have importance 0. ``data`` are
-    the training documents. The generator yields progress events, and then
-    returns the result.
+    ``kind`` is "pearson", "ndcg", "map" or "none" (all
+    are 1), or the user's own numbers. Features that are
+    constant have importance 0. ``data`` are the
+    training documents. The generator yields progress
+    events, and then returns the result.
     """
     if not isinstance(kind, str):
         importances = own_importance(kind, data)
@@ -866,10 +873,12 @@ def similarity(data: QueryData, kind: str) -> Floats:
 def comparing_features(data: TrainingData, kind: str) -> Waiting[Floats]:
     """Return the similarity of each pair of features, shape (n, n), from 0 to 1.
 
-    The similarity is |Pearson's correlation| over all documents, or with
-    ``kind`` "kendall" the mean of |Kendall's τ-b| over queries. With "none", it
-    is the identity matrix. ``data`` are the training documents. The generator
-    yields progress events, and then returns the result.
+    The similarity is |Pearson's correlation| over all
+    documents, or with ``kind`` "kendall" the mean of
+    |Kendall's τ-b| over queries. With "none", it is the
+    identity matrix. ``data`` are the training
+    documents. The generator yields progress events, and
+    then returns the result.
     """
     if kind == "none":
         return np.eye(data.X.shape[1])
@@ -930,10 +939,12 @@ class _Correlations:
 def correlating(data: TrainingData) -> Waiting[tuple[Floats, Bools]]:
     """Return Pearson's correlations of the features and the labels, and which features vary.
 
-    The correlations have shape (n + 1, n + 1), with the labels last. The mask
-    of the features with more than one value has shape (n,). Correlations and
-    mask are cached. Takes two passes over the data. The generator yields
-    progress events, and then returns the result.
+    The correlations have shape (n + 1, n + 1), with the
+    labels last. The mask of the features with more than
+    one value has shape (n,). Correlations and mask are
+    cached. Takes two passes over the data. The
+    generator yields progress events, and then returns
+    the result.
     """
     cache = data.shared.of(_Correlations)
     if cache.found is None:

@@ -170,11 +170,13 @@ class GAS(PathSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Order features by importance and dissimilarity, and return the first k.
 
-        A score starts as the importance of the feature. The feature with the
-        largest score is selected, again and again. Each selection lowers the
-        score of every other feature by 2 c times its similarity to the
-        selected feature. ``data`` are the training documents. The generator
-        yields progress events, and then returns the result.
+        A score starts as the importance of the feature. The
+        feature with the largest score is selected, again
+        and again. Each selection lowers the score of every
+        other feature by 2 c times its similarity to the
+        selected feature. ``data`` are the training
+        documents. The generator yields progress events, and
+        then returns the result.
         """
         c = self.checked("c")
         kind = self.checked("similarity")

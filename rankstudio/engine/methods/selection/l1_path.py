@@ -84,9 +84,10 @@ class L1Path(PathSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Follow the lasso as its penalty α decreases, and return the first k features to get a weight.
 
-        A feature enters when it gets a weight; the order is by the α at which
-        it first enters. ``data`` are the training documents. The generator
-        yields progress events, and then returns the result.
+        A feature enters when it gets a weight; the order is
+        by the α at which it first enters. ``data`` are the
+        training documents. The generator yields progress
+        events, and then returns the result.
         """
         scaling = self.checked("scaling")
         yield WorkProgress("following the lasso", 0.0)
@@ -130,10 +131,12 @@ class L1Path(PathSelector):
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
         """Yield for each step the α at which each candidate would enter the lasso, and the part of each query in it.
 
-        If the features A are in the lasso with the signs s, feature j enters at
-        α = N / (σ - M) for σ = 1 or -1, with N = t_j - G_jA G_AA⁻¹ t_A and M =
-        G_jA G_AA⁻¹ s_A. α without a query follows from the sums G and t of the
-        other queries. ``data`` are the training documents.
+        If the features A are in the lasso with the signs s,
+        feature j enters at α = N / (σ - M) for σ = 1 or -1,
+        with N = t_j - G_jA G_AA⁻¹ t_A and M = G_jA G_AA⁻¹
+        s_A. α without a query follows from the sums G and t
+        of the other queries. ``data`` are the training
+        documents.
         """
         from rankstudio.engine.methods.selection import query_parts  # noqa: PLC0415 - numba
 

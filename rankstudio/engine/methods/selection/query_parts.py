@@ -117,10 +117,11 @@ def measured_by_query(
 ) -> Waiting[Floats]:
     """Return a measure of each query for each of c models with weights (c, n), shape (c, Q).
 
-    Larger is better: an error is subtracted from 1. ``name``
-    is that of the measure, and ``convention`` has its rules.
-    ``data`` are the training documents. The generator yields
-    progress events, and then returns the result.
+    Larger is better: an error is subtracted from 1.
+    ``name`` is that of the measure, and ``convention``
+    has its rules. ``data`` are the training documents.
+    The generator yields progress events, and then
+    returns the result.
     """
     name = find_measure(name).name
     (values,) = yield from summed(

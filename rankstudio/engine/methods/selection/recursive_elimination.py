@@ -102,10 +102,11 @@ class RecursiveElimination(PathSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Eliminate the least important feature again and again, and return the k that remain longest.
 
-        The last remaining feature comes first. A feature's importance is its
-        |weight| in a model of the remaining features. ``data`` are the
-        training documents. The generator yields progress events, and then
-        returns the result.
+        The last remaining feature comes first. A feature's
+        importance is its |weight| in a model of the
+        remaining features. ``data`` are the training
+        documents. The generator yields progress events, and
+        then returns the result.
         """
         importance = self.checked("importance")
         ranker = self.checked("ranker")
@@ -142,14 +143,17 @@ class RecursiveElimination(PathSelector):
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
         """Yield for each step the comparison of weights that gave the feature its position in the path.
 
-        The path is the opposite order of elimination. With t features
-        remaining, the one with the smallest |weight| is eliminated, and becomes
-        the t-th of the path. So the scores are negative |weights|. The first
-        feature of the path is the one that remains of two, so its scores are
-        |weights|. A comparison also has each query's part in the scores: their
-        change if the query is left out. RankRLS's weights without a query are
-        exact; RankSVM's follow from its gradient and second derivatives.
-        ``data`` are the training documents.
+        The path is the opposite order of elimination. With
+        t features remaining, the one with the smallest
+        |weight| is eliminated, and becomes the t-th of the
+        path. So the scores are negative |weights|. The
+        first feature of the path is the one that remains of
+        two, so its scores are |weights|. A comparison also
+        has each query's part in the scores: their change if
+        the query is left out. RankRLS's weights without a
+        query are exact; RankSVM's follow from its gradient
+        and second derivatives. ``data`` are the training
+        documents.
         """
         from rankstudio.engine.methods.selection.query_parts import (  # noqa: PLC0415 - numba
             grams_by_query,
@@ -221,11 +225,12 @@ def _svm_weights(
 ) -> Waiting[tuple[Floats, Floats]]:
     """Return RankSVM's weights with some columns (c,), and the weights without each query (Q, c).
 
-    The weights without a query are estimated: by one Newton
-    step from the weights of all queries, on the loss of the
-    other queries, with the second derivatives of all queries.
-    ``C`` weighs the loss against half of the squared weights.
-    ``data`` are the training documents. The generator yields
+    The weights without a query are estimated: by one
+    Newton step from the weights of all queries, on the
+    loss of the other queries, with the second
+    derivatives of all queries. ``C`` weighs the loss
+    against half of the squared weights. ``data`` are
+    the training documents. The generator yields
     progress events, and then returns the result.
     """
     from rankstudio.engine.methods.selection.query_parts import pair_slopes  # noqa: PLC0415 - numba

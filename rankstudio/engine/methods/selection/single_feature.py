@@ -198,12 +198,13 @@ def measured_alone(
 ) -> Waiting[Floats]:
     """Return the measure of the ranking by each feature alone in each query, shape (n, Q).
 
-    A feature ranks in its better direction over all queries.
-    Larger is better: an error is subtracted from 1. NaN for a
-    query without a value. ``name`` is that of the measure, and
-    ``convention`` has its rules. Without ``both_directions``,
-    larger values of a feature always rank first. ``data`` are
-    the training documents. The generator yields progress
+    A feature ranks in its better direction over all
+    queries. Larger is better: an error is subtracted
+    from 1. NaN for a query without a value. ``name`` is
+    that of the measure, and ``convention`` has its
+    rules. Without ``both_directions``, larger values of
+    a feature always rank first. ``data`` are the
+    training documents. The generator yields progress
     events, and then returns the result.
     """
     from rankstudio.engine.methods.selection.query_parts import measured_by_query  # noqa: PLC0415 - numba
@@ -223,11 +224,11 @@ def directed_measures(
 ) -> Waiting[tuple[Floats, Floats | None]]:
     """Return the mean measure (n,) of ranking by each feature in descending order, and in ascending order.
 
-    The second is None without ``both_directions``. The mean is
-    over queries, NaN if no query has a value. ``data`` are the
-    training documents. The generator yields progress events,
-    and then returns the result. ``convention`` has the rules
-    of the measure.
+    The second is None without ``both_directions``. The
+    mean is over queries, NaN if no query has a value.
+    ``data`` are the training documents. The generator
+    yields progress events, and then returns the result.
+    ``convention`` has the rules of the measure.
     """
     activity = "measuring features"
     name = find_measure(measure).name  # in its usual spelling
@@ -256,11 +257,11 @@ def _measure_sums(
 ) -> tuple[Floats, Floats]:
     """Return the sums over queries of some features' measure, and for how many queries it is defined, (signs, c).
 
-    The c features are those of the slice ``columns``. Documents
-    are ranked by the values of one feature times each of the
-    ``signs``: 1 for descending and -1 for ascending order.
-    ``convention`` has the rules of the measure. ``data`` has
-    the documents.
+    The c features are those of the slice ``columns``.
+    Documents are ranked by the values of one feature
+    times each of the ``signs``: 1 for descending and -1
+    for ascending order. ``convention`` has the rules of
+    the measure. ``data`` has the documents.
     """
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
@@ -366,9 +367,10 @@ class MutualInformation(ScoredSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Order features by a statistic of their binned values and the labels, and return the first k.
 
-        The statistic says how much values and labels depend on each other.
-        ``data`` are the training documents. The generator yields progress
-        events, and then returns the result.
+        The statistic says how much values and labels depend
+        on each other. ``data`` are the training documents.
+        The generator yields progress events, and then
+        returns the result.
         """
         scores = np.empty(data.X.shape[1])
         # The edges of each feature's bins (n,
@@ -527,11 +529,12 @@ def _gains_by_query(
 ) -> tuple[Joined]:
     """Return each query's sum of the gains of its documents for some features, (c, Q).
 
-    ``gains`` (c, bins, labels) are what a document of each bin
-    and label contributes to the statistic; ``edges`` (c, bins -
-    1) are the upper edges of bins, and ``labels`` the distinct
-    labels. The c features are those of the slice ``columns``.
-    ``data`` has the documents.
+    ``gains`` (c, bins, labels) are what a document of
+    each bin and label contributes to the statistic;
+    ``edges`` (c, bins - 1) are the upper edges of bins,
+    and ``labels`` the distinct labels. The c features
+    are those of the slice ``columns``. ``data`` has the
+    documents.
     """
     # The position of each document's label among the distinct ones.
     number = np.searchsorted(labels, data.y)

@@ -95,17 +95,18 @@ def measure_sums(
 ) -> tuple[Floats, Floats]:
     """Return the sums over queries of some features' measure, and how many queries have one, (signs, c).
 
-    A run is the entries of one feature in one query. Without a
-    run, the documents of the query tie: this is measured once
-    per query, for all features. A run of one entry ranks its
-    document first or last: this is measured once per document,
-    for all features. The other runs are measured side by side:
-    a row of scores holds one run of each query, which are runs
-    of different features. The c features are those of the
-    slice ``columns``. Each feature is multiplied by each of
-    the ``signs``, 1 to rank its larger values first and -1 to
-    rank them last. ``convention`` has the rules of the
-    measure.
+    A run is the entries of one feature in one query.
+    Without a run, the documents of the query tie: this
+    is measured once per query, for all features. A run
+    of one entry ranks its document first or last: this
+    is measured once per document, for all features. The
+    other runs are measured side by side: a row of
+    scores holds one run of each query, which are runs
+    of different features. The c features are those of
+    the slice ``columns``. Each feature is multiplied by
+    each of the ``signs``, 1 to rank its larger values
+    first and -1 to rank them last. ``convention`` has
+    the rules of the measure.
 
     Notes
     -----

@@ -134,10 +134,11 @@ class SparseRankSVM(PathSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Train RankSVM with a decreasing penalty, and return the first k features to get a weight.
 
-        λ is the factor of the penalty, which decreases in steps. Features are
-        in the order of the largest λ for which they have a weight. ``data``
-        are the training documents. The generator yields progress events, and
-        then returns the result.
+        λ is the factor of the penalty, which decreases in
+        steps. Features are in the order of the largest λ
+        for which they have a weight. ``data`` are the
+        training documents. The generator yields progress
+        events, and then returns the result.
         """
         from rankstudio.engine.arithmetic.optimisers.sparse_weights import (  # noqa: PLC0415 - numba
             ScaledPairs,

@@ -101,11 +101,12 @@ class Ascent(AscentSearch):
     ) -> Waiting[Floats]:
         """Return the value of a model (n,) after each of some changes (c,) of the weight of a feature, shape (c,).
 
-        A value is the mean of the measure over queries, negated for an error,
-        so that larger is better. The value is -inf if the measure is undefined
-        for all queries. If ``changes`` is empty, the result (1,) is the value
-        of the unchanged model. The generator yields progress events, and then
-        returns the result.
+        A value is the mean of the measure over queries,
+        negated for an error, so that larger is better. The
+        value is -inf if the measure is undefined for all
+        queries. If ``changes`` is empty, the result (1,) is
+        the value of the unchanged model. The generator
+        yields progress events, and then returns the result.
         """
         # The sum of the measure over the queries of all
         # shards, and how many of these have a value.
@@ -142,9 +143,10 @@ class _Measuring:
     ) -> tuple[Floats, Floats]:
         """Return sums over queries of a model's measure with each change, and for how many queries it is defined.
 
-        The message is the model (n,), the column of a feature, and the changes
-        (c,) of its weight. Both results have shape (c,), or without changes
-        (1,). ``data`` has the documents of the shard.
+        The message is the model (n,), the column of a
+        feature, and the changes (c,) of its weight. Both
+        results have shape (c,), or without changes (1,).
+        ``data`` has the documents of the shard.
         """
         coef, feature, changes = message
         columns, evaluator = self._kept_features or self._prepare_features(data)

@@ -26,9 +26,11 @@ def order_statistics(
 ) -> Waiting[Floats]:
     """Return the values of each feature at some ranks, as sorting would give them, shape (n, ranks).
 
-    Rank 0 is the smallest value. With the columns ``features`` (n,), the result
-    has rows only for these. ``activity`` describes the work in progress events.
-    The generator yields progress events, and then returns the result.
+    Rank 0 is the smallest value. With the columns
+    ``features`` (n,), the result has rows only for
+    these. ``activity`` describes the work in progress
+    events. The generator yields progress events, and
+    then returns the result.
 
     Notes
     -----
@@ -104,11 +106,13 @@ def _counts(
 ) -> tuple[Floats]:
     """Return the number of documents with keys up to each prefix followed by each digit, (n, ranks, digits).
 
-    A key is an unsigned integer in the order of a feature's values.
-    ``prefixes`` (n, ranks) are the digits of keys that earlier passes have
-    determined. A key's digit has ``bits`` bits, of which the lowest is at
-    ``shift``; lower bits are all counted. The greatest digit is omitted,
-    because its count is not needed. ``data`` has the documents.
+    A key is an unsigned integer in the order of a
+    feature's values. ``prefixes`` (n, ranks) are the
+    digits of keys that earlier passes have determined.
+    A key's digit has ``bits`` bits, of which the lowest
+    is at ``shift``; lower bits are all counted. The
+    greatest digit is omitted, because its count is not
+    needed. ``data`` has the documents.
     """
     digits = np.arange((1 << bits) - 1, dtype=np.uint64) << np.uint64(shift)
     all_lower_bits = np.uint64((1 << shift) - 1)
@@ -237,9 +241,10 @@ def thresholds(data: TrainingData, max_values: int, ranks: int) -> Waiting[Thres
 def even_thresholds(data: TrainingData, intervals: int) -> Waiting[Thresholds]:
     """Return the thresholds that divide the range of each feature into intervals of equal width.
 
-    The thresholds are cached. For data with some of the features, the
-    thresholds come from the data with all features. The generator
-    yields progress events, and then returns the result.
+    The thresholds are cached. For data with some of the
+    features, the thresholds come from the data with all
+    features. The generator yields progress events, and
+    then returns the result.
 
     Notes
     -----

@@ -237,8 +237,9 @@ class _PairState:
     ) -> None:
         """Start without pairs, which the first message makes.
 
-        ``scratch`` allocates memory for the shard, and ``weighting`` weighs the
-        pairs, None all equally. ``data`` has the documents of the shard.
+        ``scratch`` allocates memory for the shard, and
+        ``weighting`` weighs the pairs, None all equally.
+        ``data`` has the documents of the shard.
         """
         self._scratch = scratch
         self._weighting = weighting
@@ -463,9 +464,10 @@ class ShardedPairs:
     def degree_gram(self) -> Waiting[Floats]:
         """Estimate X'DX, with the features X (m, n) and D the documents' numbers of pairs.
 
-        Evenly spaced documents of each shard are used. The estimate has shape
-        (n, n), or (n,) for the diagonal alone if there are many features. The
-        generator yields progress events, and then returns the result.
+        Evenly spaced documents of each shard are used. The
+        estimate has shape (n, n), or (n,) for the diagonal
+        alone if there are many features. The generator
+        yields progress events, and then returns the result.
         """
         # Computed once for all columns, as
         # it does not depend on weights.

@@ -135,11 +135,12 @@ def products_of(data: TrainingData, cost: PairCost = USUAL) -> Waiting[Floats]:
 
     O(mn²), with one pass over the data.
 
-    X^ and y^ are the rows whose squared errors are the loss with this cost of
-    pairs: by default the features and labels minus their means in each query.
-    The result for all features is cached, and data with some of the features
-    use its entries. The generator yields progress events, and then returns
-    the result.
+    X^ and y^ are the rows whose squared errors are the
+    loss with this cost of pairs: by default the
+    features and labels minus their means in each query.
+    The result for all features is cached, and data with
+    some of the features use its entries. The generator
+    yields progress events, and then returns the result.
     """
     # Data with some of the features: their columns of all, and the labels' last column.
     if data.source is not None:
@@ -192,8 +193,9 @@ def sums_of_products(
 def informative_columns(data: TrainingData) -> Waiting[Bools]:
     """Return the mask of the features that vary within some query, shape (n,).
 
-    Other features cannot change any ranking: ranked by one of these, documents
-    keep the order of the file, which may be a good order. The generator yields
+    Other features cannot change any ranking: ranked by
+    one of these, documents keep the order of the file,
+    which may be a good order. The generator yields
     progress events, and then returns the result.
 
     Examples
@@ -302,11 +304,12 @@ def combined_models(
 ) -> Waiting[tuple[Floats, Floats]]:
     """Train RankRLS with the first 1, 2, … of some weighted sums of the features.
 
-    ``combinations`` (t, n) are the weights of the sums. The models
-    have shape (t, t), with a weight per sum; the second result
-    (t,) are their leave-query-out errors. The result of the first
-    pass over the data is cached. ``regularization`` is λ. The
-    generator yields progress events, and then returns the result.
+    ``combinations`` (t, n) are the weights of the sums.
+    The models have shape (t, t), with a weight per sum;
+    the second result (t,) are their leave-query-out
+    errors. The result of the first pass over the data
+    is cached. ``regularization`` is λ. The generator
+    yields progress events, and then returns the result.
     """
     order = np.arange(len(combinations))
     # X^'X^ and X^'y^ of the weighted sums follow

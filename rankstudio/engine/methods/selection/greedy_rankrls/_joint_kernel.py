@@ -127,13 +127,14 @@ def _learn(
 ) -> None:
     """Write the weights of a group's features without each query of block k to ``beta`` (s, BLOCK).
 
-    The features are added to the selected ones. The weights β
-    of the group's features solve a system of these features'
-    products over the other queries, without the parts that
-    the selected features explain. The matrix of the system is
-    factorised as LL', in ``factor`` (s, s, BLOCK). The
-    products of a feature with itself and with the labels are
-    in ``state``, those of pairs in ``joint``, from the
+    The features are added to the selected ones. The
+    weights β of the group's features solve a system of
+    these features' products over the other queries,
+    without the parts that the selected features
+    explain. The matrix of the system is factorised as
+    LL', in ``factor`` (s, s, BLOCK). The products of a
+    feature with itself and with the labels are in
+    ``state``, those of pairs in ``joint``, from the
     position ``pair`` on. ``regularization`` is λ.
     """
     # What is left of the features' squares and of their products with the

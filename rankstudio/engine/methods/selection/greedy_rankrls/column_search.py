@@ -166,9 +166,10 @@ class ColumnProducts:
     def columns(self) -> column_kernels.Columns:
         """Sparse columns, and the arrays for products with them, as the kernels expect them.
 
-        The arrays are the columns' entries, the rows of the entries, the
-        first entry of each column, the centred columns' squares, labels and
-        selected features by row, the query of each row, and the first row of
+        The arrays are the columns' entries, the rows of the
+        entries, the first entry of each column, the centred
+        columns' squares, labels and selected features by
+        row, the query of each row, and the first row of
         each query.
         """
         data = self._data
@@ -189,10 +190,11 @@ class ColumnProducts:
     def keep(self, feature: int, t: int) -> tuple[Floats, Floats]:
         """Select a feature as the t-th, from 0, and return its products in each query and over all queries.
 
-        The products are those of the feature with itself, with the labels and
-        with the earlier features, shapes (blocks, t + 2, BLOCK) and (t + 2,).
-        The centred column of the feature is stored, for products with later
-        features.
+        The products are those of the feature with itself,
+        with the labels and with the earlier features,
+        shapes (blocks, t + 2, BLOCK) and (t + 2,). The
+        centred column of the feature is stored, for
+        products with later features.
         """
         # As many blocks of queries as needed, rounded up.
         by_query = np.zeros((-(-self.n_queries // kernels.BLOCK), t + 2, kernels.BLOCK))

@@ -92,14 +92,17 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     constant within every query come last, which differs from Algorithm 1 if
     every other candidate raises the error.
 
-    Documents of a single query are one global ranking, in which no query can be
-    left out. Features are then selected by the leave-pair-out error: RankRLS,
-    trained without two documents, predicts their difference, for all pairs. The
-    leave-pair-out error takes O(knm²) time for k of n features and m documents,
-    because no shorter way is known (section 2), and needs dense X.
+    Documents of a single query are one global ranking,
+    in which no query can be left out. Features are then
+    selected by the leave-pair-out error: RankRLS,
+    trained without two documents, predicts their
+    difference, for all pairs. The leave-pair-out error
+    takes O(knm²) time for k of n features and m
+    documents, because no shorter way is known (section
+    2), and needs dense X.
 
-    X may be a SciPy sparse matrix. A sparse X is never converted to dense
-    form, and gives the same path.
+    X may be a SciPy sparse matrix. A sparse X is never
+    converted to dense form, and gives the same path.
 
     Only "columns" and "algorithm1" need all documents at once, as do floating
     and swap search, groups and back-fitting if the Gram matrices of the queries
@@ -295,10 +298,12 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Select features, and yield one step per feature, with every candidate's criterion.
 
-        A forward search yields each step as soon as a feature is selected; by
-        shards, after progress events. Other searches may still change earlier
-        sets, so they yield progress events first, and all steps at the end.
-        ``data`` are the training documents.
+        A forward search yields each step as soon as a
+        feature is selected; by shards, after progress
+        events. Other searches may still change earlier
+        sets, so they yield progress events first, and all
+        steps at the end. ``data`` are the training
+        documents.
         """
         regularization = self.checked("regularization")
         groups = ColumnGroups.of(data.X.shape[1], self.groups)
@@ -497,10 +502,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def paths_from_sums(self, data: TrainingData) -> Callable[[], PathsFromSums] | None:
         """Return a function that prepares paths on any subset of the queries, or None if they are not available.
 
-        Such paths follow from the products of features and labels in each
-        query, which the function computes. The result is None for settings
-        that need more than these products. ``data`` are the training
-        documents.
+        Such paths follow from the products of features and
+        labels in each query, which the function computes.
+        The result is None for settings that need more than
+        these products. ``data`` are the training documents.
         """
         if not self._follows_from_sums(data):
             return None

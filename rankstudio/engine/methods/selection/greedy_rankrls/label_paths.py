@@ -55,8 +55,8 @@ def label_paths(
     def paths(labels: Floats, share: Share) -> list[Floats]:
         """Return the criteria after each step of the path, for each label vector in ``labels`` (P, m).
 
-        ``share`` runs the paths on threads. The rules and the documents are
-        those of the enclosing function.
+        ``share`` runs the paths on threads. The rules and
+        the documents are those of the enclosing function.
         """
         criteria: list[Floats] = [np.empty(0)] * labels.shape[0]
 

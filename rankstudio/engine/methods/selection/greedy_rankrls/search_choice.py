@@ -55,11 +55,12 @@ _GRAM_CONDITIONS = (2, 16), (4, 3)
 def kept_statistics(algorithm: str, shape: tuple[int, int, int], k: int) -> str:
     """Return which algorithm a forward path uses, "statistics" or "rows".
 
-    The answer is the requested ``algorithm``, unless that is "auto". For
-    "auto", the answer depends only on the ``shape`` of the data: m
-    documents, n features and Q queries. "statistics" stores a Gram matrix
-    for each query. "rows" only computes the matrices' rows of the k selected
-    features.
+    The answer is the requested ``algorithm``, unless
+    that is "auto". For "auto", the answer depends only
+    on the ``shape`` of the data: m documents, n
+    features and Q queries. "statistics" stores a Gram
+    matrix for each query. "rows" only computes the
+    matrices' rows of the k selected features.
     """
     m, n, Q = shape
     if algorithm != "auto":
@@ -93,10 +94,11 @@ def delay(n: int, k: int, with_gram: bool) -> int:
 def path_need(shape: DataShape, k: int, algorithm: str) -> MemoryNeed:
     """Return the memory requirements of a greedy path of k features, by an algorithm for any size of data.
 
-    For each query, 2n + 1 numbers are stored for all λ, and (n + 1)² more with
-    the algorithm "statistics". Each λ needs 4n + 1 numbers and the state of the
-    selected features. ``shape`` has the numbers of documents, features and
-    queries.
+    For each query, 2n + 1 numbers are stored for all λ,
+    and (n + 1)² more with the algorithm "statistics".
+    Each λ needs 4n + 1 numbers and the state of the
+    selected features. ``shape`` has the numbers of
+    documents, features and queries.
     """
     m = shape.m
     n = shape.n
@@ -139,10 +141,12 @@ def _memory_need(
 def on_demand_need(shape: DataShape, k: int, best: bool = False) -> MemoryNeed:
     """Return the memory of a search that compares sets of up to k features by Gram matrices.
 
-    For each query, (n + 1)² numbers are stored for all λ, and 2k² + 4k + 1 for
-    one λ. Search for the ``best`` sets has the (n + 1)² numbers of all queries
-    in memory, also those of other shards. ``shape`` has the numbers of
-    documents, features and queries.
+    For each query, (n + 1)² numbers are stored for all
+    λ, and 2k² + 4k + 1 for one λ. Search for the
+    ``best`` sets has the (n + 1)² numbers of all
+    queries in memory, also those of other shards.
+    ``shape`` has the numbers of documents, features and
+    queries.
     """
     lasting = NUMBER * shape.Q * (shape.n + 1) ** 2  # bytes
     states = NUMBER * shape.Q * (2 * k**2 + 4 * k + 1)

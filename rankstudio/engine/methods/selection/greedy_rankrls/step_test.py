@@ -38,9 +38,10 @@ _MOST_PRODUCTS = 2e7
 def _scores_of_models(data: TrainingData, coefs: Sequence[Floats]) -> Floats:
     """Score the centred documents by the empty model and by each of k models, shape (k + 1, m).
 
-    ``coefs`` are the weights (n,) of the models. The scores of the empty model
-    are 0. The array is in memory up to half of the memory limit, beyond it in a
-    file. ``data`` are the training documents.
+    ``coefs`` are the weights (n,) of the models. The
+    scores of the empty model are 0. The array is in
+    memory up to half of the memory limit, beyond it in
+    a file. ``data`` are the training documents.
     """
     limit = budget() / 2  # bytes
     # A small array is allocated without
