@@ -104,7 +104,8 @@ def costs(
     and in the held-out query; the pairs of group g begin at
     ``pairs[g]``. ``state`` has the numbers of single features.
     ``factor`` (s, s, BLOCK) and ``beta`` (s, BLOCK) are work space
-    for groups of at most s features. ``regularization`` is λ.
+    for groups of at most s features. ``regularization`` is λ. The
+    criterion is the leave-query-out error.
     """
     for k in range(partial.shape[0]):
         for index in range(open_groups.shape[0]):

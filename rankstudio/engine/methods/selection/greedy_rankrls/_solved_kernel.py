@@ -71,7 +71,9 @@ def compare(remaining: Ints, state: State, partial: Floats) -> None:
     """Write each block's sum of the criterion with each remaining feature added to ``partial`` (blocks, n).
 
     ``remaining`` are the columns that are not selected, and
-    ``state`` has their numbers in each query.
+    ``state`` has their numbers in each query. The criterion
+    is the leave-query-out error. A block has ``BLOCK``
+    queries.
     """
     for k in range(partial.shape[0]):
         for index in range(remaining.shape[0]):

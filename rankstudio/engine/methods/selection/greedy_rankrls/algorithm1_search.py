@@ -13,7 +13,7 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 
 
 class Algorithm1Search:
-    """Leave-query-out criterion of every candidate feature (Pahikkala et al. 2010, section 3).
+    """Search that computes the leave-query-out error with every feature (Pahikkala et al. 2010, section 3).
 
     The attributes have the paper's names; X is transposed relative to the paper
     (rows are documents).

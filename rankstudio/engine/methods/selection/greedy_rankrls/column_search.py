@@ -51,6 +51,9 @@ class Products(Protocol):
     ) -> Comparison:
         """Return the function from candidates (c,) to their change of the criterion, shape (c,).
 
+        The criterion is the leave-query-out error. A
+        candidate is the column of a feature.
+
         Parameters
         ----------
         factor : ndarray of shape (t, t)
@@ -330,7 +333,7 @@ _MAX_PAIRS_PER_PART = 1 << 17
 
 
 class OnDemandSearch:
-    """Leave-query-out criterion after adding a feature to a selection, or removing one.
+    """Search that computes the leave-query-out error after adding a feature to a selection, or removing one.
 
     Parameters
     ----------
@@ -384,7 +387,9 @@ class OnDemandSearch:
     def costs(self, candidates: Ints) -> Floats:
         """Return the criterion with each candidate added, shape (c,).
 
-        Parts of the candidates are compared in threads.
+        Parts of the candidates are compared in threads. The
+        criterion is the leave-query-out error.
+        ``candidates`` (c,) are columns of features.
         """
         # The parts do not depend on the number of threads, so that the results
         # do not depend on it, either.
@@ -585,7 +590,8 @@ class BackFittingSearch(OnDemandSearch):
         """Return the function from candidates (c,) to the change of the criterion by each, by back-fitting.
 
         The weights of the selected features stay as they are; only the
-        candidate gets a weight.
+        candidate gets a weight. The criterion is the leave-query-out
+        error.
         """
         t = len(self.selected)
         columns = self._columns.columns

@@ -303,7 +303,9 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         events. Other searches may still change earlier
         sets, so they yield progress events first, and all
         steps at the end. ``data`` are the training
-        documents.
+        documents. The criterion is the leave-query-out
+        error, or for one ranking the error of left-out
+        documents or pairs.
         """
         regularization = self.checked("regularization")
         groups = ColumnGroups.of(data.X.shape[1], self.groups)

@@ -237,7 +237,8 @@ class GreedyState:
     """State of one shard, a part of the queries, in a greedy path for one λ.
 
     The state has the shard's parts of the criteria, and
-    the rows of the selected features.
+    the rows of the selected features. The criterion is
+    the leave-query-out error.
     """
 
     def __init__(self, work: GreedyWork, data: QueryData, scratch: Scratch) -> None:
@@ -288,7 +289,8 @@ class GreedyState:
         those of one feature. ``Start`` and ``Select`` change
         the state: they begin a path, or add a feature. The
         answer is then the criterion with each feature added.
-        ``data`` has the documents of the shard.
+        ``data`` has the documents of the shard. The
+        criterion is the leave-query-out error.
         """
         match message:
             case Totals():
@@ -403,6 +405,7 @@ class GreedyState:
 
         The criterion is 0 for selected features. Without
         groups of several features, there is no third array.
+        The criterion is the leave-query-out error.
         """
         # The sum of each block of queries for each
         # feature; the last array of the state has
@@ -808,7 +811,7 @@ def totals(
 
 
 class ForwardSearch:
-    """Leave-query-out criterion of every candidate feature or group of a growing selection.
+    """Search that computes the leave-query-out error of a growing selection with every feature or group added.
 
     The class is a search among groups, of the kind that
     :mod:`search_steps` expects, with steps that are
@@ -877,8 +880,9 @@ class ForwardSearch:
     def select(self, feature: int) -> Iterator[WorkProgress]:
         """Add a group to the selection, with a progress event per shard; ``feature`` is the group's position.
 
-        Also computes the criteria with each
-        further group, and the weights.
+        Also computes the criteria with each further group,
+        and the weights. The criterion is the
+        leave-query-out error.
         """
         for column in self._groups.groups[feature]:
             # Products with all features, then with the labels.

@@ -37,7 +37,8 @@ def label_paths(
     each step of each path. ``rules`` limit the path,
     ``cost`` is the loss of pairs, and ``needed`` the
     bytes that the paths need. Raises an OutOfMemoryError
-    if less memory is free. ``regularization`` is λ.
+    if less memory is free. ``regularization`` is λ. The
+    criterion is the leave-query-out error.
     """
     # Called for their errors only.
     several_queries(data.ptr, "GreedyRankRLS")
@@ -57,6 +58,7 @@ def label_paths(
 
         ``share`` runs the paths on threads. The rules and
         the documents are those of the enclosing function.
+        The criterion is the leave-query-out error.
         """
         criteria: list[Floats] = [np.empty(0)] * labels.shape[0]
 

@@ -62,7 +62,7 @@ class Begin:
 
     ``total`` (n + 1, n + 1) are the products of
     features and labels, summed over all shards, labels
-    last.
+    last. The criterion is the leave-query-out error.
     """
 
     total: Floats
@@ -71,6 +71,8 @@ class Begin:
 @dataclass(frozen=True, eq=False)
 class Compare:
     """Message that changes the selection of groups, and requests its criterion, also with each candidate.
+
+    The criterion is the leave-query-out error.
 
     Attributes
     ----------
@@ -151,7 +153,8 @@ class OnDemandState:
         a selection: the answer is its criterion. ``Compare``
         also asks for the criteria with each candidate added,
         and perhaps for those without each selected feature.
-        ``data`` has the documents of the shard.
+        ``data`` has the documents of the shard. The
+        criterion is the leave-query-out error.
         """
         match message:
             case Totals():
@@ -223,7 +226,8 @@ class _BackFitting(_OnScratch):
         """Return the function from candidates (c,) to the change of the criterion by each, by back-fitting.
 
         The weights of the selected features stay as they are; only the
-        candidate gets a weight.
+        candidate gets a weight. The criterion is the leave-query-out
+        error.
         """
         products = self._products
         regularization = self._regularization
@@ -403,7 +407,7 @@ def _all_gram_matrices(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
 
 
 class OnDemandGroups:
-    """A :class:`FloatingSearch` among groups, whose criteria are sums over shards.
+    """Search among groups, as a :class:`FloatingSearch`, whose leave-query-out errors are sums over shards.
 
     Parameters
     ----------

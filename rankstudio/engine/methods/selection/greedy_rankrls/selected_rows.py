@@ -361,7 +361,7 @@ def _pairs_of(group: tuple[int, ...]) -> list[tuple[int, int]]:
 
 
 class JointPairs:
-    """State of the pairs of features within groups, and the criterion with each group added.
+    """State of the pairs of features within groups, and the leave-query-out error with each group added.
 
     Parameters
     ----------
@@ -461,7 +461,8 @@ class JointPairs:
 
         ``state`` has the numbers of single features,
         ``regularization`` is λ, and ``for_each_block`` calls
-        a function for slices of the blocks of queries.
+        a function for slices of the blocks of queries. The
+        criterion is the leave-query-out error.
         """
         # Groups of which no feature is selected yet.
         n_remaining = np.add.reduceat(
@@ -486,7 +487,8 @@ class JointPairs:
 
             Uses ``state``, ``partial``, ``s`` and ``arguments``
             of the enclosing method: the largest group has s
-            features, and all blocks share the arguments.
+            features, and all blocks share the arguments. The
+            criterion is the leave-query-out error.
             """
             kernels.costs(
                 *arguments,

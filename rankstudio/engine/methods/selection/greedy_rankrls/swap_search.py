@@ -20,6 +20,9 @@ def swap_features(
 ) -> tuple[tuple[int, ...], float]:
     """Replace a feature of a set by the best one outside of it, until no swap reduces the criterion.
 
+    The criterion of a set is the error of left-out queries,
+    or of left-out documents for one ranking.
+
     Parameters
     ----------
     search : FloatingSearch
@@ -108,6 +111,9 @@ def swap_path(
 ) -> Iterator[Step | WorkProgress]:
     """Improve each set of a greedy path by swaps as long as possible, and yield one step per size.
 
+    The criterion of a set is the error of left-out queries,
+    or of left-out documents for one ranking.
+
     Parameters
     ----------
     greedy : list of Step
@@ -134,10 +140,12 @@ def swap_sets(
 ) -> Iterator[WorkProgress]:
     """Improve each of the best sets, one per size, by swaps, with a progress event per size.
 
-    A swap replaces a feature of the set by one
-    outside of it. ``sets`` are changed in place.
-    ``search`` computes the criteria, and ``rules``
-    say which features may or have to be selected.
+    A swap replaces a feature of the set by one outside
+    of it. ``sets`` are changed in place. ``search``
+    computes the criteria, and ``rules`` say which
+    features may or have to be selected. The criterion
+    of a set is the error of left-out queries, or of
+    left-out documents for one ranking.
     """
     # From the size of the pinned features on.
     for size in range(max(1, len(rules.pinned)), sets.largest_size + 1):

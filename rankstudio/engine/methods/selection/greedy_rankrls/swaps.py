@@ -125,9 +125,10 @@ def group_swap_criteria(
 def swap_seconds(n_queries: int, n_selected: int, n_candidates: int) -> float:
     """Estimate the seconds that one thread takes to compute the criteria of all swaps.
 
-    A swap replaces one of the selected features
-    by a candidate. ``n_queries`` is the number
-    of queries that are left out in turn.
+    A swap replaces one of the selected features by a
+    candidate. ``n_queries`` is the number of queries
+    that are left out in turn. The criterion is the
+    leave-query-out error.
     """
     # For each query and each removed feature: k² k / 2 products for the inverse
     # without it, and k² for each candidate. A product takes about a nanosecond.

@@ -551,11 +551,12 @@ def _evaluate_set(
     """Compute the exact criterion of a set of t features, and store the set in ``output`` if it qualifies.
 
     ``chosen`` (≥ t,) are the features, in branching
-    order. Without a reference set in the ``task``,
-    a set qualifies if it is the best so far. With
-    one, it qualifies if it is not significantly
-    worse than the reference. ``totals`` has the
-    products over all queries and in each one.
+    order. Without a reference set in the ``task``, a
+    set qualifies if it is the best so far. With one, it
+    qualifies if it is not significantly worse than the
+    reference. ``totals`` has the products over all
+    queries and in each one. The criterion is the
+    leave-query-out error.
     """
     # Seven numbers; the errors of the reference in
     # each query, empty without one; work space;

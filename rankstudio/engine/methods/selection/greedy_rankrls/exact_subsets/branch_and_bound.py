@@ -72,7 +72,7 @@ class SizeSearch:
 
 @dataclass(frozen=True, eq=False)
 class Branches:
-    """Branches of a search; the sets of a branch begin with the same items.
+    """Branches of a search among sets of items; the sets of a branch begin with the same items.
 
     Attributes
     ----------
@@ -80,7 +80,9 @@ class Branches:
         Positions of the items with which the sets of each branch begin, in
         order of the branches' bounds.
     bounds : ndarray
-        Lower bound of the criterion of each branch's sets, ascending.
+        Lower bound of the criterion of each branch's sets,
+        ascending; the criterion is the leave-query-out
+        error.
     sets : list of int
         Number of sets of each branch.
     """
@@ -97,6 +99,7 @@ def open_branches(problem: SubsetProblem, size: int, limit: float) -> Branches:
     in the problem's order of items; an item is a feature
     or a group of them. All sets begin with the required
     items. Branches are in order of their lower bounds.
+    The criterion is the leave-query-out error.
     """
     # Of `n_items`, the number of all items, these may be chosen.
     free = problem.n_items - problem.n_forced
@@ -136,7 +139,8 @@ def _bounds(
     Shapes are (p, length) for p prefixes, and (p,). A
     bound is that of the criterion of all sets of ``size``
     items that begin with the prefix. ``problem`` has the
-    items, their products and the rules of a set.
+    items, their products and the rules of a set. The
+    criterion is the leave-query-out error.
     """
     # Room for all prefixes; only the first `count` rows are filled.
     rows = comb(problem.n_items - problem.n_forced, length)
@@ -162,8 +166,9 @@ def _bounds(
 def bound_of_size(problem: SubsetProblem, size: int) -> float:
     """Return a lower bound of the criterion of all sets of a size, before any search.
 
-    ``problem`` has the items, their
-    products and the rules of a set.
+    ``problem`` has the items, their products and the
+    rules of a set. The criterion is the leave-query-out
+    error.
     """
     _, bounds = _bounds(problem, size, length=0, limit=inf)  # of the empty prefix
     return float(bounds[0])
@@ -216,6 +221,8 @@ def search_size(
     the best set of the branches searched so far, and
     ``state.lower`` stays a valid bound. ``problem`` has
     the items, their products and the rules of a set.
+    The criterion is the leave-query-out error. The
+    caller gets None at every yield.
 
     Notes
     -----

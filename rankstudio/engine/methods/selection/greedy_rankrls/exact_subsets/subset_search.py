@@ -77,6 +77,7 @@ def prove_sizes(
     of a state is a bound below which no set's criterion
     is; at the end, it equals the criterion. ``problem``
     has the items, their products and the rules of a set.
+    The criterion is the leave-query-out error.
     """
     for state in sizes:
         state.lower = min(state.criterion, bound_of_size(problem, state.size))
@@ -104,6 +105,8 @@ def best_path(
     problem: SubsetProblem,
 ) -> Iterator[Step | WorkProgress]:
     """Search the best set of each size among all sets, and yield one step per size.
+
+    The best set has the smallest leave-query-out error.
 
     Parameters
     ----------
