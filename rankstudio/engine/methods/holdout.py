@@ -372,10 +372,11 @@ class HeldOutPredictor:
     ) -> Generator[WorkProgress, None, Floats]:
         """Call ``count`` for the pairs of each document with all later ones, and return its results (m,).
 
-        ``count`` gets some rows of the hat matrix H at a time (rows, m), the
-        diagonal of H (m,), the residuals of all documents (m,), the number i of
-        the first row, and the array (m,), to which it writes a number for each
-        of its documents.
+        ``count`` gets some rows of the hat matrix H at a
+        time (rows, m), the diagonal of H (m,), the
+        residuals of all documents (m,), the number i of the
+        first row, and the array (m,), to which it writes a
+        number for each of its documents.
         """
         m = self.kernel.n_documents
         # Without a pair, m - 2 documents are left for
@@ -600,8 +601,8 @@ class HeldOutPredictor:
     def _rows(self, held_out: ArrayLike) -> Ints:
         """Return the rows of a set of held-out documents as an array (u,).
 
-        Raises a DatasetError for an invalid set, such as one that leaves no
-        training documents.
+        Raises a DatasetError for an invalid set, such as
+        one that leaves no training documents.
         """
         rows = np.asarray(held_out, dtype=np.int64).ravel()
         m = self.kernel.n_documents

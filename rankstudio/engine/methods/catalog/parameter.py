@@ -466,8 +466,9 @@ class Parameter:
     def _validate_one(self, value: Any) -> Any:
         """Return a single value in canonical form, by its kind; ParameterError for an invalid value.
 
-        A choice may also be the name of a file with own values, or a sum of
-        choices, if the parameter allows it.
+        A choice may also be the name of a file with own
+        values, or a sum of choices, if the parameter allows
+        it.
         """
         match self.kind:
             case Kind.INTEGER | Kind.NUMBER:

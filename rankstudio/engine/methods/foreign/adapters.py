@@ -161,9 +161,11 @@ def _data_arguments(
 def _query_arguments(fit: Callable[..., Any], qid: Ints, ptr: Ints) -> dict[str, Any]:
     """Return the queries as the keyword argument that ``fit`` accepts, {} if it accepts none.
 
-    ``qid`` (m,) are the numbers of the documents' queries; query q has the rows
-    ``ptr[q]:ptr[q + 1]``. Libraries take the query of each document as ``qid``
-    or ``groups``, or as ``group`` the sizes of the queries.
+    ``qid`` (m,) are the numbers of the documents'
+    queries; query q has the rows ``ptr[q]:ptr[q + 1]``.
+    Libraries take the query of each document as ``qid``
+    or ``groups``, or as ``group`` the sizes of the
+    queries.
     """
     names = inspect.signature(fit).parameters
     if "qid" in names:
@@ -302,9 +304,10 @@ class WrappedSelector(Wrapped, PathSelector):
     def _by_scores(self, values: Any, n: int, name: str) -> _Order:
         """Return the order of n features by descending scores, with the scores.
 
-        ``values`` are the scores, (n,) or with one row per class, which are
-        added up. ``name`` is the attribute that has them, for errors. Raises a
-        MethodError for other shapes, or scores that are all NaN.
+        ``values`` are the scores, (n,) or with one row per
+        class, which are added up. ``name`` is the attribute
+        that has them, for errors. Raises a MethodError for
+        other shapes, or scores that are all NaN.
         """
         scores = np.asarray(values, dtype=np.float64)
         if scores.ndim == 2 and scores.shape[1] == n:
@@ -461,9 +464,10 @@ def _model_weights(model: Any, n: int) -> Floats | None:
 def _is_linear(model: Any, weights: Floats, X: Floats) -> bool:
     """Return whether a model's scores are weighted sums of the features, plus a constant.
 
-    The attribute ``coef_`` of a model, here ``weights`` (n,), may have another
-    meaning. So the scores of documents X (m, n) are compared with their
-    weighted sums, up to rounding.
+    The attribute ``coef_`` of a model, here ``weights``
+    (n,), may have another meaning. So the scores of
+    documents X (m, n) are compared with their weighted
+    sums, up to rounding.
     """
     scores = np.asarray(model.predict(np.array(X)), dtype=np.float64)
     sums = X @ weights

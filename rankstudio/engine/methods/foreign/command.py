@@ -189,10 +189,11 @@ def method_of_command(key: str) -> Method:
 def _placeholders(key: str, words: list[str]) -> tuple[set[str], dict[str, Parameter]]:
     """Return the names of a command line's placeholders, and the parameters that it declares, by name.
 
-    A parameter is a placeholder with a default, ``{depth=3}``.
-    If it occurs again, its first default counts. Raises a
-    PlanError for an unknown placeholder. ``key`` is the whole
-    command line, for the error, and ``words`` are its words.
+    A parameter is a placeholder with a default,
+    ``{depth=3}``. If it occurs again, its first default
+    counts. Raises a PlanError for an unknown
+    placeholder. ``key`` is the whole command line, for
+    the error, and ``words`` are its words.
     """
     settings: dict[str, Parameter] = {}
     names: set[str] = set()

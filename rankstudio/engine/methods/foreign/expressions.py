@@ -138,8 +138,8 @@ def _called(node: ast.Call, modules: Sequence[str]) -> Any:
 def _named(name: str, modules: Sequence[str]) -> Any:
     """Return the public function or class with a name, from the first module that has it.
 
-    ``modules`` are searched first, then scikit-learn's. Raises a LookupError if
-    no module has such a name.
+    ``modules`` are searched first, then scikit-learn's.
+    Raises a LookupError if no module has such a name.
     """
     if not name.startswith("_"):
         for module in (*modules, *(f"sklearn.{part}" for part in _SCIKIT_LEARN)):

@@ -333,8 +333,8 @@ def _record_path() -> Path:
 def _allowed_code() -> dict[str, str]:
     """Return the path of each code that the user has allowed, by the checksum of its file or else by its key.
 
-    A path is "" for code that is no file. The result is {} if the record is
-    absent or damaged.
+    A path is "" for code that is no file. The result is
+    {} if the record is absent or damaged.
     """
     with suppress(OSError, ValueError, RecursionError):
         values = json.loads(read_text(_record_path(), _MOST_BYTES))

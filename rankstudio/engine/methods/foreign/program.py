@@ -218,8 +218,8 @@ class _Program:
     def _read(self) -> None:
         """Read lines until the program ends, on the reader's thread.
 
-        A line such as "progress 0.5" sets ``share``; other lines are added to
-        the output, up to a limit.
+        A line such as "progress 0.5" sets ``share``; other
+        lines are added to the output, up to a limit.
         """
         stream: IO[bytes] | None = self.process.stdout
         assert stream is not None
@@ -246,9 +246,11 @@ def _running_program(
 ) -> Iterator[_Program]:
     """Run a program in a process group of its own, which is killed at the end of the block.
 
-    ``arguments`` are the words of its command. ``folder`` has the files of the
-    program, which finds the folder's path in the environment as
-    RANKSTUDIO_FOLDER. ``label`` is the method's, for errors.
+    ``arguments`` are the words of its command.
+    ``folder`` has the files of the program, which finds
+    the folder's path in the environment as
+    RANKSTUDIO_FOLDER. ``label`` is the method's, for
+    errors.
     """
     # A session of its own, so that the program is killed with all that it starts.
     try:

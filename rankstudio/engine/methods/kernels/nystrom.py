@@ -132,8 +132,9 @@ def independent(gram: Floats) -> tuple[Ints, Floats]:
 def _cholesky_or_none(gram: Floats) -> Floats | None:
     """Return the Cholesky factor of a Gram matrix (r, r) of r vectors.
 
-    The result is None if a vector depends linearly on earlier vectors, up to
-    rounding: its pivot, the square of the factor's diagonal entry, is then
+    The result is None if a vector depends linearly on
+    earlier vectors, up to rounding: its pivot, the
+    square of the factor's diagonal entry, is then
     almost 0.
     """
     try:
@@ -310,10 +311,12 @@ def _without_columns(
 ) -> Floats:
     """Return Z_L + (Z_L U diag(s) + Z_H B) U', the mapped features without held-out basis vectors.
 
-    Z is ``features`` (m, r). L are its remaining columns, and H the held-out
-    ones, by the mask ``held_out`` (r,). U is ``directions`` (|L|, h), s is
-    ``shares`` (h,), and B is ``other`` (|H|, h). Rows are processed in blocks,
-    so that memory is read only once.
+    Z is ``features`` (m, r). L are its remaining
+    columns, and H the held-out ones, by the mask
+    ``held_out`` (r,). U is ``directions`` (|L|, h), s
+    is ``shares`` (h,), and B is ``other`` (|H|, h).
+    Rows are processed in blocks, so that memory is read
+    only once.
     """
     m = len(features)
     n_remaining = int((~held_out).sum())

@@ -28,15 +28,17 @@ from rankstudio.engine.support.jit import fused, fused_inlined
 def _eliminate(left: Floats, right: Floats, smallest: float) -> None:
     """Eliminate the unknowns of a symmetric system ``left`` x = ``right``, in place.
 
-    This is Gaussian elimination. ``left`` (n, n) = LDL', with L lower
-    triangular and D diagonal: its upper triangle becomes DL', and ``right``
-    (n,) becomes L^-1 ``right``. A backward substitution then solves the system.
-    Pivots, the entries of D, are at least ``smallest``; smaller ones are raised
-    to it.
+    This is Gaussian elimination. ``left`` (n, n) =
+    LDL', with L lower triangular and D diagonal: its
+    upper triangle becomes DL', and ``right`` (n,)
+    becomes L^-1 ``right``. A backward substitution then
+    solves the system. Pivots, the entries of D, are at
+    least ``smallest``; smaller ones are raised to it.
 
-    The innermost loop runs over a row, which is contiguous memory. Four pivots
-    are eliminated at a time, so that each row is read and written a quarter as
-    often.
+    The innermost loop runs over a row, which is
+    contiguous memory. Four pivots are eliminated at a
+    time, so that each row is read and written a quarter
+    as often.
     """
     n = left.shape[0]
     for top in range(0, n, 4):
@@ -190,9 +192,10 @@ def left_out_errors(
 def _subtract_products(parts: Floats, matrix: Floats) -> None:
     """Subtract the sum of the outer products of rows from a matrix's upper triangle.
 
-    ``parts`` (terms, width) has the rows, and ``matrix`` is (width, width).
-    Four rows are processed at a time, so that the matrix is read and written a
-    quarter as often.
+    ``parts`` (terms, width) has the rows, and
+    ``matrix`` is (width, width). Four rows are
+    processed at a time, so that the matrix is read and
+    written a quarter as often.
     """
     terms, width = parts.shape
     n_unrolled = terms - terms % 4

@@ -141,10 +141,12 @@ def _leave_query_out(
 def _left_out_error(V: Floats, residuals: Floats) -> float:
     """Return the squared error of one query by the model trained without it, with LAPACK.
 
-    ``V`` (|q|, n) are its centred features in the eigenvectors' basis, scaled
-    by 1 / √(e + λ) with the eigenvalues e, and ``residuals`` (|q|,) those of
-    the model of all queries. Of two equivalent systems, the smaller one is
-    solved: that of the documents, or that of the eigenvectors.
+    ``V`` (|q|, n) are its centred features in the
+    eigenvectors' basis, scaled by 1 / √(e + λ) with the
+    eigenvalues e, and ``residuals`` (|q|,) those of the
+    model of all queries. Of two equivalent systems, the
+    smaller one is solved: that of the documents, or
+    that of the eigenvectors.
     """
     size, n = V.shape
     # (I - VV')^-1 r, or the same as r + V (I - V'V)^-1 V'r.
@@ -161,8 +163,9 @@ def _left_out_error(V: Floats, residuals: Floats) -> float:
 class _Decomposed:
     """Cache of the eigenvalues (r,) and eigenvectors (n, r) of one dataset's X^'X^, and X^'y^, by the cost.
 
-    r is n, or the number of documents if X was decomposed: the other
-    eigenvalues are 0, and X^'y^ is orthogonal to their eigenvectors.
+    r is n, or the number of documents if X was
+    decomposed: the other eigenvalues are 0, and X^'y^
+    is orthogonal to their eigenvectors.
     """
 
     by_cost: dict[PairCost, tuple[Floats, Floats, Floats]] = field(default_factory=dict)

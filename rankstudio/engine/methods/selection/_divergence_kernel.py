@@ -151,8 +151,9 @@ def _evaluate(
 def _divergence(p_of: Floats, q_of: Floats, counts: Floats) -> float:
     """Return twice the Jensen-Shannon divergence of two densities, in nats.
 
-    ``p_of``, ``q_of`` and ``counts`` (V,) have the two densities at each of V
-    different values, and how often the value occurs.
+    ``p_of``, ``q_of`` and ``counts`` (V,) have the two
+    densities at each of V different values, and how
+    often the value occurs.
     """
     divergence = 0.0
     for i in range(counts.shape[0]):

@@ -282,8 +282,8 @@ class Ordering:
 class _Orderings:
     """Cache of the orderings of one dataset.
 
-    A key contains the selector's class, its parameters without λ, and the
-    number of features.
+    A key contains the selector's class, its parameters
+    without λ, and the number of features.
     """
 
     found: dict[tuple[type, tuple[tuple[str, Any], ...], int], Ordering] = field(

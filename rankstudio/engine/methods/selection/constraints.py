@@ -174,12 +174,14 @@ def _checked_budget(
 ) -> float:
     """Check and return the budget, the maximum total cost; infinite for None.
 
-    ``prices`` (g,) are the costs of groups of features, or None. ``allowed``
-    (g,) is the mask of those that may be selected, and ``pinned`` are the
-    positions of those that are always selected.
+    ``prices`` (g,) are the costs of groups of features,
+    or None. ``allowed`` (g,) is the mask of those that
+    may be selected, and ``pinned`` are the positions of
+    those that are always selected.
 
-    Raises a ParameterError if the budget does not cover the pinned groups, or
-    without these the cheapest one.
+    Raises a ParameterError if the budget does not cover
+    the pinned groups, or without these the cheapest
+    one.
     """
     if budget is None:
         return float(np.inf)

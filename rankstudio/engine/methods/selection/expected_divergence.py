@@ -439,11 +439,13 @@ def _grade_densities(
 ) -> GradeDensities:
     """Return the densities of one feature in R grades, and its expected divergence.
 
-    ``values`` (m,) are the feature's values in the training documents, and
-    ``grade`` (m,) the documents' positions in ``grades`` (R,). The densities
-    are evaluated at ``validation_values`` (V,). ``normalised`` densities sum to
-    1 over these; ``exact`` ones are summed kernel by kernel, others by a fast
-    transform.
+    ``values`` (m,) are the feature's values in the
+    training documents, and ``grade`` (m,) the
+    documents' positions in ``grades`` (R,). The
+    densities are evaluated at ``validation_values``
+    (V,). ``normalised`` densities sum to 1 over these;
+    ``exact`` ones are summed kernel by kernel, others
+    by a fast transform.
     """
     from rankstudio.engine.methods.selection import _divergence_kernel as kernels  # noqa: PLC0415 - numba
 
@@ -534,9 +536,10 @@ def _total(density: Floats, counts: Floats) -> float:
 def _move_to_nearest(points: Floats, weights: Floats, places: Floats) -> Floats:
     """Move the weight of each point to the nearest place, and return the weight of each place, (D,).
 
-    ``points`` and ``weights`` (P,) are values and how much each counts;
-    ``places`` (D,) are the ascending values to which the weights move. If two
-    places are equally near, each gets half of the weight.
+    ``points`` and ``weights`` (P,) are values and how
+    much each counts; ``places`` (D,) are the ascending
+    values to which the weights move. If two places are
+    equally near, each gets half of the weight.
     """
     mass = np.zeros(places.size)
     # The neighbouring places on both sides of each point; before the first
@@ -562,8 +565,9 @@ def _with_validation(data: QueryData, X_validation: ArrayLike | None) -> QueryDa
 def _check_validation(X_validation: ArrayLike, n: int) -> Floats:
     """Check validation documents, and return them as an array of shape (V, n).
 
-    ``n`` is the number of features of the training documents. Raises a
-    DatasetError for another shape or an invalid number.
+    ``n`` is the number of features of the training
+    documents. Raises a DatasetError for another shape
+    or an invalid number.
     """
     validation = np.asarray(X_validation, dtype=np.float64)
     if validation.ndim != 2 or validation.shape[0] == 0 or validation.shape[1] != n:

@@ -189,14 +189,16 @@ class FSBFS(PathSelector):
     def nodes(
         self, data: TrainingData, max_nodes: int | None = None
     ) -> Iterator[Node | WorkProgress]:
-        """Yield the cached subsets of these data, then search for the others, with progress events.
+        """Yield the cached subsets of these data, then search for the others.
 
-        A :class:`Node` is a subset of features with the weights that combine
-        them. The search ends after ``max_nodes`` subsets, or when no feature
-        remains. A subset is cached as soon as the search has it, because a
-        caller may stop early. A later search starts again from the same seed,
-        so it first repeats the cached subsets, which are not yielded a second
-        time.
+        A :class:`Node` is a subset of features with the
+        weights that combine them. The search ends after
+        ``max_nodes`` subsets, or when no feature remains. A
+        subset is cached as soon as the search has it,
+        because a caller may stop early. A later search
+        starts again from the same seed, so it first repeats
+        the cached subsets, which are not yielded a second
+        time. Progress events come in between.
         """
         # The cached subsets come first. If these are all, no
         # search is needed. They are the same for every λ.

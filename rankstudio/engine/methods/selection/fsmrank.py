@@ -78,9 +78,9 @@ class FSMStep(Step):
 class _Similarities:
     """Cache of the similarities of one dataset's features, by the kind of similarity.
 
-    ``least_eigenvalues`` has the least eigenvalue of each matrix, and
-    ``projected`` the nearest positive semidefinite matrix of those that are
-    indefinite.
+    ``least_eigenvalues`` has the least eigenvalue of
+    each matrix, and ``projected`` the nearest positive
+    semidefinite matrix of those that are indefinite.
     """
 
     by_kind: dict[str, Floats] = field(default_factory=dict)

@@ -468,11 +468,13 @@ def _lengths_to_join(
 ) -> Floats:
     """Return the step length after which each feature's |correlation| reaches α, which decreases meanwhile.
 
-    All arrays have shape (n,). In a step of length s, α decreases by s and a
-    correlation by ``rates`` times s. The result is infinite for features that
-    do not reach α. ``signs`` are 1 or -1 in the model, 0 outside of it, and ±2
-    for a feature that has just left: its correlation still equals α in size, so
-    it may only join with the opposite sign.
+    All arrays have shape (n,). In a step of length s, α
+    decreases by s and a correlation by ``rates`` times
+    s. The result is infinite for features that do not
+    reach α. ``signs`` are 1 or -1 in the model, 0
+    outside of it, and ±2 for a feature that has just
+    left: its correlation still equals α in size, so it
+    may only join with the opposite sign.
     """
     lengths = np.full(correlation.size, np.inf)
     # A correlation meets α with the sign 1, or -α

@@ -211,8 +211,9 @@ def _starts_of_runs(cells: _Entries, query: Ints) -> Bools:
 def _merged_runs(cells: _Entries, begins: Bools, n_ways: int) -> tuple[Ints, Bools]:
     """Merge runs of a single entry that rank their query alike.
 
-    A run is the nonzero entries of one feature in one query. If there is only
-    one, the feature ranks its document first or last, and all others equally.
+    A run is the nonzero entries of one feature in one
+    query. If there is only one, the feature ranks its
+    document first or last, and all others equally.
 
     Parameters
     ----------

@@ -80,8 +80,8 @@ def _partitioned(data: QueryData, features: Ints, ranks: Ints) -> tuple[Floats]:
 def _sparse_values_at_ranks(X: SparseRows, ranks: Ints) -> Floats:
     """Return the values at some ranks (r,) of each sparse column, shape (n, r), O(N log N) for N entries.
 
-    In the order of a column's values, its zeros come after the negative and
-    before the positive entries.
+    In the order of a column's values, its zeros come
+    after the negative and before the positive entries.
     """
     csc = X.csc
     n = X.shape[1]
@@ -131,8 +131,8 @@ def _counts(
 def _keys(values: Floats) -> Keys:
     """Return unsigned integers with the same order as the values: all bits of negative values are inverted.
 
-    Of other values, only the sign bit is inverted, so that they come after the
-    negative ones.
+    Of other values, only the sign bit is inverted, so
+    that they come after the negative ones.
     """
     bits = values.view(np.uint64)
     return np.where(bits & _SIGN_BIT, ~bits, bits | _SIGN_BIT)

@@ -114,8 +114,9 @@ class _HingeAt:
 class _LineScores(NamedTuple):
     """Scores of a line w + t p of weights.
 
-    ``scores`` and ``d`` (m,) are the scores of w and of p, ``order`` (m,) sorts
-    the scores of w, and ``at_start`` are the :func:`_line_numbers` at t = 0.
+    ``scores`` and ``d`` (m,) are the scores of w and of
+    p, ``order`` (m,) sorts the scores of w, and
+    ``at_start`` are the :func:`_line_numbers` at t = 0.
     """
 
     scores: Floats
@@ -128,8 +129,8 @@ class _LineScores(NamedTuple):
 class _HingeOnLine:
     """Requests the hinge at weights w + t p (n,), its derivative in t, and its plane if ``plane``.
 
-    A line search reads the features only once for w and once for p, for any
-    number of t.
+    A line search reads the features only once for w and
+    once for p, for any number of t.
     """
 
     w: Floats
@@ -228,8 +229,8 @@ class _LinearPairs(LinearPairs):
 class _PairState:
     """State of a shard, a part of the queries: the pairs of documents of one query with different labels.
 
-    The pairs and the last loss are cached only to save time: results depend
-    only on the message.
+    The pairs and the last loss are cached only to save
+    time: results depend only on the message.
     """
 
     def __init__(

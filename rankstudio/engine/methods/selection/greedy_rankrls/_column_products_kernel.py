@@ -293,7 +293,8 @@ def changes_by_back_fitting(
     without the query is r / (s + λ). Over the other
     queries, s is its square, and r its product with
     what the model leaves of the labels.
-    ``regularization`` is λ.
+    ``regularization`` is λ. Other queries are all but
+    the one left out.
     """
     # The columns' entries, their rows and the first entry of each column; the
     # centred columns' squares; by row, the centred labels and selected

@@ -69,7 +69,8 @@ def _add_products(rows: Floats, other_rows: Floats, count: int, out: Floats) -> 
 def _project(matrix: Floats, t: int, vectors: Floats, out: Floats) -> None:
     """Write a lower triangle (t, t, BLOCK) times vectors (t, BLOCK) to ``out`` (t, BLOCK).
 
-    ``matrix`` is the triangle.
+    ``matrix`` is the triangle. Queries are in blocks of
+    ``BLOCK``.
     """
     for a in range(t):
         out[a] = 0.0
@@ -89,6 +90,7 @@ def _times_symmetric(matrix: Floats, t: int, vectors: Floats, out: Floats) -> No
     """Write a symmetric matrix times vectors (t, BLOCK) to ``out`` (t, BLOCK).
 
     ``matrix`` (t, t, BLOCK) has its lower triangle.
+    Queries are in blocks of ``BLOCK``.
     """
     _project(matrix, t, vectors, out)
     for a in range(1, t):
@@ -105,7 +107,8 @@ def _products_of_others(
     all queries, minus ``query_products`` (t + 2,
     BLOCK), those in the held-out query. Both arrays
     begin with the feature's products with itself and
-    with the labels.
+    with the labels. Other queries are all but the one
+    left out. Queries are in blocks of ``BLOCK``.
     """
     # The first two products are those
     # with itself and with the labels.
@@ -130,8 +133,9 @@ def append(
     one per query, and is updated. ``query_products``
     (blocks, t + 2, BLOCK) are the feature's products
     with itself, with the labels and with the earlier
-    features in each query, and ``total`` (t + 2,)
-    these over all queries. ``regularization`` is λ.
+    features in each query, and ``total`` (t + 2,) these
+    over all queries. ``regularization`` is λ. Queries
+    are in blocks of ``BLOCK``.
     """
     # p are L_q^-1 times the products with the earlier
     # features over the other queries, f L_q^-1 times those in
@@ -167,13 +171,15 @@ def _append_to_factor(
     Also write s^(-1/2) to ``inverse_root`` (BLOCK,).
     The pivot s of the new feature is what remains of
     its square over the other queries after the t
-    earlier features, plus λ. ``query_products`` (t +
-    2, BLOCK) are its products in the held-out query,
-    and ``total`` (t + 2,) those over all queries:
-    with itself, with the labels and with the earlier
+    earlier features, plus λ. ``query_products`` (t + 2,
+    BLOCK) are its products in the held-out query, and
+    ``total`` (t + 2,) those over all queries: with
+    itself, with the labels and with the earlier
     features. ``p`` (t, BLOCK) are L_q^-1 times its
     products with these over the other queries, where
     L_q is the factor so far. ``regularization`` is λ.
+    Other queries are all but the one left out. Queries
+    are in blocks of ``BLOCK``.
     """
     # Without each query: the inverse factor of the selected features' system,
     # and the solution of the forward substitution.
@@ -228,7 +234,8 @@ def _append_held_out(
     features in these coordinates, and x those of the new
     one. The residual of the new feature is v = x - U p;
     divided by the root of the pivot, it is the new column
-    of U.
+    of U. Other queries are all but the one left out.
+    Queries are in blocks of ``BLOCK``.
     """
     # The selected features in the held-out query, in the factor's coordinates:
     # products with each other, the solution, and products with labels and
@@ -288,6 +295,7 @@ def _change(
     the selected features. ``state`` has the models of the
     selected features without each query, and ``work`` (2
     t + 5, BLOCK) is work space. ``regularization`` is λ.
+    Queries are in blocks of ``BLOCK``.
     """
     # The inverse factor of the other queries; and in its coordinates, the
     # held-out features' products with each other, the solution, and products
@@ -423,6 +431,7 @@ def changes_by_statistics(
     t + 2) are the candidates' products over all queries,
     with themselves and with these columns. ``state`` has
     the models without each query. ``regularization`` is λ.
+    Queries are in blocks of ``BLOCK``.
     """
     t = index.shape[0] - 1
     work = np.empty((2 * t + 5, BLOCK))

@@ -67,14 +67,21 @@ def select(
     other queries. d_j = v_j'u - ½ γ_j u'u, with the
     residuals v_j of j and u of b in the held-out query.
 
-    ``selected_position`` is the position of b in the matrices,
-    and ``places`` are those of the columns ``remaining``. If
-    ``at_gram`` is not negative, there are no matrices yet, and
-    ``gram[:, at_gram]`` are the products of b with all
-    features. ``total`` (n,) are the products of b over all
-    queries of all shards. ``state`` has the numbers of each
-    single feature, which are updated. ``work`` (3 h + 7,
-    BLOCK) is work space. ``regularization`` is λ.
+    ``selected_position`` is the position of b in the
+    matrices, and ``places`` are those of the columns
+    ``remaining``. If ``at_gram`` is not negative, there
+    are no matrices yet, and ``gram[:, at_gram]`` are
+    the products of b with all features. ``total`` (n,)
+    are the products of b over all queries of all
+    shards. ``state`` has the numbers of each single
+    feature, which are updated. ``work`` (3 h + 7,
+    BLOCK) is work space. ``regularization`` is λ. In
+    each query, the numbers of a feature are its pivot
+    and right-hand side over the other queries, and the
+    products of its held-out residual with itself and
+    with that of the labels. Other queries are all but
+    the one left out. Queries are in blocks of
+    ``BLOCK``.
     """
     # What is left of each feature's square over the other queries, plus λ; and
     # γ, d and the pivots of the delayed steps.
@@ -139,7 +146,9 @@ def bring_up(
     0, 1, 2, … If ``gram`` (blocks, n, n, BLOCK) is not
     empty, the matrices do not exist yet and start from
     it. ``delayed`` has the changes by each step, and
-    ``work`` (3 steps + 2, BLOCK) is work space.
+    ``work`` (3 steps + 2, BLOCK) is work space. Other
+    queries are all but the one left out. Queries are in
+    blocks of ``BLOCK``.
     """
     # The pairs' products over the other queries, less their totals, and in this query.
     outer, inner = matrices
@@ -180,10 +189,13 @@ def _begin_entry(
 ) -> None:
     """Write the entries of a pair of features in both matrices before the first step.
 
-    ``product`` (BLOCK,) receives the products of the features in
-    the queries of block k. ``row`` receives their negatives: the
-    products over the other queries, less those over all queries.
-    The entry of the features is ``gram[k, gram_row, j]``.
+    ``product`` (BLOCK,) receives the products of the
+    features in the queries of block k. ``row`` receives
+    their negatives: the products over the other
+    queries, less those over all queries. The entry of
+    the features is ``gram[k, gram_row, j]``. Other
+    queries are all but the one left out. Queries are in
+    blocks of ``BLOCK``.
     """
     for i in range(BLOCK):
         product[i] = gram[k, gram_row, j, i]
@@ -198,7 +210,7 @@ def _read_entry(
 
     The two entries are those at the position ``entry``, for
     the queries of block k, of the two ``matrices`` of pairs
-    of features.
+    of features. Queries are in blocks of ``BLOCK``.
     """
     for i in range(BLOCK):
         row[i] = matrices[0][k, entry, i]
@@ -231,6 +243,7 @@ def _coefficients(
     or d of the other. The numbers are those in the queries
     of block k. ``position`` is that of the feature in the
     matrices, and ``space`` has shape (≥ 3 h, BLOCK).
+    Queries are in blocks of ``BLOCK``.
     """
     # γ and d of each feature for the delayed steps, and the pivots of these steps.
     gammas, d, pivots = delayed
@@ -263,7 +276,7 @@ def _subtract(
     those in the queries of block k. ``position`` is
     that of one feature of the pair in the matrices.
     ``space`` has p γ, γ and d of the other one, three
-    rows per step.
+    rows per step. Queries are in blocks of ``BLOCK``.
     """
     # γ and d of each feature for the delayed steps.
     gammas, d, _ = delayed

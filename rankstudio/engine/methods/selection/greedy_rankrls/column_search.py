@@ -37,6 +37,8 @@ class Products(Protocol):
     def keep(self, feature: int, t: int) -> tuple[Floats, Floats]:
         """Select a feature as the t-th, from 0, and return its products.
 
+        Queries are in blocks of ``BLOCK``.
+
         Returns
         -------
         query_products : ndarray of shape (ceil(Q / BLOCK), t + 2, BLOCK)
@@ -87,6 +89,7 @@ class GramProducts:
         ``gram`` (blocks, n + 1, n + 1, BLOCK) has the matrix of
         each query, and ``total`` (n + 1, n + 1) is their sum.
         The last block may be padded: only ``n_queries`` count.
+        Queries are in blocks of ``BLOCK``.
         """
         n = total.shape[0] - 1
         self.n_queries = n_queries
@@ -197,7 +200,8 @@ class ColumnProducts:
         with the labels and with the earlier features,
         shapes (blocks, t + 2, BLOCK) and (t + 2,). The
         centred column of the feature is stored, for
-        products with later features.
+        products with later features. Queries are in blocks
+        of ``BLOCK``.
         """
         # As many blocks of queries as needed, rounded up.
         by_query = np.zeros((-(-self.n_queries // kernels.BLOCK), t + 2, kernels.BLOCK))
@@ -589,9 +593,9 @@ class BackFittingSearch(OnDemandSearch):
     def _comparison(self) -> Comparison:
         """Return the function from candidates (c,) to the change of the criterion by each, by back-fitting.
 
-        The weights of the selected features stay as they are; only the
-        candidate gets a weight. The criterion is the leave-query-out
-        error.
+        The weights of the selected features stay as they
+        are; only the candidate gets a weight. The criterion
+        is the leave-query-out error.
         """
         t = len(self.selected)
         columns = self._columns.columns

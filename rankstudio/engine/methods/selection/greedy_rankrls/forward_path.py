@@ -546,7 +546,7 @@ def _write_products(
     and (blocks, BLOCK) of the labels' squares. With
     ``by_blocks``, a few queries are centred at a time.
     ``cost`` is the loss of a pair. ``data`` has the
-    documents.
+    documents. Queries are in blocks of ``BLOCK``.
     """
     squares, rights, labels = query_products
     n = squares.shape[1]
@@ -576,9 +576,9 @@ def _write_products(
 def _write_rows(grams: Floats, feature: int, out: Floats) -> None:
     """Write the products of a feature with all features in each query, in blocks (blocks, n, BLOCK).
 
-    ``grams`` has the shape (Q, n + 1, n +
-    1). The last block is padded with zeros.
-    The result is written to ``out``.
+    ``grams`` has the shape (Q, n + 1, n + 1). The last
+    block is padded with zeros. The result is written to
+    ``out``. Queries are in blocks of ``BLOCK``.
     """
     for block, first in enumerate(range(0, grams.shape[0], BLOCK)):
         rows = grams[first : first + BLOCK, feature, :-1]
@@ -597,6 +597,7 @@ def _write_block(
     the labels' own squares (blocks, BLOCK), which are the
     last column of ``of_labels``. The ``width`` queries
     are the first ones of the block; the rest becomes 0.
+    Queries are in blocks of ``BLOCK``.
     """
     width = of_labels.shape[0]
     for array, values in zip(
@@ -693,6 +694,7 @@ def cut_blocks(
 
     The arrays are parts of one array, which ``empty``
     allocates by its size, in memory or in a file.
+    Queries are in blocks of ``BLOCK``.
     """
     sizes = [blocks * prod(shape) * BLOCK for shape in shapes]
     parts = np.split(empty(sum(sizes)), np.cumsum(sizes)[:-1])

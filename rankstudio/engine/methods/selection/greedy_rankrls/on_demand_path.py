@@ -225,9 +225,9 @@ class _BackFitting(_OnScratch):
     def _comparison(self) -> Comparison:
         """Return the function from candidates (c,) to the change of the criterion by each, by back-fitting.
 
-        The weights of the selected features stay as they are; only the
-        candidate gets a weight. The criterion is the leave-query-out
-        error.
+        The weights of the selected features stay as they
+        are; only the candidate gets a weight. The criterion
+        is the leave-query-out error.
         """
         products = self._products
         regularization = self._regularization
@@ -255,6 +255,7 @@ class _BackFitting(_OnScratch):
             ``labels`` is the labels' column in these, and
             ``models`` (blocks, t, BLOCK) has the weights w_q of
             the ``selected`` features without each query.
+            Queries are in blocks of ``BLOCK``.
             """
             out = np.empty(candidates.size)
             for index, j in enumerate(candidates.tolist()):
@@ -399,6 +400,7 @@ def _all_gram_matrices(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
     are the loss with this ``cost`` of pairs. ``data``
     are the training documents. The generator yields
     progress events, and then returns the result.
+    Queries are in blocks of ``BLOCK``.
     """
     if not data.several:
         return gram_statistics(data.shard(0), cost).gram

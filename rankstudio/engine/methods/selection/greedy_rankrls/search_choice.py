@@ -330,11 +330,12 @@ def search_path(
 ) -> Iterator[Step | WorkProgress]:
     """Search a path, and yield its steps and progress events.
 
-    ``feature_search`` computes criteria of sets of features. Steps and
-    ``rules`` refer to groups by their positions. ``search`` is "forward",
-    "floating" or "swap"; the last two improve on the forward path. The
-    criterion of a set is the error of left-out queries, or of left-out
-    documents for one ranking.
+    ``feature_search`` computes criteria of sets of
+    features. Steps and ``rules`` refer to groups by
+    their positions. ``search`` is "forward", "floating"
+    or "swap"; the last two improve on the forward path.
+    The criterion of a set is the error of left-out
+    queries, or of left-out documents for one ranking.
     """
     # Trivial groups have one feature each.
     if not groups.trivial:

@@ -57,7 +57,11 @@ class SelectedRows(Protocol):
         shards. ``state`` has the numbers of each remaining
         feature in each query, and ``for_each_block`` calls
         a function for slices of the blocks of queries. A
-        block has ``BLOCK`` queries.
+        block has ``BLOCK`` queries. In each query, the
+        numbers of a feature are its pivot and right-hand
+        side over the other queries, and the products of its
+        held-out residual with itself and with that of the
+        labels. Other queries are all but the one left out.
         """
 
 
@@ -106,10 +110,12 @@ class SolvedRows:
         """Return the shapes of a query's arrays for a path of k steps among n features.
 
         LDL' is the regularised Gram matrix of the selected
-        features over the other queries. The arrays are the entries
-        of -L^-1, the diagonal of D, and unless Gram matrices
-        exist, their rows of the selected features. ``delay`` is
-        not used. ``with_gram`` says whether Gram matrices exist.
+        features over the other queries. The arrays are the
+        entries of -L^-1, the diagonal of D, and unless Gram
+        matrices exist, their rows of the selected features.
+        ``delay`` is not used. ``with_gram`` says whether
+        Gram matrices exist. Other queries are all but the
+        one left out.
         """
         return [(k * (k - 1) // 2,), (k,), () if with_gram else (k, n)]
 
@@ -129,10 +135,15 @@ class SolvedRows:
         """Solve the systems of the selected feature in each query, and update the remaining features.
 
         ``total`` (n,) are the feature's products with all
-        features over all queries, and ``remaining`` the columns
-        that are not selected. ``for_each_block`` calls a
-        function for slices of the blocks of queries, in threads.
-        ``state`` has the numbers of the remaining features.
+        features over all queries, and ``remaining`` the
+        columns that are not selected. ``for_each_block``
+        calls a function for slices of the blocks of
+        queries, in threads. ``state`` has the numbers of
+        the remaining features. In each query, the numbers
+        of a feature are its pivot and right-hand side over
+        the other queries, and the products of its held-out
+        residual with itself and with that of the labels.
+        Other queries are all but the one left out.
         """
         t = len(self.selected)
         self._totals.append(total)
@@ -157,7 +168,11 @@ class SolvedRows:
             column, and ``places`` their rows in the Gram
             matrices. ``totals`` are their products over all
             queries. ``inverse`` and ``diagonal`` have a
-            triangular system per query.
+            triangular system per query. In each query, the
+            numbers of a feature are its pivot and right-hand
+            side over the other queries, and the products of its
+            held-out residual with itself and with that of the
+            labels. Other queries are all but the one left out.
             """
             # Work space, of the size that the kernel needs.
             space = np.empty((3 * t + 6 + 3 * _solved_kernel.TILE, BLOCK))
@@ -264,7 +279,12 @@ class DelayedRows:
         all queries, and ``remaining`` the columns that are
         not selected. ``for_each_block`` calls a function for
         slices of the blocks of queries, in threads. ``state``
-        has the numbers of the remaining features.
+        has the numbers of the remaining features. In each
+        query, the numbers of a feature are its pivot and
+        right-hand side over the other queries, and the
+        products of its held-out residual with itself and with
+        that of the labels. Other queries are all but the one
+        left out.
         """
         gammas, _, _ = self.delayed
         if self._n_delayed_steps == gammas.shape[2]:  # no room for another step
@@ -289,7 +309,11 @@ class DelayedRows:
             columns in the matrices of pairs, and ``h`` is the
             number of stored steps. ``at_gram`` is the row of
             the Gram matrices that is read instead of the
-            matrices, or -1.
+            matrices, or -1. In each query, the numbers of a
+            feature are its pivot and right-hand side over the
+            other queries, and the products of its held-out
+            residual with itself and with that of the labels.
+            Other queries are all but the one left out.
             """
             _delayed_kernel.select(
                 feature,
@@ -394,7 +418,8 @@ class JointPairs:
         over the other queries, and in the query. ``groups``
         have several of the n columns each, and ``blocks``
         is the number of blocks of queries. ``empty``
-        allocates an array of a size.
+        allocates an array of a size. Other queries are all
+        but the one left out.
         """
         # The features, group by group; where each group begins; and where its pairs begin.
         sizes = np.array([len(group) for group in groups], dtype=np.int64)
@@ -413,10 +438,10 @@ class JointPairs:
     def start(self, gram: Floats, total: Floats) -> None:
         """Set the numbers of all pairs for the empty selection.
 
-        ``gram`` (blocks, n + 1, n + 1, BLOCK)
-        are the Gram matrices of the shard's
-        queries, and ``total`` (n + 1, n +
-        1) is the sum of those of all shards.
+        ``gram`` (blocks, n + 1, n + 1, BLOCK) are the Gram
+        matrices of the shard's queries, and ``total`` (n +
+        1, n + 1) is the sum of those of all shards. Queries
+        are in blocks of ``BLOCK``.
         """
         for pair, (feature, other) in enumerate(self._pair_columns):
             self._products[:, pair] = gram[:, feature, other]
@@ -462,7 +487,12 @@ class JointPairs:
         ``state`` has the numbers of single features,
         ``regularization`` is λ, and ``for_each_block`` calls
         a function for slices of the blocks of queries. The
-        criterion is the leave-query-out error.
+        criterion is the leave-query-out error. In each
+        query, the numbers of a feature are its pivot and
+        right-hand side over the other queries, and the
+        products of its held-out residual with itself and
+        with that of the labels. Other queries are all but
+        the one left out.
         """
         # Groups of which no feature is selected yet.
         n_remaining = np.add.reduceat(

@@ -212,7 +212,7 @@ class SummedPaths:
     def path_without(
         self, queries: Ints, first: Sequence[int] | None = None
     ) -> list[Step]:
-        """Return the steps of the path on all but a few ``queries``, which are their numbers.
+        """Return the steps of the path on all but a few ``queries``, which are their positions in the data, from 0.
 
         ``first`` are features to start with; the path then
         has these features and one more.
@@ -249,7 +249,8 @@ class SummedPaths:
     def _buffer(self, n_queries: int) -> Iterator[Floats]:
         """Provide a buffer (blocks, n + 1, n + 1, BLOCK) for Gram matrices of ``n_queries`` queries.
 
-        After the ``with`` block, it is stored for the next call.
+        After the ``with`` block, it is stored for the next
+        call. Queries are in blocks of ``BLOCK``.
         """
         blocks = -(-n_queries // BLOCK)  # rounded up
         unused = self._unused_buffers.setdefault(blocks, [])
@@ -269,7 +270,8 @@ class SummedPaths:
 
         The Gram matrices of the queries are written to
         ``buffer`` (blocks, n + 1, n + 1, BLOCK), row by row
-        when a path needs them.
+        when a path needs them. Queries are in blocks of
+        ``BLOCK``.
         """
         # Room for as many blocks as the queries fill, rounded up.
         out = buffer[: -(-queries.size // BLOCK)]
@@ -299,7 +301,7 @@ class SummedPaths:
         Gram matrices are written to ``buffer`` (blocks, n +
         1, n + 1, BLOCK), row by row when a path needs them.
         To leave out a few queries is faster than to gather
-        all others.
+        all others. Queries are in blocks of ``BLOCK``.
         """
         all_queries = self.statistics
         # The places of the queries: block, and position in the block.

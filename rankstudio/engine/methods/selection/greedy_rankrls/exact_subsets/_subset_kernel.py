@@ -170,7 +170,8 @@ def _factorise_without(
     and t_q = t - r_q, of features and labels. G_q and r_q
     are those in the query, T and t those of all queries.
     ``space`` are arrays (t, t, BLOCK) and (t, BLOCK). The
-    diagonal entries of L are inverted.
+    diagonal entries of L are inverted. Queries are in
+    blocks of ``BLOCK``.
     """
     # Products over all queries, with the features in
     # the order of the search; those of each query, with
@@ -219,14 +220,15 @@ def _errors_of_block(
 ) -> None:
     """Write the errors of the held-out queries of block k to ``out`` (BLOCK,), with t chosen features.
 
-    ``space`` has the factor L and the solution of
-    the forward substitution for each query; a back
+    ``space`` has the factor L and the solution of the
+    forward substitution for each query; a back
     substitution gives the weights w_q without the
-    query. The error is y_q'y_q - 2 w_q'r_q +
-    w_q'G_q w_q with the query's own products: y_q
-    are its labels, G_q those of its features, r_q
-    of features and labels. ``totals`` has the
-    products over all queries and in each one.
+    query. The error is y_q'y_q - 2 w_q'r_q + w_q'G_q
+    w_q with the query's own products: y_q are its
+    labels, G_q those of its features, r_q of features
+    and labels. ``totals`` has the products over all
+    queries and in each one. Queries are in blocks of
+    ``BLOCK``.
     """
     # The products of each query, and the
     # column in them of each feature, whose
@@ -270,12 +272,13 @@ def _left_out_error(
 ) -> float:
     """Return the leave-query-out error of t features, and write that of each query to ``by_query``.
 
-    ``chosen`` (≥ t,) are the features, ``totals``
-    the products over all queries and in each query,
-    ``regularization`` is λ, and ``by_query`` has
-    shape (blocks, BLOCK). ``space`` is work space
-    for the factor of each query's system and for
-    its solution, (t, t, BLOCK) and (t, BLOCK).
+    ``chosen`` (≥ t,) are the features, ``totals`` the
+    products over all queries and in each query,
+    ``regularization`` is λ, and ``by_query`` has shape
+    (blocks, BLOCK). ``space`` is work space for the
+    factor of each query's system and for its solution,
+    (t, t, BLOCK) and (t, BLOCK). Queries are in blocks
+    of ``BLOCK``.
     """
     error = 0.0
     for k in range(by_query.shape[0]):
@@ -532,6 +535,7 @@ def _deviation(
     minus that in ``reference``, both of shape (blocks,
     BLOCK). Both arrays are 0 for the queries that pad the
     last block, so that ``n_queries`` may be fewer.
+    Queries are in blocks of ``BLOCK``.
     """
     difference = 0.0
     squares = 0.0
@@ -861,9 +865,10 @@ def errors(
     """Return the leave-query-out error of features, and write that of each query to ``by_query``.
 
     ``chosen`` are the features, in the order of
-    ``totals``, which has the products over all
-    queries and in each one. ``by_query`` has shape
-    (blocks, BLOCK); ``regularization`` is λ.
+    ``totals``, which has the products over all queries
+    and in each one. ``by_query`` has shape (blocks,
+    BLOCK); ``regularization`` is λ. Queries are in
+    blocks of ``BLOCK``.
     """
     t = chosen.shape[0]
     space = np.empty((t, t, BLOCK)), np.empty((t, BLOCK))
