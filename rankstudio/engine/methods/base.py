@@ -61,7 +61,8 @@ class LinearRanker(Capabilities, Estimator):
     stops iterating cancels the training. Methods with
     slow steps, or with sums over shards, implement
     :meth:`work` instead, and yield progress events
-    between the steps.
+    between the steps. A shard is a part of the data
+    with whole queries.
 
     Examples
     --------
@@ -90,7 +91,8 @@ class LinearRanker(Capabilities, Estimator):
         all documents at once or processes shards, which
         workers can share. Methods with their own
         :meth:`work` override this; by default, all
-        documents are needed.
+        documents are needed. A shard is a part of the data
+        with whole queries.
         """
         return whole_need(shape)
 

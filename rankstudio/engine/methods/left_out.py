@@ -101,7 +101,8 @@ def left_out_of_shards(data: TrainingData, scorer: LeftOutScorer) -> Floats:
     """Score each document by the model without its query, shape (m,), in one pass over the shards.
 
     ``scorer`` has the models, and scores the documents
-    of one shard. ``data`` are the training documents.
+    of one shard. ``data`` are the training documents. A
+    shard is a part of the data with whole queries.
     """
     (scores,) = finish(summed(data, "leaving queries out", _shard_scores, scorer))
     return np.asarray(scores)

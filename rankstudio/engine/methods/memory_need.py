@@ -15,6 +15,8 @@ PAIRS = 256
 class DataShape:
     """Shape of training data, which determines the memory requirements of a method.
 
+    A shard is a part of the data with whole queries.
+
     Attributes
     ----------
     m, n, Q : int
@@ -63,7 +65,9 @@ class DataShape:
 class Reading(Enum):
     """How a method processes its documents.
 
-    With a single shard, all methods process all documents at once.
+    With a single shard, all methods process all
+    documents at once. A shard is a part of the data
+    with whole queries.
     """
 
     WHOLE = "all at once"
@@ -233,7 +237,8 @@ def shard_need(
 def sums_need(shape: DataShape, per_document: float = 0.0) -> MemoryNeed:
     """Return the requirements of a method that only needs sums over shards.
 
-    A single shard is processed as a whole.
+    A single shard is processed as a whole. A shard is a
+    part of the data with whole queries.
 
     Parameters
     ----------

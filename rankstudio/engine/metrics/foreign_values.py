@@ -323,9 +323,10 @@ def _number_of_orders(tie: Floats) -> int:
 
 
 def _combined_orders(ties: Sequence[Floats]) -> Iterator[Floats]:
-    """Yield all combinations of the orders of several ties, each as one array.
+    """Yield all combinations of the orders of several ties, each as one array of labels.
 
-    ``ties`` has the labels of each tie, from the first rank down.
+    A tie are documents with equal scores. ``ties`` has
+    the labels of each tie, from the first rank down.
     """
     # Without ties left, there is one
     # combination, of no documents.

@@ -74,7 +74,8 @@ def _leave_query_out(
     eigenvalues and eigenvectors of X^'X^, the products
     of the centred features of all queries. ``cost`` is
     the loss of pairs, and ``regularization`` is λ.
-    ``data`` has the documents of the shard.
+    ``data`` has the documents of the shard. A shard is a
+    part of the data with whole queries.
     """
     from rankstudio.engine.methods.rankers import _rankrls_kernel  # noqa: PLC0415 - numba
 

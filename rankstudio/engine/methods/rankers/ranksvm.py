@@ -242,7 +242,8 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
         C weighs the loss of the pairs, and the optimiser
         stops at a relative duality gap of ``tol``, or after
         ``max_iter`` iterations. ``data`` are the training
-        documents.
+        documents. A shard is a part of the data with whole
+        queries.
         """
         minimise = self._minimiser()
         kind = self.checked("weighting")

@@ -113,7 +113,8 @@ class KendallSimilarity:
 
         The ``message`` has their columns. The result (2,
         others) also has the number of queries that define
-        τ-b. ``data`` has the documents of the shard.
+        τ-b. ``data`` has the documents of the shard. A
+        shard is a part of the data with whole queries.
         """
         return (self.sums(*message),)
 

@@ -138,7 +138,8 @@ def _values_by_query(
     ``name`` is that of the measure, and ``convention``
     has its rules. The result is marked as joined: the
     queries of other shards are appended to it, not
-    added.
+    added. A shard is a part of the data with whole
+    queries.
     """
     evaluator = Evaluator(data.y, data.ptr, convention, [name], grading=data.grading)
     has_one_feature = np.count_nonzero(weights, axis=1) == 1

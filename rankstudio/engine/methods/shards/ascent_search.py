@@ -58,7 +58,8 @@ def _start_ascent(
 
     ``sign`` is 1, or -1 for a measure that is
     minimised. ``session`` sends models to the shards.
-    ``data`` are the training documents. The generator
+    ``data`` are the training documents. A shard is a
+    part of the data with whole queries. The generator
     yields progress events, and then returns the result.
     """
     (squares,) = yield from summed(
@@ -146,7 +147,8 @@ class _Measuring:
         The message is the model (n,), the column of a
         feature, and the changes (c,) of its weight. Both
         results have shape (c,), or without changes (1,).
-        ``data`` has the documents of the shard.
+        ``data`` has the documents of the shard. A shard is
+        a part of the data with whole queries.
         """
         coef, feature, changes = message
         columns, evaluator = self._kept_features or self._prepare_features(data)

@@ -179,6 +179,8 @@ class Thresholds:
 class FewValues:
     """Distinct values of each feature, if they are few: a summand that is combined over shards by union.
 
+    A shard is a part of the data with whole queries.
+
     Attributes
     ----------
     most : int
@@ -353,7 +355,8 @@ def _few_values(data: QueryData, max_values: int) -> tuple[FewValues]:
 
     The result can be added to those of other shards,
     which unites the values. ``data`` has the documents
-    of the shard.
+    of the shard. A shard is a part of the data with
+    whole queries.
     """
     columns = (np.ascontiguousarray(data.X[:, j]) for j in range(data.X.shape[1]))
     return (

@@ -47,8 +47,9 @@ class _Message(Protocol):
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
         """Return the summands of a shard that the message requests.
 
-        ``state`` is that of the shard, and
-        ``problem`` has its pairs and features.
+        ``state`` is that of the shard, and ``problem`` has
+        its pairs and features. A shard is a part of the
+        data with whole queries.
         """
 
 
@@ -64,11 +65,13 @@ class _LossAt:
         """Return the numbers of the shard's loss in one array, its gradient (n,), and the largest score.
 
         The numbers are the loss, the number of pairs with
-        curvature, and the two hinge losses from which a smoothed
-        hinge is computed. The gradient is 0 if it is not
-        requested. Of the largest absolute scores of the shards,
-        the greatest counts, and not their sum. ``state`` caches
-        the last loss, and ``problem`` has the pairs and features.
+        curvature, and the two hinge losses from which a
+        smoothed hinge is computed. The gradient is 0 if it
+        is not requested. Of the largest absolute scores of
+        the shards, the greatest counts, and not their sum.
+        ``state`` caches the last loss, and ``problem`` has
+        the pairs and features. A shard is a part of the
+        data with whole queries.
         """
         smooth = state.smooth(problem, self.loss, self.w)
         # From derivatives by scores
@@ -104,8 +107,9 @@ class _HingeAt:
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
         """Return the shard's loss and offset as one array, and the slopes (n,).
 
-        ``problem`` has the pairs of the
-        shard; ``state`` is not used.
+        ``problem`` has the pairs of the shard; ``state`` is
+        not used. A shard is a part of the data with whole
+        queries.
         """
         hinge = problem.pairs.hinge(problem.scores(self.w))
         return np.array([hinge.loss, hinge.offset]), problem.weigh(hinge.slopes)
@@ -142,9 +146,10 @@ class _HingeOnLine:
         """Return the shard's hinge, offset and derivative in t as one array, and the plane's slopes (n,).
 
         ``state`` caches what all t have in common, and
-        ``problem`` has the pairs. The plane is the
-        tangent of the hinge loss at these weights; its
-        slopes are 0 if it is not requested.
+        ``problem`` has the pairs. The plane is the tangent
+        of the hinge loss at these weights; its slopes are 0
+        if it is not requested. A shard is a part of the
+        data with whole queries.
         """
         # Scores at t = 0 and their changes with t, from which all t follow.
         line = state.line(problem, self.w, self.p)
@@ -240,7 +245,8 @@ class _PairState:
 
         ``scratch`` allocates memory for the shard, and
         ``weighting`` weighs the pairs, None all equally.
-        ``data`` has the documents of the shard.
+        ``data`` has the documents of the shard. A shard is
+        a part of the data with whole queries.
         """
         self._scratch = scratch
         self._weighting = weighting
@@ -257,7 +263,8 @@ class _PairState:
 
         The pairs are made anew for each message if memory
         does not allow to store them. ``data`` has the
-        documents of the shard.
+        documents of the shard. A shard is a part of the
+        data with whole queries.
         """
         pairs = self._pairs or _Pairs(data.y, data.ptr, self._weighting)
         # The message itself says what to compute.
@@ -272,8 +279,9 @@ class _PairState:
     def smooth(self, problem: _LinearPairs, loss: PairLoss, w: Floats) -> LossAtScores:
         """Return a smooth loss of the shard's pairs at weights w (n,); the last result is cached.
 
-        ``problem`` has the pairs and the
-        features of the shard's documents.
+        ``problem`` has the pairs and the features of the
+        shard's documents. A shard is a part of the data
+        with whole queries.
         """
         key = loss, w.tobytes()
         if self._last_loss is None or self._last_loss[0] != key:
@@ -312,6 +320,8 @@ class _PairState:
 class SummedLoss:
     """A differentiable pairwise loss at some weights, summed over all shards: a ``SmoothLoss``.
 
+    A shard is a part of the data with whole queries.
+
     Attributes
     ----------
     at : PairLoss
@@ -347,8 +357,10 @@ class SummedLoss:
 class ShardedPairs:
     """The pairs of documents of all shards, of which a minimiser gets only sums: a ``PairProblem``.
 
-    Scores and slopes of documents stay in the shards: in this class, weights
-    stand for the scores that they give, and gradients for the slopes.
+    Scores and slopes of documents stay in the shards:
+    in this class, weights stand for the scores that
+    they give, and gradients for the slopes. A shard is
+    a part of the data with whole queries.
 
     Parameters
     ----------
@@ -368,8 +380,9 @@ class ShardedPairs:
     ) -> None:
         """Prepare sums of pairs for weights of some columns, by default of all n features of the data.
 
-        ``session`` sends messages to all
-        shards, and adds up their answers.
+        ``session`` sends messages to all shards, and adds
+        up their answers. A shard is a part of the data with
+        whole queries.
         """
         self._session = session
         self._width = n_features
@@ -432,7 +445,8 @@ class ShardedPairs:
         """Return a loss at weights, with its gradient if ``slopes``.
 
         ``scores`` (n,) are the weights: they stand for the
-        scores of documents, which only the shards have. The
+        scores of documents, which only the shards have. A
+        shard is a part of the data with whole queries. The
         generator yields progress events, and then returns
         the result.
         """
@@ -467,8 +481,9 @@ class ShardedPairs:
 
         Evenly spaced documents of each shard are used. The
         estimate has shape (n, n), or (n,) for the diagonal
-        alone if there are many features. The generator
-        yields progress events, and then returns the result.
+        alone if there are many features. A shard is a part
+        of the data with whole queries. The generator yields
+        progress events, and then returns the result.
         """
         # Computed once for all columns, as
         # it does not depend on weights.
@@ -488,7 +503,8 @@ class ShardedPairs:
     def _constant_sum(self, message: _Message) -> Waiting[Any]:
         """Return a sum that does not depend on weights, computed on first use.
 
-        ``message`` requests the sum from the shards. The
+        ``message`` requests the sum from the shards. A
+        shard is a part of the data with whole queries. The
         generator yields progress events, and then returns
         the result.
         """
@@ -506,7 +522,8 @@ class _HingeLine:
     def __init__(self, pairs: ShardedPairs, w: Floats, p: Floats) -> None:
         """Store the weights w (n,) and the direction p (n,) of the line w + t p.
 
-        ``pairs`` sums the hinge over the shards.
+        ``pairs`` sums the hinge over the shards. A shard is
+        a part of the data with whole queries.
         """
         self._pairs = pairs
         self._w = w
@@ -533,11 +550,14 @@ def pairs_of(
 ) -> Iterator[PairProblem]:
     """Provide the pairs of some data for a minimiser, for the time of a ``with`` block.
 
-    A single shard is processed on threads, and its documents' scores are stored
-    between the calls of a minimiser. Of several shards, only sums over pairs
-    are returned. Both objects have the same interface. ``weighting`` weighs the
-    pairs, None all equally; preferences have their own weights, so it is not
-    used for them.
+    A single shard is processed on threads, and its
+    documents' scores are stored between the calls of a
+    minimiser. Of several shards, only sums over pairs
+    are returned. Both objects have the same interface.
+    ``weighting`` weighs the pairs, None all equally;
+    preferences have their own weights, so it is not
+    used for them. A shard is a part of the data with
+    whole queries.
     """
     if data.several:  # several shards
         with data.session(StateWork(_PairState, (weighting,))) as session:

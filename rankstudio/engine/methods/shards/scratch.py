@@ -20,6 +20,8 @@ from rankstudio.engine.support.file_pages import empty_in_file, in_file, release
 class Room:
     """Memory limit for the states of shards, shared by the shards of a process; counts the reserved bytes.
 
+    A shard is a part of the data with whole queries.
+
     Parameters
     ----------
     n_bytes : callable
@@ -75,6 +77,8 @@ class Room:
 class Scratch:
     """Allocates the arrays of a shard's state, in memory or in files, and releases them.
 
+    A shard is a part of the data with whole queries.
+
     Parameters
     ----------
     room : Room
@@ -99,8 +103,10 @@ class Scratch:
     def lasting(self, *shape: int) -> Floats:
         """Return an array that works on the shard share, and that exists longer than a single work.
 
-        A quarter of the memory limit stays free for the arrays of single works,
-        which are written repeatedly.
+        A quarter of the memory limit stays free for the
+        arrays of single works, which are written
+        repeatedly. A shard is a part of the data with whole
+        queries.
         """
         return self._array(shape, 0.25)
 

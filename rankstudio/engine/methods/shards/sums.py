@@ -56,7 +56,8 @@ class FunctionWork:
         """Call the function with a shard, or with blocks of its queries, and return the sums of its results.
 
         ``message`` are the further arguments of the
-        function. ``data`` has the documents of the shard.
+        function. ``data`` has the documents of the shard. A
+        shard is a part of the data with whole queries.
         """
         with STEADY:  # BLAS threads would slow small products down
             if not self.by_blocks:
@@ -157,7 +158,8 @@ def _summed_products(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
     """Return the products [X^ y^]'[X^ y^] of features and labels, summed over all shards, (n + 1, n + 1).
 
     ``cost`` is the loss of a pair of documents.
-    ``data`` are the training documents. The generator
+    ``data`` are the training documents. A shard is a
+    part of the data with whole queries. The generator
     yields progress events, and then returns the result.
     """
     (total,) = yield from summed(

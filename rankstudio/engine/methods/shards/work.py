@@ -23,6 +23,8 @@ class ShardState(Protocol):
     def step(self, data: QueryData, message: Any) -> tuple[Floats, ...]:
         """Process a message that is sent to all shards, and return this shard's summands.
 
+        A shard is a part of the data with whole queries.
+
         Parameters
         ----------
         data : QueryData
@@ -51,13 +53,16 @@ class ShardWork(Protocol):
         """Return the state of a shard before any message.
 
         ``scratch`` allocates its large arrays. ``data`` has
-        the documents of the shard.
+        the documents of the shard. A shard is a part of the
+        data with whole queries.
         """
 
 
 @dataclass(frozen=True)
 class StateWork:
     """A :class:`ShardWork` whose states are made by a class or a function.
+
+    A shard is a part of the data with whole queries.
 
     Attributes
     ----------
@@ -83,6 +88,8 @@ class StateWork:
 class Greatest:
     """A summand that is combined by the elementwise maximum over all shards instead of the sum.
 
+    A shard is a part of the data with whole queries.
+
     Attributes
     ----------
     values : ndarray
@@ -97,6 +104,8 @@ class Greatest:
 @dataclass(frozen=True, eq=False)
 class Joined:
     """A summand that is concatenated over the shards, in order, instead of being added.
+
+    A shard is a part of the data with whole queries.
 
     Attributes
     ----------
@@ -149,7 +158,8 @@ class TreeSum:
     def add(self, summands: Sequence[Floats]) -> None:
         """Add the arrays of the next shard.
 
-        The arrays must not be changed afterwards.
+        The arrays must not be changed afterwards. A shard
+        is a part of the data with whole queries.
         """
         # The sums in the list are of 2^level shards, with
         # levels that descend. As in a binary counter, two

@@ -81,7 +81,8 @@ def select(
     products of its held-out residual with itself and
     with that of the labels. Other queries are all but
     the one left out. Queries are in blocks of
-    ``BLOCK``.
+    ``BLOCK``. A shard is a part of the data with whole
+    queries.
     """
     # What is left of each feature's square over the other queries, plus λ; and
     # γ, d and the pivots of the delayed steps.

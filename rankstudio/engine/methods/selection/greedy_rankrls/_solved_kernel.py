@@ -60,7 +60,8 @@ def start(
     n, BLOCK), and the squares of the labels (blocks,
     BLOCK). ``total`` (2, n) are the first two, summed over
     the queries of all shards. ``regularization`` is λ.
-    Queries are in blocks of ``BLOCK``.
+    Queries are in blocks of ``BLOCK``. A shard is a part
+    of the data with whole queries.
     """
     squares, rights, labels = products
     for k in range(squares.shape[0]):
@@ -116,7 +117,8 @@ def select(
     and right-hand side over the other queries, and the
     products of its held-out residual with itself and with
     that of the labels. Other queries are all but the one
-    left out. Queries are in blocks of ``BLOCK``.
+    left out. Queries are in blocks of ``BLOCK``. A shard
+    is a part of the data with whole queries.
     """
     # What is left of each feature's square over the other queries, plus λ.
     pivot = state[0]

@@ -73,6 +73,8 @@ class Products(Protocol):
 class GramProducts:
     """Products from the Gram matrices of the queries.
 
+    A shard is a part of the data with whole queries.
+
     Parameters
     ----------
     gram : ndarray of shape (blocks, n + 1, n + 1, BLOCK)

@@ -305,7 +305,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         steps at the end. ``data`` are the training
         documents. The criterion is the leave-query-out
         error, or for one ranking the error of left-out
-        documents or pairs.
+        documents or pairs. A shard is a part of the data
+        with whole queries.
         """
         regularization = self.checked("regularization")
         groups = ColumnGroups.of(data.X.shape[1], self.groups)
@@ -343,7 +344,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         of features and of shards. ``rules`` say which groups
         may or have to be selected. ``cost`` is the loss of a
         pair of documents, and ``regularization`` is λ.
-        ``data`` are the training documents.
+        ``data`` are the training documents. A shard is a
+        part of the data with whole queries.
         """
         shape = Shape.of(data.X.shape, data.ptr, groups.greatest(rules.k))
         way = (

@@ -63,13 +63,16 @@ class Totals:
 
     A shard answers with the sum over its queries. If it
     has no Gram matrices, only the diagonal of X^'X^ is
-    computed.
+    computed. A shard is a part of the data with whole
+    queries.
     """
 
 
 @dataclass(frozen=True, eq=False)
 class Start:
     """Message that starts a path, with what shards need of the result of :class:`Totals` for all shards.
+
+    A shard is a part of the data with whole queries.
 
     Attributes
     ----------
@@ -86,10 +89,11 @@ class Start:
     def of(cls, total: Floats, has_groups: bool = False) -> Start:
         """Return the message to all shards that starts a path without features.
 
-        ``total`` (n + 1, n + 1) are the products
-        of features and labels over all shards,
-        labels last. ``has_groups`` is whether
-        groups of several features are compared.
+        ``total`` (n + 1, n + 1) are the products of
+        features and labels over all shards, labels last.
+        ``has_groups`` is whether groups of several features
+        are compared. A shard is a part of the data with
+        whole queries.
         """
         ends = np.stack([np.diagonal(total)[:-1], total[-1, :-1]])
         return cls(ends, total if has_groups else None)
@@ -116,6 +120,8 @@ Message = Totals | Start | TotalRow | Select
 @dataclass(frozen=True)
 class GreedyWork:
     """Work of each shard for the path with one λ.
+
+    A shard is a part of the data with whole queries.
 
     Attributes
     ----------
@@ -164,6 +170,8 @@ See ``Statistics``.
 @dataclass(frozen=True)
 class Statistics:
     """Products of features and labels in each query of a shard, which all λ share.
+
+    A shard is a part of the data with whole queries.
 
     Attributes
     ----------
@@ -225,7 +233,9 @@ class Statistics:
 class KnownStatistics:
     """Cache of a shard's statistics.
 
-    A key is the layout of their Gram matrices, and the cost.
+    A key is the layout of their Gram matrices, and the
+    cost. A shard is a part of the data with whole
+    queries.
     """
 
     by_layout: dict[tuple[GramLayout, PairCost], Statistics] = field(
@@ -247,7 +257,8 @@ class GreedyState:
         ``work`` has the settings of the path. Also computes
         the products of features and labels in each query,
         if they are not in the cache. ``data`` has the
-        documents of the shard.
+        documents of the shard. A shard is a part of the
+        data with whole queries.
         """
         n = data.X.shape[1]
         blocks = -(-(data.ptr.size - 1) // BLOCK)  # rounded up
@@ -290,7 +301,8 @@ class GreedyState:
         the state: they begin a path, or add a feature. The
         answer is then the criterion with each feature added.
         ``data`` has the documents of the shard. The
-        criterion is the leave-query-out error.
+        criterion is the leave-query-out error. A shard is a
+        part of the data with whole queries.
         """
         match message:
             case Totals():
@@ -457,7 +469,8 @@ def statistics_of(
     ``cost`` of pairs. With ``by_blocks``, a few queries
     are centred at a time. ``scratch`` allocates arrays,
     in memory or in a file. ``data`` has the documents
-    of the shard.
+    of the shard. A shard is a part of the data with
+    whole queries.
     """
     cache = data.shared.of(KnownStatistics).by_layout
     key = (layout, cost)
@@ -496,7 +509,8 @@ def _query_statistics(
     are the loss with this ``cost`` of pairs. Arrays come
     from ``scratch``, which is memory or a file. With
     ``by_blocks``, a few queries are centred at a time.
-    ``data`` has the documents of the shard.
+    ``data`` has the documents of the shard. A shard is a
+    part of the data with whole queries.
     """
     n = data.X.shape[1]
     blocks = -(-(data.ptr.size - 1) // BLOCK)  # rounded up
@@ -800,8 +814,9 @@ def totals(
     diagonal and the last row and column are computed.
     ``session`` works on the shards, and ``cost`` is the
     loss of a pair. ``data`` are the training documents.
-    The generator yields progress events, and then
-    returns the result.
+    A shard is a part of the data with whole queries. The
+    generator yields progress events, and then returns
+    the result.
     """
     cache = data.shared.of(_Totals).found
     (total,) = yield from once(
@@ -817,7 +832,8 @@ class ForwardSearch:
 
     The class is a search among groups, of the kind that
     :mod:`search_steps` expects, with steps that are
-    sums over shards.
+    sums over shards. A shard is a part of the data with
+    whole queries.
 
     Parameters
     ----------
@@ -834,7 +850,8 @@ class ForwardSearch:
         """Store the session with the shards; :meth:`start` begins the search.
 
         ``work`` has the settings of the path, and
-        ``groups`` are features that are added together.
+        ``groups`` are features that are added together. A
+        shard is a part of the data with whole queries.
         """
         self._session = session
         self._work = work
@@ -859,7 +876,8 @@ class ForwardSearch:
         """Start the path in all shards, with progress events.
 
         ``total`` (n + 1, n + 1) are the products of
-        features and labels over all shards, labels last.
+        features and labels over all shards, labels last. A
+        shard is a part of the data with whole queries.
         """
         self._total = total
         self._coef = np.zeros(total.shape[0] - 1)
@@ -884,7 +902,8 @@ class ForwardSearch:
 
         Also computes the criteria with each further group,
         and the weights. The criterion is the
-        leave-query-out error.
+        leave-query-out error. A shard is a part of the data
+        with whole queries.
         """
         for column in self._groups.groups[feature]:
             # Products with all features, then with the labels.

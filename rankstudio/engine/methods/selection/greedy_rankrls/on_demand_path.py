@@ -62,7 +62,8 @@ class Begin:
 
     ``total`` (n + 1, n + 1) are the products of
     features and labels, summed over all shards, labels
-    last. The criterion is the leave-query-out error.
+    last. The criterion is the leave-query-out error. A
+    shard is a part of the data with whole queries.
     """
 
     total: Floats
@@ -94,6 +95,8 @@ Message = Totals | Begin | Compare
 @dataclass(frozen=True)
 class OnDemandWork:
     """Work of each shard for one λ.
+
+    A shard is a part of the data with whole queries.
 
     Attributes
     ----------
@@ -132,7 +135,8 @@ class OnDemandState:
 
         ``work`` has the settings of the path, and
         ``scratch`` allocates arrays. ``data`` has the
-        documents of the shard.
+        documents of the shard. A shard is a part of the
+        data with whole queries.
         """
         self._work = work
         self._scratch = scratch
@@ -154,7 +158,8 @@ class OnDemandState:
         also asks for the criteria with each candidate added,
         and perhaps for those without each selected feature.
         ``data`` has the documents of the shard. The
-        criterion is the leave-query-out error.
+        criterion is the leave-query-out error. A shard is a
+        part of the data with whole queries.
         """
         match message:
             case Totals():
@@ -174,8 +179,9 @@ class OnDemandState:
     def _group_search(self, products: GramProducts) -> FloatingSearch:
         """Return a search among the groups of this path, with room for its largest selection.
 
-        ``products`` are those of features and
-        labels in each query of the shard.
+        ``products`` are those of features and labels in
+        each query of the shard. A shard is a part of the
+        data with whole queries.
         """
         work = self._work
         search_class = _BackFitting if work.back else _OnScratch
@@ -411,6 +417,8 @@ def _all_gram_matrices(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
 class OnDemandGroups:
     """Search among groups, as a :class:`FloatingSearch`, whose leave-query-out errors are sums over shards.
 
+    A shard is a part of the data with whole queries.
+
     Parameters
     ----------
     session : ShardSession
@@ -434,10 +442,11 @@ class OnDemandGroups:
     ) -> None:
         """Start without groups: ``criterion`` is that of the model without features.
 
-        ``session`` sends messages to all shards and
-        adds up their answers. ``total`` (n + 1, n +
-        1) are the products of features and labels
-        over all queries. ``regularization`` is λ.
+        ``session`` sends messages to all shards and adds up
+        their answers. ``total`` (n + 1, n + 1) are the
+        products of features and labels over all queries.
+        ``regularization`` is λ. A shard is a part of the
+        data with whole queries.
         """
         self._session = session
         self._total = total

@@ -207,7 +207,8 @@ class LeaveOneOutSearch(OneRankingSearch):
                 """Write the criteria of ``size`` candidates from position ``first`` on to ``costs``.
 
                 Uses ``size``, ``candidates`` and ``costs`` of the
-                enclosing method.
+                enclosing method. The criterion is the error of
+                left-out documents with the candidate added.
                 """
                 part = candidates[first : first + size]
                 R = self._R[:, part]

@@ -85,6 +85,7 @@ def delay(n: int, k: int, with_gram: bool) -> int:
     twice the first two terms, k²n - 2k³ / 3, which is less
     if k is at least n / 2, and even less with matrices.
     ``with_gram`` says whether each query has a Gram matrix.
+    A shard is a part of the data with whole queries.
     """
     if 2 * k < n:
         return 0
@@ -131,6 +132,7 @@ def _memory_need(
     for one λ, and of what all λ share. One shard keeps its
     centred documents and ``result_bytes`` bytes of results.
     ``shape`` has the numbers of documents, features and
+    queries. A shard is a part of the data with whole
     queries.
     """
     if shape.sharded:
@@ -146,6 +148,7 @@ def on_demand_need(shape: DataShape, k: int, best: bool = False) -> MemoryNeed:
     ``best`` sets has the (n + 1)² numbers of all
     queries in memory, also those of other shards.
     ``shape`` has the numbers of documents, features and
+    queries. A shard is a part of the data with whole
     queries.
     """
     lasting = NUMBER * shape.Q * (shape.n + 1) ** 2  # bytes
@@ -243,7 +246,8 @@ class Shape:
         If the requirements exceed the free memory, or the
         data are in several shards, the attribute ``fits``
         is the setting with which the method would fit, as
-        text.
+        text. A shard is a part of the data with whole
+        queries.
         """
         base_need = whole_need(data)
         needed = self.memory()[algorithm]

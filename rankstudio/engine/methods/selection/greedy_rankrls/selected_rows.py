@@ -29,6 +29,8 @@ Each = Callable[[Callable[[slice], None]], None]
 class SelectedRows(Protocol):
     """State of the selected features in the queries of a shard.
 
+    A shard is a part of the data with whole queries.
+
     Attributes
     ----------
     next : ndarray of shape (blocks, 1, n, BLOCK)
@@ -62,6 +64,7 @@ class SelectedRows(Protocol):
         side over the other queries, and the products of its
         held-out residual with itself and with that of the
         labels. Other queries are all but the one left out.
+        A shard is a part of the data with whole queries.
         """
 
 
@@ -441,7 +444,8 @@ class JointPairs:
         ``gram`` (blocks, n + 1, n + 1, BLOCK) are the Gram
         matrices of the shard's queries, and ``total`` (n +
         1, n + 1) is the sum of those of all shards. Queries
-        are in blocks of ``BLOCK``.
+        are in blocks of ``BLOCK``. A shard is a part of the
+        data with whole queries.
         """
         for pair, (feature, other) in enumerate(self._pair_columns):
             self._products[:, pair] = gram[:, feature, other]

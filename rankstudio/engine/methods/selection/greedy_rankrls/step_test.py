@@ -55,7 +55,8 @@ def _scores_of_models(data: TrainingData, coefs: Sequence[Floats]) -> Floats:
         """Write the scores of a shard's documents to ``out`` of the enclosing function.
 
         ``rows`` are the documents. ``index``, the number of
-        the shard, is not used.
+        the shard, is not used. A shard is a part of the
+        data with whole queries.
         """
         X = rows.centred[0]  # the features, centred within queries
         for row, coef in zip(out[1:], coefs, strict=True):
@@ -148,8 +149,9 @@ class ResidualTest:
     def _drop(self, targets: Floats, step: int) -> float:
         """Return by how much a step, from 0, reduces the error with some targets (m, 1).
 
-        A path is computed for the targets, which starts
-        with the features of the earlier steps.
+        The error is the leave-query-out error. A path is
+        computed for the targets, which starts with the
+        features of the earlier steps.
         """
         labels = np.ascontiguousarray(targets)
         last = self._paths.labelled_path(labels, self.selected[:step])[-1]

@@ -343,7 +343,8 @@ class SummedPaths:
             """Write the products of a shard's queries to ``out``, with the enclosing method's ``targets``.
 
             ``rows`` are the documents of the shard. ``index``,
-            the number of the shard, is not used.
+            the number of the shard, is not used. A shard is a
+            part of the data with whole queries.
             """
             query = shard.first_query
             row = shard.first_row
@@ -443,6 +444,7 @@ class SummedPaths:
         without it. No documents are needed: one shard's
         state of a greedy path is started with the statistics
         of all queries, and the features are selected in it.
+        A shard is a part of the data with whole queries.
         """
         n = self.statistics.total.shape[0] - 1
         data = _data_of_statistics(self.statistics).shard(0)

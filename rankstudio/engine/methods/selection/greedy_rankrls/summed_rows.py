@@ -101,6 +101,8 @@ def summed_rows(
 ) -> QueryData:
     """Return the rows whose squared errors are the loss of pairs; they are cached with the data.
 
+    A shard is a part of the data with whole queries.
+
     Parameters
     ----------
     data : TrainingData
@@ -139,8 +141,9 @@ def summing_rows(data: TrainingData, cost: PairCost) -> Waiting[QueryData]:
     The rows are cached with the data, for each ``cost``
     of a pair of documents. For several shards, the rows
     have no features, only the Gram matrix of each query.
-    The generator yields progress events, and then
-    returns the result.
+    A shard is a part of the data with whole queries. The
+    generator yields progress events, and then returns
+    the result.
     """
     if not data.several:
         return summed_rows(data, cost)  # one shard, without progress
@@ -159,8 +162,9 @@ def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics
     rows whose squared errors are the loss with this
     ``cost`` of pairs. The arrays are in memory, or in
     files if they are large. ``data`` are the training
-    documents. The generator yields progress events, and
-    then returns the result.
+    documents. A shard is a part of the data with whole
+    queries. The generator yields progress events, and then
+    returns the result.
     """
     n = data.X.shape[1]
     Q = data.ptr.size - 1
@@ -184,7 +188,8 @@ def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics
         are blocks of queries, features, and the queries of
         a block. The sum of the matrices is written to
         ``totals``, at the shard's number ``index``.
-        ``rows`` are the rows of the shard.
+        ``rows`` are the rows of the shard. A shard is a
+        part of the data with whole queries.
         """
         query = shard.first_query
         total = np.zeros((n + 1, n + 1))

@@ -141,10 +141,11 @@ def _append(
 def _error_with(j: int, t: int, regularization: float, prefix: Prefix) -> float:
     """Return the training error of a prefix of t features with feature j added, in O(1).
 
-    ``prefix`` has the numbers of the features
-    from which it follows, and ``regularization``
-    is λ. The error without λ is the minimum J
-    minus λ times the squared weights.
+    ``prefix`` has the numbers of the features from
+    which it follows, and ``regularization`` is λ. The
+    error without λ is the minimum J minus λ times the
+    squared weights. A prefix is the features with which
+    a set begins.
     """
     # A pivot is below λ only by rounding.
     _, s, g, q, h, J_ww = prefix
@@ -340,7 +341,8 @@ def _remove_feature(matrix: Floats, c: int) -> None:
 def _remove_item(matrix: Floats, item: int, starts: Ints) -> None:
     """Remove the features of an item from the model of a swept matrix, in place.
 
-    ``starts`` (items + 1,) are the first features of items.
+    ``starts`` (items + 1,) are the first features of
+    items. An item is a feature or a group of features.
     """
     for c in range(starts[item], starts[item + 1]):
         _remove_feature(matrix, c)
@@ -399,7 +401,8 @@ def _begin_bound(
     features and labels over all queries, labels last:
     ``total`` (n + 1, n + 1), the shape of ``matrix``.
     ``ridge`` is μ, and ``starts`` (items + 1,) are the
-    first features of items.
+    first features of items. An item is a feature or a
+    group of features.
     """
     n = total.shape[0] - 1
     # The features that are swept, and the labels.
@@ -649,15 +652,16 @@ def _search_last_item(
 ) -> None:
     """Search among the sets of a prefix of t features and one more item, from ``item`` on.
 
-    An item is a feature or a group, and ``starts``
-    (items + 1,) are the first features of items. ``spent``
-    is the cost of the prefix, and ``chosen`` has its
-    features. ``prefix`` and ``work`` have the numbers
-    from which training errors follow, ``task`` the limits
-    of the search. The exact criterion of a set is only
-    computed if its training error, a lower bound, is
-    small enough. Sets that qualify are stored in
-    ``output``. The search ends if ``stop[0]`` is not 0.
+    An item is a feature or a group, and ``starts`` (items
+    + 1,) are the first features of items. ``spent`` is the
+    cost of the prefix, and ``chosen`` has its features.
+    ``prefix`` and ``work`` have the numbers from which
+    training errors follow, ``task`` the limits of the
+    search. The exact criterion of a set is only computed
+    if its training error, a lower bound, is small enough.
+    Sets that qualify are stored in ``output``. The search
+    ends if ``stop[0]`` is not 0. A prefix is the features
+    with which a set begins.
     """
     regularization, _, budget, _, _, _, _ = task[0]
     total = totals[0]  # products of features and labels
@@ -700,6 +704,8 @@ def _append_item(
     features from ``first`` on. ``total`` are the
     products of features and labels, ``starts`` the
     first features of items, and ``work`` is work space.
+    An item is a feature or a group of features. A
+    prefix is the features with which a set begins.
     """
     for b in range(starts[item], starts[item + 1]):
         _append(b, t, first, total, prefix, work)
@@ -718,7 +724,8 @@ def _empty_prefix(max_features: int, total: Floats, regularization: float) -> Pr
     each further feature with the prefix. From s, g, q and
     h (rows, n), the training error with one more feature
     follows. J_ww (rows, 2) has the error and the squared
-    length of the weights. ``regularization`` is λ.
+    length of the weights. ``regularization`` is λ. A
+    prefix is the features with which a set begins.
     """
     # Without features: s are the squares plus λ, g
     # the products with the labels, and the error is

@@ -34,6 +34,8 @@ NO_REFERENCE: Floats = np.empty((0, BLOCK))
 class SizeSearch:
     """State of the search among the sets of one size.
 
+    An item is a feature or a group of features.
+
     Attributes
     ----------
     size : int
@@ -73,6 +75,8 @@ class SizeSearch:
 @dataclass(frozen=True, eq=False)
 class Branches:
     """Branches of a search among sets of items; the sets of a branch begin with the same items.
+
+    An item is a feature or a group of features.
 
     Attributes
     ----------
@@ -140,7 +144,8 @@ def _bounds(
     bound is that of the criterion of all sets of ``size``
     items that begin with the prefix. ``problem`` has the
     items, their products and the rules of a set. The
-    criterion is the leave-query-out error.
+    criterion is the leave-query-out error. An item is a
+    feature or a group of features.
     """
     # Room for all prefixes; only the first `count` rows are filled.
     rows = comb(problem.n_items - problem.n_forced, length)
@@ -168,7 +173,7 @@ def bound_of_size(problem: SubsetProblem, size: int) -> float:
 
     ``problem`` has the items, their products and the
     rules of a set. The criterion is the leave-query-out
-    error.
+    error. An item is a feature or a group of features.
     """
     _, bounds = _bounds(problem, size, length=0, limit=inf)  # of the empty prefix
     return float(bounds[0])
@@ -222,7 +227,8 @@ def search_size(
     ``state.lower`` stays a valid bound. ``problem`` has
     the items, their products and the rules of a set.
     The criterion is the leave-query-out error. The
-    caller gets None at every yield.
+    caller gets None at every yield. An item is a
+    feature or a group of features.
 
     Notes
     -----
@@ -255,7 +261,8 @@ def search_size(
         ``problem``, ``state``, ``branches`` and ``stop`` of
         the enclosing function. Branches that cannot have a
         better set are skipped. ``widest`` is the number of
-        columns of the largest set.
+        columns of the largest set. An item is a feature or
+        a group of features.
         """
         # An earlier round may have found a better set
         # than there was when the branches were opened.

@@ -95,6 +95,7 @@ def search_near(
         The sets of a branch begin with the same items. Uses
         ``problem``, ``size``, ``branches``, ``parts``,
         ``reference`` and ``stop`` of the enclosing function.
+        An item is a feature or a group of features.
         """
         # The table of sets has a fixed number of rows. If it is too small, the
         # branch is searched again with a larger one.

@@ -378,7 +378,8 @@ def _order(
     and are soon excluded. ``total`` (n + 1, n + 1) are
     the products of features and labels, labels last.
     ``forced`` items are never eliminated, and ``ridge``
-    is that of the bounds.
+    is that of the bounds. An item is a feature or a
+    group of features.
     """
     inside = np.array(groups.columns((*forced, *free)), dtype=np.int64)
     index_of = {int(column): index for index, column in enumerate(inside)}

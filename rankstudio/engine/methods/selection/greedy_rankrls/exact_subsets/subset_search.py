@@ -77,7 +77,8 @@ def prove_sizes(
     of a state is a bound below which no set's criterion
     is; at the end, it equals the criterion. ``problem``
     has the items, their products and the rules of a set.
-    The criterion is the leave-query-out error.
+    The criterion is the leave-query-out error. An item
+    is a feature or a group of features.
     """
     for state in sizes:
         state.lower = min(state.criterion, bound_of_size(problem, state.size))
@@ -175,7 +176,8 @@ def _start(
     ``sizes`` are the states. ``data`` are the rows whose
     squared errors are the loss, and ``rules`` say which
     groups are required or allowed. ``problem`` has the
-    items, their products and the rules of a set.
+    items, their products and the rules of a set. An item
+    is a feature or a group of features.
     """
     # Selects groups; the search inside
     # selects their features.
