@@ -378,9 +378,11 @@ def _learn_once(
 def widened(last: Step | None, number: int, columns: Columns, n: int) -> Step:
     """Return a model of some columns as a step with a model of all n columns.
 
-    The model ``last`` was trained on the columns in ascending order.
-    ``columns`` are the same in the order of selection, and ``number`` is the
-    number of the step. If ``last`` is None, all weights of the step are 0.
+    The model ``last`` was trained on the columns in
+    ascending order. ``columns`` are the same in the
+    order of selection, and ``number`` is the number of
+    the step. If ``last`` is None, all weights of the
+    step are 0.
     """
     coef = np.zeros(n)
     no_candidates = np.empty(0)

@@ -168,7 +168,8 @@ def _insert_descending(key: Floats, item: Ints, n: int) -> bool:
     Insertion is fast for keys that are nearly sorted.
     With too many moves it stops, and the arrays are
     only partly sorted: another method is faster then.
-    Each entry of ``item`` moves with its key.
+    Each entry of ``item`` moves with its key. ``key``
+    and ``item`` are sorted in place.
     """
     moves_left = _FAR * n  # a few per key
     for i in range(1, n):
@@ -484,7 +485,8 @@ def _unpack(
     documents of the query begin at ``first``. A tie is
     never cut, so that more ranks may be written; their
     number is returned. If ``backwards``, the documents of
-    a tie are written in the reverse order.
+    a tie are written in the reverse order. ``key``
+    receives a number per rank, equal in a tie.
     """
     start = 0
     while start < depth:
@@ -522,7 +524,8 @@ def _grade(
     of other measures. In this function, only the type
     of ``tree`` counts: callers pass None only if no
     ties are averaged, and the kernel is then compiled
-    without this branch.
+    without this branch. ``key`` has a number per rank,
+    equal in a tie.
     """
     for i in range(n):
         gain[i] = gains[level[i]]
@@ -558,6 +561,7 @@ def _count(
     this function, only the type of ``tree`` counts:
     callers pass None only if no ties are averaged, and
     the kernel is then compiled without this branch.
+    ``key`` has a number per rank, equal in a tie.
     """
     for i in range(n):
         relevant[i] = relevants[level[i]]
@@ -610,10 +614,11 @@ def _one_precision_for_ties(
     """Recompute ``precisions`` with one precision per score, like scikit-learn's average_precision_score.
 
     ``precisions`` are the sums of precisions at
-    relevant documents up to each of n ranks;
-    ``hits`` are the numbers of relevant documents
-    up to it. All documents of a tie, with equal
-    keys, get the precision at its end.
+    relevant documents up to each of n ranks; ``hits``
+    are the numbers of relevant documents up to it. All
+    documents of a tie, with equal keys, get the
+    precision at its end. ``key`` has a number per rank,
+    equal in a tie.
     """
     start = 0
     total = 0.0
@@ -636,6 +641,8 @@ def _average_precision(
     and R is the number of relevant documents. A cut of 0
     means all ranks. By some conventions, whose ``rules``
     say so, the divisor is the cut if it is less than R.
+    ``n_relevant`` is the number of relevant documents of
+    the query.
     """
     if n_relevant == 0:
         return rules.empty_query  # the value of such a query by the convention
@@ -717,6 +724,8 @@ def _measure_hits(
     all ranks, and ``persistence`` is the probability that
     a reader goes on to the next document. The ``rules``
     say by what P is divided in a short query.
+    ``n_relevant`` is the number of relevant documents of
+    the query.
     """
     if kind == _P:
         return _precision(cut, hits, rules, n)
@@ -776,7 +785,8 @@ def _measure_judged(
     ``n_judged`` are the numbers of such documents of the
     query. If ``averaged``, the result is a mean over the
     orders of ties, documents with equal keys. The share of
-    judged documents always has a cut.
+    judged documents always has a cut. ``key`` has a number
+    per rank, equal in a tie.
     """
     if kind == _JUDGED:
         return _judged_share(key, level, judged, min(cut, n), depth, averaged)
@@ -797,6 +807,7 @@ def _judged_share(
     and ``judged`` (L,) is 1 for judged levels. Documents
     of a tie have equal keys. Without ``averaged``, each
     document counts by itself, in the order of the ranks.
+    ``key`` has a number per rank, equal in a tie.
     """
     total = 0.0
     start = 0
@@ -829,12 +840,14 @@ def _preference(
     the query; a of these are above the relevant
     document.
 
-    ``level`` are the levels of the labels of n
-    ranks, and ``relevants`` and ``judged`` (L,)
-    are 1 for such levels. Documents with equal
-    keys are a tie if ``averaged``. In a tie with
-    t irrelevant documents, 0 … t of them are
-    above a relevant one with equal probability.
+    ``level`` are the levels of the labels of n ranks,
+    and ``relevants`` and ``judged`` (L,) are 1 for such
+    levels. Documents with equal keys are a tie if
+    ``averaged``. In a tie with t irrelevant documents,
+    0 … t of them are above a relevant one with equal
+    probability. ``key`` has a number per rank, equal in
+    a tie. ``n_relevant`` is the number of relevant
+    documents of the query.
     """
     divisor = min(n_relevant, n_irrelevant)
     total = 0.0
@@ -891,7 +904,8 @@ def _measure_order(
     keys are a tie; if ``averaged``, the result is a mean
     over its orders. ``passed`` and ``tree`` are work
     space. Recall always has a cut; for Success, RR and
-    ERR, a cut of 0 means all n ranks.
+    ERR, a cut of 0 means all n ranks. ``n_relevant`` is
+    the number of relevant documents of the query.
     """
     if kind == _RECALL:
         return float(hits[min(cut, n) - 1] / n_relevant) if n_relevant else 0.0
@@ -938,7 +952,8 @@ def _cascade(
     over its sets of j documents, of the product of their
     probabilities to be passed. The probability is
     computed document by document: O(t²) for a tie of t
-    documents.
+    documents. ``key`` has a number per rank, equal in a
+    tie.
     """
     total = 0.0
     reach_probability = 1.0
@@ -974,9 +989,11 @@ def _cascade(
 def _area(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
     """Return the share of pairs of a relevant and another document in the right order, ties one half.
 
-    ``hits`` are the numbers of relevant
-    documents up to each of n ranks; equal
-    keys are a tie. NaN without a pair.
+    ``hits`` are the numbers of relevant documents up to
+    each of n ranks; equal keys are a tie. NaN without a
+    pair. ``key`` has a number per rank, equal in a tie.
+    ``n_relevant`` is the number of relevant documents
+    of the query.
     """
     n_pairs = n_relevant * (n - n_relevant)
     if n_pairs == 0:
@@ -1002,6 +1019,9 @@ def _greatest_f(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
     the documents above the threshold. ``hits`` are the
     numbers of relevant documents up to each of n ranks;
     a threshold never divides documents with equal keys.
+    ``key`` has a number per rank, equal in a tie.
+    ``n_relevant`` is the number of relevant documents
+    of the query.
     """
     greatest = 0.0
     stop = 0

@@ -368,8 +368,10 @@ def _few_values(data: QueryData, max_values: int) -> tuple[FewValues]:
 
 
 def _values_if_few(values: Floats, max_values: int) -> Floats:
-    """Return distinct values, with -0 as 0.
+    """Return the values of a feature, with -0 as 0, or none if there are too many.
 
-    The result is an empty array if there are more than ``max_values``.
+    ``values`` are the distinct values, ascending. If
+    there are more than ``max_values``, the result is an
+    empty array.
     """
     return values + 0.0 if values.size <= max_values else np.empty(0)

@@ -131,10 +131,11 @@ class _LineScores(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _HingeOnLine:
-    """Requests the hinge at weights w + t p (n,), its derivative in t, and its plane if ``plane``.
+    """Message that requests the hinge at weights w + t p (n,), its derivative in t, and its plane if ``plane``.
 
-    A line search reads the features only once for w and
-    once for p, for any number of t.
+    The plane is the tangent of the hinge loss at these
+    weights. A line search reads the features only once
+    for w and once for p, for any number of t.
     """
 
     w: Floats
@@ -206,9 +207,10 @@ class _Pairs(Pairs):
     def hinge_from(self, order: Ints, scores: Floats) -> Hinge:
         """Return the hinge loss of scores (m,) of documents.
 
-        Sorting starts from ``order`` (m,), which nearly sorts the scores.
-        Afterwards, the order from which other calls start is the same as
-        before, so that their results do not depend on this call.
+        Sorting starts from ``order`` (m,), which nearly
+        sorts the scores. Afterwards, the order from which
+        other calls start is the same as before, so that
+        their results do not depend on this call.
         """
         # `hinge` sorts from this order,
         # and replaces it by the new one.

@@ -47,8 +47,9 @@ def gather_row(
 def gather_squares(gram: Floats, queries: Ints, out: Floats, total: Floats) -> None:
     """Copy the diagonals of some queries' Gram matrices to ``out`` (blocks, n, BLOCK).
 
-    ``gram`` has shape (blocks, n, n, BLOCK), with query q at [q // BLOCK, :, :,
-    q % BLOCK], and ``queries`` are the numbers of those to copy. Also add their
+    ``gram`` has shape (blocks, n, n, BLOCK), with query
+    q at [q // BLOCK, :, :, q % BLOCK], and ``queries``
+    are the numbers of those to copy. Also add their
     diagonals to that of ``total`` (n, n).
     """
     n = gram.shape[1]

@@ -529,8 +529,9 @@ class OnDemandSearch:
     def move_to(self, selected: tuple[int, ...]) -> None:
         """Change the search to another selection.
 
-        Features with which both selections begin stay selected. The others are
-        removed, and the following ones of the new selection are added.
+        Features with which both selections begin stay
+        selected. The others are removed, and the following
+        ones of the new selection are added.
         """
         n_common = 0
         while (

@@ -235,8 +235,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def n_steps(self, n_features: int) -> int:
         """Return the greatest number of steps on data with ``n_features`` features: one per group to select.
 
-        A feature outside of groups is a group by itself, and banned groups are
-        never selected.
+        A feature outside of groups is a group by itself,
+        and banned groups are never selected.
         """
         groups = ColumnGroups.of(n_features, self.groups)
         free = len(groups.groups) - len(groups.containing(self.banned))
@@ -274,9 +274,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def check_sparse(self, *, one_ranking: bool, preferring: bool) -> None:
         """Raise a DatasetError or ParameterError for settings that do not support a sparse X.
 
-        ``one_ranking`` is whether the data are one ranking, without queries,
-        and ``preferring`` whether they have preferences between documents
-        instead of labels.
+        ``one_ranking`` is whether the data are one ranking,
+        without queries, and ``preferring`` whether they
+        have preferences between documents instead of
+        labels.
         """
         if one_ranking or self.checked("pairs") == "pointwise":
             raise DatasetError(

@@ -146,8 +146,8 @@ class OneRankingSearch(ABC):
     def move_to(self, selected: tuple[int, ...]) -> None:
         """Change to another selection.
 
-        If it does not begin with the present selection, all of its features are
-        selected anew.
+        If it does not begin with the present selection, all
+        of its features are selected anew.
         """
         if selected[: len(self.selected)] != self.selected:
             self._start()

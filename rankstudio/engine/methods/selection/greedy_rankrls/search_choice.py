@@ -370,10 +370,12 @@ def whole_search(
 ) -> FloatingSearch:
     """Return a search on the columns of all documents at once, for at most k features.
 
-    With ``back``, a candidate is evaluated by back-fitting: the
-    weights of all other features are unchanged. Dense data are
-    converted to sparse columns, which are cached. Raises an
-    OutOfMemoryError if they do not fit. ``regularization`` is λ.
+    With ``back``, a candidate is evaluated by
+    back-fitting: the weights of all other features are
+    unchanged. Dense data are converted to sparse
+    columns, which are cached. Raises an
+    OutOfMemoryError if they do not fit.
+    ``regularization`` is λ.
     """
     if not data.sparse:
         cache = data.shared.of(KeptColumns)

@@ -456,8 +456,9 @@ class JointPairs:
     ) -> None:
         """Update the pairs after the selection of a feature.
 
-        ``delayed`` has the changes by all selected features, and ``step`` is
-        the position of this feature among them. ``for_each_block`` calls a
+        ``delayed`` has the changes by all selected
+        features, and ``step`` is the position of this
+        feature among them. ``for_each_block`` calls a
         function for slices of the blocks.
         """
         self._is_remaining[feature] = False

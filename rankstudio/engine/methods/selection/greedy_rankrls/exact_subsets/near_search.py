@@ -62,10 +62,11 @@ def search_near(
 ) -> Generator[None, None, None]:
     """Search all sets of a size whose error is close to that of the best set, and at most ``max_error``.
 
-    The error is the leave-query-out error. "Close" means that
-    the difference of the errors is at most ``deviations``
-    standard errors, which follow from the differences in the
-    queries. Yields None whenever the state may have changed.
+    The error is the leave-query-out error. "Close"
+    means that the difference of the errors is at most
+    ``deviations`` standard errors, which follow from
+    the differences in the queries. Yields None whenever
+    the state may have changed.
 
     Parameters
     ----------

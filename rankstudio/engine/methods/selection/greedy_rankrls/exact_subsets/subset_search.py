@@ -40,9 +40,10 @@ def search_sizes(
 ) -> Generator[SizeSearch, None, None]:
     """Search the best set of each size, and yield the state of a size whenever it may have changed.
 
-    The first states, one per size, contain the sets of greedy search improved
-    by swaps. Then the sizes are searched one after the other. If the caller
-    closes the generator early, all yielded states stay valid.
+    The first states, one per size, contain the sets of
+    greedy search improved by swaps. Then the sizes are
+    searched one after the other. If the caller closes
+    the generator early, all yielded states stay valid.
 
     Parameters
     ----------
