@@ -35,8 +35,9 @@ def recorded_methods() -> dict[str, Method]:
 def methods_to_record() -> list[dict[str, Any]]:
     """Return the methods of the present abilities as plain values, for ``resources/abilities``.
 
-    An ability is a plug-in that comes with RankStudio and can be left out. An
-    installation without the ability names its methods by this record.
+    An ability is a plug-in that comes with RankStudio
+    and can be left out. An installation without the
+    ability names its methods by this record.
     """
     # The origin of a method is its ability, without a
     # version. The core is a plug-in, too, but no ability.

@@ -404,8 +404,9 @@ class Method:
     def combines(self) -> bool:
         """Whether each step of a selector adds one new feature, a weighted sum of the step's features.
 
-        A linear final ranker ranks with the new features. The estimator has the
-        weights of the sums as ``combinations_``, shape (t, n).
+        A linear final ranker ranks with the new features.
+        The estimator has the weights of the sums as
+        ``combinations_``, shape (t, n).
         """
         return "combines" in self.traits
 
@@ -507,9 +508,10 @@ class Method:
     def final_ranker(self, ranker: Method | None) -> str:
         """Return the label of the method that ranks with the selected features.
 
-        That is ``ranker``, or for None the selector's own ranking model. A
-        ``ranker`` with the label of the own model gets a longer label, because
-        it has separate settings.
+        That is ``ranker``, or for None the selector's own
+        ranking model. A ``ranker`` with the label of the
+        own model gets a longer label, because it has
+        separate settings.
         """
         label = self.ranks_with or self.label
         if ranker is None:

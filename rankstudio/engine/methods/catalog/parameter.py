@@ -54,10 +54,12 @@ MILLISECONDS = "milliseconds"
 def apart(kind: Kind, value: Any, name: str = "") -> list[Any] | None:
     """Split the value of a parameter into individual values; return None if it is a single value.
 
-    A user may give several values, each of which is tried. Several values are a
-    list, or a comma-separated text: ``"50, 100"``, ``"1..5"``, ``"squared,
-    hinge"``. For features and costs, each single value is a list, so several
-    values are a list of lists, or a text with bars: ``"25, 39 | 7"``.
+    A user may give several values, each of which is
+    tried. Several values are a list, or a
+    comma-separated text: ``"50, 100"``, ``"1..5"``,
+    ``"squared, hinge"``. For features and costs, each
+    single value is a list, so several values are a list
+    of lists, or a text with bars: ``"25, 39 | 7"``.
 
     Parameters
     ----------
@@ -346,8 +348,8 @@ class Parameter:
     def check(self, value: Any) -> Any:
         """Validate and return a single value that a program passes to an estimator.
 
-        Unlike values of users, numbers must not be texts. Numbers of numpy
-        become Python's.
+        Unlike values of users, numbers must not be texts.
+        Numbers of numpy become Python's.
 
         Raises
         ------

@@ -152,8 +152,8 @@ def _named(name: str, modules: Sequence[str]) -> Any:
 def text_of(value: Any) -> Any:
     """Return a parameter's value as a plan can store it: numbers and texts unchanged, objects as texts.
 
-    The text of an estimator is a call with the parameters that differ from
-    their defaults.
+    The text of an estimator is a call with the
+    parameters that differ from their defaults.
 
     Raises
     ------

@@ -121,10 +121,11 @@ def add_user_measure(entry: MeasureEntry | str) -> MeasureEntry:
 def add_file(path: Path) -> tuple[Method | MeasureEntry, ...]:
     """Add all methods and measures of a Python file that the user chose, and allow the file permanently.
 
-    The returned methods come before the measures. A function whose first
-    argument is ``labels`` is a measure. If the file has methods, such a
-    function may have another purpose, so measures that cannot be added are then
-    skipped.
+    The returned methods come before the measures. A
+    function whose first argument is ``labels`` is a
+    measure. If the file has methods, such a function
+    may have another purpose, so measures that cannot be
+    added are then skipped.
 
     Raises
     ------
@@ -160,8 +161,9 @@ def is_allowed_file(path: Path) -> bool:
 def allow(entry: Method | MeasureEntry) -> None:
     """Record permanently that this user allows the code of a method or a measure to run.
 
-    A file is recorded by its checksum, so that a changed file is not allowed.
-    Nothing is written if the code is recorded already.
+    A file is recorded by its checksum, so that a
+    changed file is not allowed. Nothing is written if
+    the code is recorded already.
     """
     origin = entry.origin
     assert origin is not None

@@ -90,9 +90,11 @@ class RunsProgram:
     def run_words(self, words: Sequence[str], folder: Path, k: int) -> Waiting[str]:
         """Run a command, yield its progress, and return its output on one line.
 
-        ``words`` may have placeholders for files in ``folder``, for the number
-        of features k, and for parameters of the method. Raises a MethodError if
-        the command fails, or takes longer than the time limit.
+        ``words`` may have placeholders for files in
+        ``folder``, for the number of features k, and for
+        parameters of the method. Raises a MethodError if
+        the command fails, or takes longer than the time
+        limit.
         """
         activity = tr("running {label}").format(label=self.entry.label)
         with _running_program(

@@ -440,10 +440,11 @@ def kernel_need(
     bytes the limit of the memory (`free`) and the size
     of documents that are read from disk (`read`).
 
-    ``exact`` means that all documents are decomposed at once, which needs five
-    m × m matrices. If memory allows, the maps of ``n_other_kernels`` other
-    kernel functions are cached, too. A map, m × n_basis, has the features that
-    a kernel gives the documents.
+    ``exact`` means that all documents are decomposed at
+    once, which needs five m × m matrices. If memory
+    allows, the maps of ``n_other_kernels`` other kernel
+    functions are cached, too. A map, m × n_basis, has
+    the features that a kernel gives the documents.
     """
     needed_bytes = _n_bytes(shape.m, n_basis, exact)
     # The cache of a fold takes at most 2 GB.

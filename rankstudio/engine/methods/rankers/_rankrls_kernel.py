@@ -86,10 +86,11 @@ def leave_out(
 ) -> None:
     """Write the weights of the models without each of the queries first … last - 1 to ``weights`` (Q, n).
 
-    ``gram`` (Q, n + 1, n + 1) are the products of features and labels of each
-    query, labels last, and ``total`` (n + 1, n + 1) their sum over the queries.
-    For each query, the ridge regression on all others is solved, with the
-    regularization λ.
+    ``gram`` (Q, n + 1, n + 1) are the products of
+    features and labels of each query, labels last, and
+    ``total`` (n + 1, n + 1) their sum over the queries.
+    For each query, the ridge regression on all others
+    is solved, with the regularization λ.
     """
     n = total.shape[0] - 1
     left = np.empty((n, n))
@@ -124,15 +125,17 @@ def left_out_errors(
 ) -> None:
     """Write the squared errors of queries first … last - 1, each left out of the model, to ``errors`` (Q,).
 
-    The residuals e_q of a query q that is left out follow from its residuals
-    r_q in the model of all queries, with V (|q|, n) the scaled rows of the
+    The residuals e_q of a query q that is left out
+    follow from its residuals r_q in the model of all
+    queries, with V (|q|, n) the scaled rows of the
     query:
 
-    (2) e_q = (I - VV')^-1 r_q, with an unknown per document; or (3) e_q = r_q +
-    V (I - V'V)^-1 V'r_q, with an unknown per eigenvector.
+    (2) e_q = (I - VV')^-1 r_q, with an unknown per
+    document; or (3) e_q = r_q + V (I - V'V)^-1 V'r_q,
+    with an unknown per eigenvector.
 
-    The smaller system is solved. Queries with more than ``max_size`` unknowns
-    in both are skipped.
+    The smaller system is solved. Queries with more than
+    ``max_size`` unknowns in both are skipped.
 
     ``rows`` (m, n) are the centred features in the basis
     of the eigenvectors of their products, ``root`` (n,)

@@ -242,10 +242,11 @@ def added(
 ) -> Sums:
     """Return the earlier sums, or 0 if there are none, plus the sums of further queries.
 
-    The sums are X^'X^ and X^'y^ of centred features and labels. ``data`` are
-    the further queries, ``outputs`` (m, v) their labels if there are several,
-    and ``ids`` the ids of their queries; ``earlier_ids`` are those of earlier
-    calls.
+    The sums are X^'X^ and X^'y^ of centred features and
+    labels. ``data`` are the further queries,
+    ``outputs`` (m, v) their labels if there are
+    several, and ``ids`` the ids of their queries;
+    ``earlier_ids`` are those of earlier calls.
 
     Raises
     ------
@@ -313,8 +314,9 @@ def label_paths(data: QueryData, regularization: float, cost: PairCost) -> Label
     def paths(labels: Floats, share: Share) -> list[Floats]:
         """Return the leave-query-out error of each label vector in ``labels`` (P, m), in arrays (1,).
 
-        ``share`` calls a function with each of some numbers, on several
-        threads. ``models`` and ``targets`` are those of the enclosing function.
+        ``share`` calls a function with each of some
+        numbers, on several threads. ``models`` and
+        ``targets`` are those of the enclosing function.
         """
         centred = targets(np.ascontiguousarray(labels.T))
         criteria = np.empty((labels.shape[0], 1))

@@ -505,8 +505,9 @@ def left_out_predictions(
 ) -> Floats:
     """Return each document's centred score by the model without its query, for each λ, shape (L, m).
 
-    Takes two passes over the data. ``cost`` is the loss of a pair
-    of documents, and ``regularizations`` are the L values of λ.
+    Takes two passes over the data. ``cost`` is the loss
+    of a pair of documents, and ``regularizations`` are
+    the L values of λ.
     """
     # The λ of the scorer is not used, so
     # any will do: `predictions` gets all λ.

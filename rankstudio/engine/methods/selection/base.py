@@ -221,8 +221,9 @@ class Ordering:
     def joined(self, groups: ColumnGroups, k: int) -> Ordering:
         """Return the order of the features of the first k groups; a group is placed by its best feature.
 
-        ``groups`` are g groups of columns that are selected together. In the
-        returned ordering, every feature has the score of its group.
+        ``groups`` are g groups of columns that are selected
+        together. In the returned ordering, every feature
+        has the score of its group.
         """
         # The best score of each group; `of_column` is
         # the group of each feature. fmax ignores NaN,
@@ -243,10 +244,11 @@ class Ordering:
     def per_cost(self, groups: ColumnGroups, rules: Constraints) -> Ordering:
         """Return an order by score per cost, without features that exceed the remaining budget.
 
-        ``groups`` are groups of columns that are selected together. A group has
-        the score of its best feature and the total cost of its features.
-        Features without a score come last. ``rules`` has a cost per group, the
-        budget, and the maximum number of groups.
+        ``groups`` are groups of columns that are selected
+        together. A group has the score of its best feature
+        and the total cost of its features. Features without
+        a score come last. ``rules`` has a cost per group,
+        the budget, and the maximum number of groups.
         """
         # The best score of each group; `of_column`
         # is the group of each feature. fmax ignores
@@ -498,8 +500,9 @@ def as_key(value: Any) -> Any:
 def best_first(scores: Floats, k: int) -> Ints:
     """Return the columns of the k largest scores; ties go to the lowest column.
 
-    Scores that differ only by rounding count as ties, because sums over queries
-    in another order differ in their last bits. NaN, no score, comes last.
+    Scores that differ only by rounding count as ties,
+    because sums over queries in another order differ in
+    their last bits. NaN, no score, comes last.
 
     Examples
     --------

@@ -78,16 +78,18 @@ class Constraints:
     ) -> Self:
         """Check the parameters of a search among features, and return the same rules for groups of features.
 
-        ``pinned`` are the columns that are always selected, and
-        ``banned`` those that never are. ``n_features_to_select``
-        is the greatest number of groups. A step compares
-        ``n_candidates`` groups, drawn with the ``seed``.
-        ``costs`` (n,) has a cost per feature, and ``budget``
-        limits the total cost. None means no limit or no costs.
+        ``pinned`` are the columns that are always selected,
+        and ``banned`` those that never are.
+        ``n_features_to_select`` is the greatest number of
+        groups. A step compares ``n_candidates`` groups,
+        drawn with the ``seed``. ``costs`` (n,) has a cost
+        per feature, and ``budget`` limits the total cost.
+        None means no limit or no costs.
 
         A group has to reduce the criterion by more than
-        ``size_penalty`` times the criterion of the empty model.
-        Raises a ParameterError that names the invalid parameter.
+        ``size_penalty`` times the criterion of the empty
+        model. Raises a ParameterError that names the
+        invalid parameter.
         """
         n = groups.of_column.size
         pinned_groups = groups.containing(_checked_columns("pinned", pinned, n))

@@ -430,11 +430,13 @@ class BestFirstSearch:
     ) -> None:
         """Store the settings; :meth:`best_subset` searches.
 
-        ``ascent`` measures models and searches along weights. ``size`` is the
-        maximum number of features of a subset, and ``patience`` the number of
-        expansions without a better subset after which a search ends. The
-        weights of a subset are swept up to ``max_iter`` times, or until the
-        measure improves by at most ``tolerance``. ``rng`` draws the order of
+        ``ascent`` measures models and searches along
+        weights. ``size`` is the maximum number of features
+        of a subset, and ``patience`` the number of
+        expansions without a better subset after which a
+        search ends. The weights of a subset are swept up to
+        ``max_iter`` times, or until the measure improves by
+        at most ``tolerance``. ``rng`` draws the order of
         the weights.
         """
         self._ascent = ascent
@@ -465,10 +467,12 @@ class BestFirstSearch:
     ) -> Generator[WorkProgress | None, None, Node]:
         """Search the best node among subsets of the remaining features; of equal ones, the earlier node wins.
 
-        A node is a subset of features with the weights of their combination,
-        and ``singles`` has the node of each single feature. The search yields
-        None or progress before each new node, so that the caller can stop.
-        Features with a final weight of 0 are left out of the resulting subset.
+        A node is a subset of features with the weights of
+        their combination, and ``singles`` has the node of
+        each single feature. The search yields None or
+        progress before each new node, so that the caller
+        can stop. Features with a final weight of 0 are left
+        out of the resulting subset.
         """
         # An item of the queue begins with the negated measure, because a heap
         # yields its smallest item. A number follows, by which the earlier of

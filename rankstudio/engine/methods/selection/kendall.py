@@ -71,8 +71,8 @@ class KendallSimilarity:
     def sums(self, feature: int, other_features: Ints) -> Floats:
         """Return sums of |τ-b| over queries, and in how many queries it is defined, shape (2, others).
 
-        τ-b is that of ``feature`` and each of ``other_features`` (others,), all
-        columns.
+        τ-b is that of ``feature`` and each of
+        ``other_features`` (others,), all columns.
         """
         out = np.empty((2, other_features.size))
         # Each thread compares the feature with a part

@@ -451,8 +451,9 @@ def lasso_path(
 def independent(gram: Floats, active: list[int], feature: int) -> bool:
     """Return whether a feature is linearly independent of the ``active`` ones, up to rounding.
 
-    The active features, columns with a weight, then do not explain all of its
-    square. ``gram`` (n, n) are the products of features.
+    The active features, columns with a weight, then do
+    not explain all of its square. ``gram`` (n, n) are
+    the products of features.
     """
     cross = gram[active, feature]
     unexplained = float(gram[feature, feature])

@@ -62,9 +62,10 @@ def compared_means(
 ) -> Compared:
     """Yield for each step of a filter the scores of the features, and each query's part in them.
 
-    A filter orders features by scores, which are means over queries. The
-    similarities of GAS and the better direction of a feature are assumed to be
-    the same without a query.
+    A filter orders features by scores, which are means
+    over queries. The similarities of GAS and the better
+    direction of a feature are assumed to be the same
+    without a query.
 
     Parameters
     ----------

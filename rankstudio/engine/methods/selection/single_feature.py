@@ -345,10 +345,11 @@ class MutualInformation(ScoredSelector):
     def gains(self, counts: Floats) -> Floats:
         """Return the effect of one document of each bin and label on the statistic, to first order, (bins, labels).
 
-        ``counts`` (bins, labels) are the numbers of documents with a feature's
-        value in each bin, and with each label. The result is the derivative of
-        the statistic with respect to them, up to a constant that is the same
-        for all documents.
+        ``counts`` (bins, labels) are the numbers of
+        documents with a feature's value in each bin, and
+        with each label. The result is the derivative of the
+        statistic with respect to them, up to a constant
+        that is the same for all documents.
         """
         p = counts / counts.sum()
         independent = p.sum(axis=1, keepdims=True) * p.sum(axis=0, keepdims=True)
