@@ -1106,7 +1106,8 @@ def _count_below(tree: Ints, level: int) -> int:
     ``tree`` is a Fenwick tree: node i has the number of
     documents of some consecutive levels that end at i -
     1. There are as many levels as the lowest 1 bit of i
-    says.
+    says. A level is the position of a label among the
+    different ones.
     """
     node = level
     count = 0

@@ -593,7 +593,8 @@ class Evaluator:
 
         Of query q, these are the rows begins[q] to ends[q] -
         1 of ``ranked`` (K, m), the labels of the documents in
-        ranked order. ``rules`` are those of the convention.
+        ranked order. ``rules`` are those of the convention. M
+        counts the measures, K the rankings and Q the queries.
         """
         models = int(begins.min()), int(ends.max())  # all of these rows
         for batch in self._batches:

@@ -175,7 +175,7 @@ class _Function(NamedTuple):
         return math.fsum(values) / len(values)
 
     def _checked(self, labels: Floats, **ties: tuple[int, ...]) -> float:
-        """Call the function with the labels (n,) in ranked order, and return its value.
+        """Call the function of a measure with the labels (n,) of a query in ranked order, and return its value.
 
         ``ties`` is the lengths of ties as a keyword, if the function accepts
         them. Raise MeasureError if the function fails or returns an invalid

@@ -208,9 +208,9 @@ class WrappedSelector(Wrapped, PathSelector):
         Of an order, the first k features are returned; a
         set is complete, whatever its size. From the result,
         the caller sets the attribute ``_is_set``, which
-        says whether it is a set. ``data`` are the training
-        documents. The generator yields progress events, and
-        then returns the result.
+        says whether the result is a set. ``data`` are the
+        training documents. The generator yields progress
+        events, and then returns the result.
         """
         yield WorkProgress(tr("ordering features"), 0.0)
         documents = data.whole(self.entry.label)

@@ -101,12 +101,13 @@ class Scratch:
         return self._array(shape, 0.0)
 
     def lasting(self, *shape: int) -> Floats:
-        """Return an array that works on the shard share, and that exists longer than a single work.
+        """Return an array that exists longer than a single work on the shard, so that all works share it.
 
-        A quarter of the memory limit stays free for the
-        arrays of single works, which are written
-        repeatedly. A shard is a part of the data with whole
-        queries.
+        A work is what a method computes on the shard, such
+        as for one λ. A quarter of the memory limit stays
+        free for the arrays of single works, which are
+        written repeatedly. A shard is a part of the data
+        with whole queries.
         """
         return self._array(shape, 0.25)
 

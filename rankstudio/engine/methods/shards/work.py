@@ -156,7 +156,7 @@ class TreeSum:
         self._partial_sums: list[tuple[int, tuple[Floats, ...]]] = []
 
     def add(self, summands: Sequence[Floats]) -> None:
-        """Add the arrays of the next shard.
+        """Add the arrays ``summands`` of the next shard to the sum.
 
         The arrays must not be changed afterwards. A shard
         is a part of the data with whole queries.
