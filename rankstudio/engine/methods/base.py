@@ -55,10 +55,14 @@ MOST_SEED = 2**32 - 1
 class LinearRanker(Capabilities, Estimator):
     """Base class of methods that learn one weight per feature.
 
-    Subclasses implement :meth:`learn`, a generator of steps over grouped data.
-    It needs no progress bar, thread or callback; to cancel it, stop iterating.
-    Methods with slow steps, or with sums over shards, implement :meth:`work`
-    instead, and yield progress events between the steps.
+    Subclasses implement :meth:`learn`, a generator of
+    steps over grouped data. The generator needs no
+    progress bar, thread or callback; a caller that
+    stops iterating cancels the training. Methods with
+    slow steps, or with sums over shards, implement
+    :meth:`work` instead, and yield progress events
+    between the steps. A shard is a part of the data
+    with whole queries.
 
     Examples
     --------
@@ -83,16 +87,21 @@ class LinearRanker(Capabilities, Estimator):
     def memory_need(self, shape: DataShape) -> MemoryNeed:
         """Return the memory requirements of :meth:`work` for data of a shape, before the data are read.
 
-        They also say whether the method needs all documents at once or
-        processes shards, which workers can share. Methods with their own
-        :meth:`work` override this; by default, all documents are needed.
+        The requirements also say whether the method needs
+        all documents at once or processes shards, which
+        workers can share. Methods with their own
+        :meth:`work` override this; by default, all
+        documents are needed. A shard is a part of the data
+        with whole queries.
         """
         return whole_need(shape)
 
     def learn(self, data: GivenData) -> Iterator[Step]:
         """Yield one :class:`Step` per feature or iteration.
 
-        The last step is the fitted model.
+        The last step is the fitted model. ``data`` are the
+        training documents, with those of each query
+        together.
         """
         for step in self.work(data):
             if isinstance(step, Step):
@@ -125,6 +134,8 @@ class LinearRanker(Capabilities, Estimator):
         Raises
         ------
         ParameterError, DatasetError
+            If the parameters or the data do not support
+            sparse features.
         """
 
     def n_steps(self, n_features: int) -> int:
@@ -134,7 +145,10 @@ class LinearRanker(Capabilities, Estimator):
     def nested(
         self, data: Any, order: tuple[int, ...]
     ) -> Iterator[Step | WorkProgress] | None:
-        """Train with the first feature of an order, the first two, and so on, faster than separately.
+        """Train with the first feature of an order, the first two, and so on, faster than one by one.
+
+        ``data`` are the training documents, and ``order``
+        has 0-based columns of features.
 
         Returns
         -------
@@ -144,9 +158,11 @@ class LinearRanker(Capabilities, Estimator):
         return None
 
     def why_no_error(self, n_documents: int) -> str:
-        """Return the reason why one ranking of n documents has no left-out error.
+        """Return the reason why one ranking of n documents has no error by left-out documents.
 
-        The reason is "" if the ranking has such an error.
+        The error is that of documents, or pairs of them, by
+        models trained without them. The reason is "" if the
+        ranking has such an error.
         """
         return ""
 
@@ -173,7 +189,10 @@ class LinearRanker(Capabilities, Estimator):
     def pair_area(
         self, data: QueryData, columns: Sequence[int], kinds: Floats
     ) -> Waiting[float]:
-        """Measure one ranking by leave-pair-out, with progress events; for methods with :meth:`left_out`.
+        """Measure one ranking by leave-pair-out; for methods with :meth:`left_out`.
+
+        The generator yields progress events, and then
+        returns the result.
 
         Parameters
         ----------
@@ -200,10 +219,14 @@ class LinearRanker(Capabilities, Estimator):
     def left_out_scorer(
         self, data: TrainingData, columns: Sequence[int]
     ) -> Waiting[LeftOutScorer | None]:
-        """Return a scorer of a shard's documents that scores like :meth:`left_out`, with progress events.
+        """Return a scorer of a shard's documents that scores like :meth:`left_out`.
 
-        None if scoring needs all documents at once.
-        ``columns`` are those of the features of the models.
+        A shard is a part of the documents, with whole
+        queries. The result is None if scoring needs all
+        documents at once. ``columns`` are those of the
+        features of the models. ``data`` are the training
+        documents. The generator yields progress events, and
+        then returns the result.
         """
         yield from ()
         return None
@@ -307,7 +330,8 @@ class LinearRanker(Capabilities, Estimator):
     def predict(self, X: ArrayLike) -> Floats:
         """Return a score for each document, shape (m,).
 
-        Higher is more relevant.
+        ``X`` (m, n) are the features of the documents.
+        Higher scores are more relevant.
         """
         check_is_fitted(self, "coef_")
         sparse = "csr" if self.accepts_sparse else False
@@ -402,10 +426,12 @@ def iterations(
 class ConvergingRanker(LinearRanker):
     """Base class of rankers with :class:`rankstudio.engine.steps.Iteration` steps.
 
-    Their parameters include ``C``, the weight of the loss relative to the
-    squared norm, ``tol``, the duality gap for stopping as a share of the
-    objective, and ``max_iter``. Reaching ``max_iter`` gives a
-    ``ConvergenceWarning``. Subclasses implement ``_minimise``.
+    The parameters of such rankers include ``C``, the
+    weight of the loss relative to the squared norm,
+    ``tol``, the duality gap for stopping as a share of
+    the objective, and ``max_iter``. Reaching
+    ``max_iter`` gives a ``ConvergenceWarning``.
+    Subclasses implement ``_minimise``.
 
     Attributes
     ----------
@@ -434,8 +460,9 @@ class ConvergingRanker(LinearRanker):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Minimise the objective; yield an iteration per Newton step or cutting plane, and progress events.
 
-        The criterion of an iteration is the objective. Of many large
-        iterations, only some are yielded.
+        The criterion of an iteration is the objective. Of
+        many large iterations, only some are yielded.
+        ``data`` are the training documents.
         """
         C = self.checked("C")
         tol = self.checked("tol")
@@ -449,9 +476,9 @@ class ConvergingRanker(LinearRanker):
     ) -> Iterator[OptimizerState | WorkProgress]:
         """Yield the states of the optimiser down to the minimum, and progress events.
 
-        ``C`` weighs the loss. The optimiser
-        stops at a relative gap of ``tol``,
-        or after ``max_iter`` iterations.
+        ``data`` are the training documents, and ``C``
+        weighs the loss. The optimiser stops at a relative
+        gap of ``tol``, or after ``max_iter`` iterations.
         """
         raise NotImplementedError
 

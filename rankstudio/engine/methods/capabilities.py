@@ -105,23 +105,24 @@ class PathsFromSums(Protocol):
         queries : ndarray of int
             Positions of the queries that are left out.
         first : sequence of int, optional
-            Features to start with; the path then ends with the feature after them.
+            Features to start with; the path then has these
+            features and one more.
         """
         ...
 
     def errors(self, first: Sequence[int]) -> QueryErrors:
         """Return each query's error with the features ``first``, and with each other feature added.
 
-        It is the error of the model
-        trained without the query.
+        The error of a query is that of the model trained
+        without the query. ``first`` has 0-based columns.
         """
         ...
 
     def errors_of(self, query: int, coefs: Sequence[Floats]) -> Floats:
         """Return the squared errors of some models, k weight vectors, on a query, shape (k,).
 
-        ``coefs`` are these vectors (n,), and
-        ``query`` is the number of the query.
+        ``coefs`` are these vectors (n,), and ``query`` is
+        the query's position in the data, from 0.
         """
         ...
 
@@ -389,7 +390,11 @@ class Capabilities:
         return None
 
     def step_test(self, data: TrainingData) -> Callable[[], StepTest] | None:
-        """Return a function that prepares the test of each step against permuted residuals, or None.
+        """Return a function that prepares the test of the steps of a path against permuted residuals, or None.
+
+        The test belongs to the path that the method learns
+        from the data. The result is None if the method has
+        no such test.
 
         Parameters
         ----------
@@ -399,7 +404,7 @@ class Capabilities:
         return None
 
     def exact_exchange(self) -> ExactExchange | None:
-        """Return λ and loss of RankRLS if its exact left-out error can compare sets of the method's features.
+        """Return λ and loss of RankRLS if its exact left-out error can compare sets of features, or else None.
 
         Losses without a feature, swaps, Shapley shares, substitutes and best
         sets follow from these errors.
@@ -429,6 +434,11 @@ class Capabilities:
     def paths_of_labels(self, data: QueryData) -> LabelPaths | None:
         """Return a function that computes paths for other labels of the same documents, faster than training.
 
+        The function takes label vectors (b, m), and a
+        function that shares work among threads. For each
+        path, it returns the criterion of each step. None if
+        the method has no faster way.
+
         Parameters
         ----------
         data : QueryData
@@ -448,8 +458,8 @@ class Capabilities:
         -------
         callable
             Function from an order (m,) to the data in which each document takes
-            the place of another one in the preferences. It may cache results
-            with these data that training would compute again.
+            the place of another one in the preferences. The function may cache
+            results with these data that training would compute again.
         """
         preferences = data.preferences
         assert preferences is not None
@@ -464,6 +474,9 @@ class Capabilities:
     ) -> Waiting[FeaturePenalties] | None:
         """Return the importance of ``columns`` (c,) and their similarities (c, o) to ``other_columns`` (o,).
 
-        None if the method does not weigh features by these.
+        None if the method does not weigh features by
+        importance and similarity. ``data`` are the training
+        documents. The generator yields progress events, and
+        then returns the result.
         """
         return None

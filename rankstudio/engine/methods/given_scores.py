@@ -45,8 +45,8 @@ class GivenScores(Step):
         """Return the stored scores (m,) of the documents of a part, such as the test part of a fold.
 
         ``columns`` (n, m) are the features of its
-        documents. They only identify the part; nothing is
-        computed from them, nor from ``previous_scores``.
+        documents. The features only identify the part;
+        ``previous_scores`` are not used.
 
         Raises
         ------

@@ -299,9 +299,10 @@ class HeldOutPredictor:
             """Write the sums of squared errors of each document's pairs to ``out``.
 
             ``hat`` has the rows of the hat matrix from ``first``
-            on. Uses ``no_update`` and ``constants`` of the method.
-            ``leverages`` (m,) is its diagonal, and ``residuals``
-            (m,) are those of the model of all documents.
+            on. Uses ``no_update`` and ``constants`` of the
+            enclosing method. ``leverages`` (m,) is its diagonal,
+            and ``residuals`` (m,) are those of the model of all
+            documents.
             """
             _pair_kernel.pair_losses(
                 hat, leverages, residuals, no_update, 0.0, *constants, first, out
@@ -344,12 +345,12 @@ class HeldOutPredictor:
         ) -> None:
             """Write to ``out`` how many pairs of each document from ``first`` on are in the correct order.
 
-            ``hat`` (rows, m) has these documents' rows of
-            the hat matrix, and ``leverages`` (m,) is its
-            diagonal. ``residuals`` (m,) are those of the
-            model of all documents. Uses variables of the
-            method: labels, kinds, the rounding of scores,
-            and the two constants of the equations of a pair.
+            ``hat`` (rows, m) has these documents' rows of the
+            hat matrix, and ``leverages`` (m,) is its diagonal.
+            ``residuals`` (m,) are those of the model of all
+            documents. Uses variables of the enclosing method:
+            labels, kinds, the rounding of scores, and the two
+            constants of the equations of a pair.
             """
             _pair_kernel.pair_orders(
                 hat,
@@ -371,10 +372,11 @@ class HeldOutPredictor:
     ) -> Generator[WorkProgress, None, Floats]:
         """Call ``count`` for the pairs of each document with all later ones, and return its results (m,).
 
-        ``count`` gets some rows of the hat matrix H at a time (rows, m), the
-        diagonal of H (m,), the residuals of all documents (m,), the number i of
-        the first row, and the array (m,), to which it writes a number for each
-        of its documents.
+        ``count`` gets some rows of the hat matrix H at a
+        time (rows, m), the diagonal of H (m,), the
+        residuals of all documents (m,), the number i of the
+        first row, and the array (m,), to which it writes a
+        number for each of its documents.
         """
         m = self.kernel.n_documents
         # Without a pair, m - 2 documents are left for
@@ -395,11 +397,12 @@ class HeldOutPredictor:
         def work(block: tuple[int, int]) -> None:
             """Count the pairs of the documents first … last - 1; ``block`` is (first, last).
 
-            Uses ``count`` and arrays of the method, and
-            writes to its ``counts`` (m,). ``shrunk`` times
-            the transposed eigenvectors of the kernel are
-            the rows of the hat matrix, which maps labels
-            to predictions; ``leverages`` is its diagonal.
+            Uses ``count`` and arrays of the enclosing method,
+            and writes to ``counts`` (m,) of this method.
+            ``shrunk`` times the transposed eigenvectors of the
+            kernel are the rows of the hat matrix, which maps
+            labels to predictions; ``leverages`` is its
+            diagonal.
             """
             first, last = block
             count(
@@ -519,10 +522,10 @@ class HeldOutPredictor:
             def work(part: tuple[int, int, int]) -> None:
                 """Predict by output v the documents first … last - 1, in pairs with all later ones.
 
-                ``part`` is (v, first, last). Uses the
-                hat matrix, residuals (v, m), labels
-                (v, m) and constants of the method,
-                and writes to its ``out`` (v, m, m).
+                ``part`` is (v, first, last). Uses the hat matrix,
+                residuals (v, m), labels (v, m) and constants of the
+                enclosing method, and writes to ``out`` (v, m, m) of
+                this method.
                 """
                 v, first, last = part
                 _pair_kernel.all_pairs(
@@ -544,10 +547,12 @@ class HeldOutPredictor:
     ) -> tuple[Floats, Floats, Floats, float, float]:
         """Return the arguments with which the kernels leave out pairs, for v outputs and m documents.
 
-        They are the hat matrix H (m, m), the labels (v, m), the residuals of
-        the model of all documents (v, m), and the two constants of the system
-        of each pair. ``numbers`` is how many numbers the caller and H need
-        together: an OutOfMemoryError is raised if they do not fit into memory.
+        The arguments are the hat matrix H (m, m), the
+        labels (v, m), the residuals of the model of all
+        documents (v, m), and the two constants of the
+        system of each pair. ``numbers`` is how many numbers
+        the caller and H need together: an OutOfMemoryError
+        is raised if they do not fit into memory.
         """
         m = self.kernel.n_documents
         free = memory.available()
@@ -579,9 +584,10 @@ class HeldOutPredictor:
     def _strength(self, n_training: int) -> float:
         """Return the λ for a model of ``n_training`` documents, as the formulas of left-out documents need it.
 
-        They divide the loss by this number. For a loss of
-        differences with the weighting "none", which is not
-        to be divided, λ is divided by the number instead.
+        The formulas divide the loss by this number. For a
+        loss of differences with the weighting "none", which
+        is not to be divided, λ is divided by the number
+        instead.
         """
         is_unweighted = self.loss == "differences" and self.weighting == "none"
         return (
@@ -595,8 +601,8 @@ class HeldOutPredictor:
     def _rows(self, held_out: ArrayLike) -> Ints:
         """Return the rows of a set of held-out documents as an array (u,).
 
-        Raises a DatasetError for an invalid set, such as one that leaves no
-        training documents.
+        Raises a DatasetError for an invalid set, such as
+        one that leaves no training documents.
         """
         rows = np.asarray(held_out, dtype=np.int64).ravel()
         m = self.kernel.n_documents
@@ -705,10 +711,11 @@ class HoldOutRanker(LinearRanker):
 
         No query can be left out of one ranking. So this is
         the leave-pair-out error, or for a loss of single
-        documents the leave-one-out error. It is NaN if there
-        is none: for some losses, and for too few or too many
-        documents. ``kernel`` is the decomposed kernel of the
-        documents, and ``regularization`` is λ.
+        documents the leave-one-out error. The error is NaN
+        where it is not available: for some losses, and for
+        too few or too many documents. ``kernel`` is the
+        decomposed kernel of the documents, and
+        ``regularization`` is λ.
         """
         if self.why_no_error(len(y)):
             return float("nan")

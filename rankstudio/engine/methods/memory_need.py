@@ -15,6 +15,8 @@ PAIRS = 256
 class DataShape:
     """Shape of training data, which determines the memory requirements of a method.
 
+    A shard is a part of the data with whole queries.
+
     Attributes
     ----------
     m, n, Q : int
@@ -63,7 +65,9 @@ class DataShape:
 class Reading(Enum):
     """How a method processes its documents.
 
-    With a single shard, all methods process all documents at once.
+    With a single shard, all methods process all
+    documents at once. A shard is a part of the data
+    with whole queries.
     """
 
     WHOLE = "all at once"
@@ -137,8 +141,11 @@ class MemoryNeed:
     def room(self, budget: float) -> float:
         """Return the size in bytes of the space in memory for states, within a limit of ``budget`` bytes.
 
-        States and lasting results have separate spaces of this size, and
-        lasting results use at most three quarters of theirs.
+        States and lasting results have separate spaces of
+        this size, and lasting results use at most three
+        quarters of theirs. States are those of shards, the
+        parts of the data, for one setting; lasting results
+        are shared by all settings.
         """
         # A kind of results that the method does not have needs no space.
         n_spaces = bool(self.states) + 0.75 * bool(self.lasting)
@@ -148,7 +155,10 @@ class MemoryNeed:
     def resident(self, room: float) -> float:
         """Return the maximum number of bytes in memory, with ``room`` bytes of space for states.
 
-        Lasting results have as much space, and use at most three quarters of it.
+        Lasting results have as much space, and use at most
+        three quarters of it. States are those of shards,
+        the parts of the data, for one setting; lasting
+        results are shared by all settings.
         """
         return (
             max(self.least, self.usual)
@@ -159,7 +169,10 @@ class MemoryNeed:
     def in_files(self, room: float) -> float:
         """Return the bytes of states and lasting results that are in files, beyond ``room`` bytes in memory for each.
 
-        Lasting results use at most three quarters of this room.
+        Lasting results use at most three quarters of this
+        room. States are those of shards, the parts of the
+        data, for one setting; lasting results are shared by
+        all settings.
         """
         return max(0.0, self.lasting - 0.75 * room) + max(0.0, self.states - room)
 
@@ -233,7 +246,8 @@ def shard_need(
 def sums_need(shape: DataShape, per_document: float = 0.0) -> MemoryNeed:
     """Return the requirements of a method that only needs sums over shards.
 
-    A single shard is processed as a whole.
+    A single shard is processed as a whole. A shard is a
+    part of the data with whole queries.
 
     Parameters
     ----------

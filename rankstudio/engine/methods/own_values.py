@@ -81,8 +81,9 @@ def own_importance(
 def own_similarity(value: OwnValues, data: TrainingData) -> Floats:
     """Return the similarities that a user gives to the pairs of n features, shape (n, n).
 
-    They are an array, or the result of a function of features, labels and
-    queries. The returned matrix is exactly symmetric.
+    ``value`` is an array, or a function of features,
+    labels and queries that returns one. The returned
+    matrix is exactly symmetric.
 
     Raises
     ------
@@ -132,9 +133,12 @@ def own_similarity(value: OwnValues, data: TrainingData) -> Floats:
 def _as_numbers(name: str, value: OwnValues, data: TrainingData) -> Floats:
     """Return the numbers of an array, or those that a function returns for the documents.
 
-    ``name`` is that of the parameter, for errors. The function gets the
-    features (m, n), the labels (m,) and the number of each document's query
-    (m,), from 0. Raises a ParameterError for anything but numbers.
+    ``value`` is the array or the function. ``name`` is
+    that of the parameter, for errors. The function gets
+    the features (m, n), the labels (m,) and the number
+    of each document's query (m,), from 0. Raises a
+    ParameterError for anything but numbers. ``data``
+    are the training documents.
     """
     if callable(value):
         query_data = data.whole(name)
@@ -244,8 +248,9 @@ def read_own_values(
 def _table_rows(path: str, expected: str) -> tuple[list[str], list[list[str]]]:
     """Return the first row of a CSV file, and the other rows; empty lines are skipped.
 
-    Raises an error if the file cannot be read, or has not the
-    ``expected`` form.
+    ``expected`` describes the form of the file, for
+    errors. Raises a FileAccessError if the file cannot
+    be read, or a DatasetError if the file is too large.
     """
     text = read_feature_file(Path(path), expected)
     lines = [row for row in csv.reader(text.splitlines()) if row]

@@ -30,8 +30,9 @@ def rows_and_targets(
 ) -> tuple[QueryData, Callable[[Floats], Floats]]:
     """Return the rows whose squared errors are a loss, and the function that makes their targets.
 
-    The function converts labels (m, v) to targets (m, v). The rows
-    do not depend on the labels. ``cost`` is the loss of a pair.
+    The function converts labels (m, v) to targets (m,
+    v). The rows do not depend on the labels. ``cost``
+    is the loss of a pair. ``data`` has the documents.
     """
     return PairRows.of(data, cost), targets_of(data.ptr, cost)
 
@@ -66,9 +67,11 @@ def exchanged_rows(
 ) -> Callable[[Ints], QueryData]:
     """Return a function that permutes the documents in preferences, faster than computing all anew.
 
-    The function gets an order (m,). It returns the data in which each document
-    takes the preferences of another one. With the data it caches the rows whose
-    squared errors are the loss, which training would compute otherwise.
+    The function gets an order (m,). The result of the
+    function are the data in which each document takes
+    the preferences of another one. With the data it
+    caches the rows whose squared errors are the loss,
+    which training would compute otherwise.
 
     Parameters
     ----------
@@ -90,9 +93,9 @@ def exchanged_rows(
         """Return the data in which the documents take each other's preferences, by an order (m,).
 
         Also caches the rows of the loss with them. Uses
-        variables of the outer function: ``permute`` makes
-        the data without rows, ``cost`` is the loss, and
-        ``blocks`` are the preferences of ``data``, from
+        variables of the enclosing function: ``permute``
+        makes the data without rows, ``cost`` is the loss,
+        and ``blocks`` are the preferences of ``data``, from
         which rows follow.
         """
         permuted = permute(order)
@@ -112,9 +115,10 @@ def _blocks_if_they_fit(
 ) -> tuple[PreferenceBlock, ...] | None:
     """Return the preferences as blocks, from which rows of the documents are computed.
 
-    A block has a square matrix of the documents of
-    one query, which depends on the ``cost`` of a
-    pair. None if the blocks take too much memory.
+    A block has a square matrix of the documents of one
+    query, which depends on the ``cost`` of a pair. None
+    if the blocks take too much memory. ``data`` has the
+    documents.
     """
     # A query of s documents has a matrix of s² numbers, and s numbers besides.
     sizes = np.diff(data.ptr).astype(np.float64)

@@ -113,8 +113,9 @@ _CLASSES = {
 def _declared_entries(loaded: LoadedPlugin, kind: str, entry_class: type) -> list[Any]:
     """Return the entries of one kind that a plug-in declares, without objects of another class.
 
-    ``kind`` is a name such as "pair_sources",
-    and ``entry_class`` the class of its entries.
+    ``loaded`` is the plug-in, ``kind`` is a name such
+    as "pair_sources", and ``entry_class`` the class of
+    its entries.
     """
     return [
         value for value in values_of(loaded, kind) if isinstance(value, entry_class)
@@ -126,8 +127,9 @@ def _catalog_entries(
 ) -> list[Any]:
     """Return the entries of a catalog that come from this plug-in.
 
-    ``entries`` are those of the catalog, and
-    ``kind`` is a name such as "methods".
+    ``loaded`` is the plug-in, ``entries`` are those of
+    the catalog, and ``kind`` is a name such as
+    "methods".
     """
     keys = {getattr(value, "key", None) for value in values_of(loaded, kind)}
     package = "" if loaded.built_in else loaded.package

@@ -123,7 +123,7 @@ class Estimator:
 
 
 def check_is_fitted(estimator: Any, *rest: Any) -> None:
-    """Call scikit-learn's function of the same name, which is imported on first use.
+    """Raise scikit-learn's NotFittedError unless an estimator is fitted, by its function of the same name.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def check_is_fitted(estimator: Any, *rest: Any) -> None:
 
 
 def validate_data(estimator: Any, *rest: Any, **options: Any) -> Any:
-    """Call scikit-learn's function of the same name, which is imported on first use.
+    """Check documents, and labels if given, by scikit-learn's function of the same name; return arrays.
 
     Examples
     --------

@@ -327,8 +327,8 @@ def combined_steps(
 def _sums_of_features(X: Floats, sums: Floats) -> Floats:
     """Return weighted sums of the features X (m, n), shape (m, t); ``sums`` (t, n) are their weights.
 
-    They are rounded exactly as when a model computes them
-    for its scores, because the same function computes them.
+    The sums are rounded exactly as in the scores of a
+    model, because the same function computes both.
     """
     out = np.empty((len(X), len(sums)))
     # Blocks of rows, because each block is copied with the features as rows.
@@ -354,9 +354,11 @@ def _learn_once(
 ) -> Waiting[Step | None]:
     """Train a ranker on some columns with progress events, and return its last step; None without columns.
 
-    ``share``, from 0 to 1, is the progress that all events show. Linear models
-    are cached in the results that the training data share, because several
-    selectors may select the same columns.
+    ``share``, from 0 to 1, is the progress that all
+    events show. Linear models are cached in the results
+    that the training data share, because several
+    selectors may select the same columns. The generator
+    yields progress events, and then returns the result.
     """
     models = data.shared.of(_Models).learned
     key = (type(ranker), repr(ranker.get_params()), columns)
@@ -379,9 +381,11 @@ def _learn_once(
 def widened(last: Step | None, number: int, columns: Columns, n: int) -> Step:
     """Return a model of some columns as a step with a model of all n columns.
 
-    The model ``last`` was trained on the columns in ascending order.
-    ``columns`` are the same in the order of selection, and ``number`` is the
-    number of the step. If ``last`` is None, all weights of the step are 0.
+    The model ``last`` was trained on the columns in
+    ascending order. ``columns`` are the same in the
+    order of selection, and ``number`` is the number of
+    the step. If ``last`` is None, all weights of the
+    step are 0.
     """
     coef = np.zeros(n)
     no_candidates = np.empty(0)

@@ -131,8 +131,8 @@ def _merge(
 
     The neighbours are the positions start … middle
     - 1 and middle … stop - 1 of ``key``, each with
-    the greatest keys first. Each ``item`` moves
-    with its key. The spare arrays are work space.
+    the greatest keys first. Each entry of ``item``
+    moves with its key. The spare arrays are work space.
     """
     if key[middle - 1] >= key[middle]:  # already in order
         return
@@ -165,10 +165,11 @@ def _merge(
 def _insert_descending(key: Floats, item: Ints, n: int) -> bool:
     """Sort the first n keys from the greatest down by insertion, equal keys by item; False if it takes long.
 
-    Insertion is fast for keys that are nearly
-    sorted. With too many moves it stops, and the
-    arrays are only partly sorted: another method is
-    faster then. Each ``item`` moves with its key.
+    Insertion is fast for keys that are nearly sorted.
+    With too many moves it stops, and the arrays are
+    only partly sorted: another method is faster then.
+    Each entry of ``item`` moves with its key. ``key``
+    and ``item`` are sorted in place.
     """
     moves_left = _FAR * n  # a few per key
     for i in range(1, n):
@@ -510,7 +511,8 @@ def _unpack(
     documents of the query begin at ``first``. A tie is
     never cut, so that more ranks may be written; their
     number is returned. If ``backwards``, the documents of
-    a tie are written in the reverse order.
+    a tie are written in the reverse order. ``key``
+    receives a number per rank, equal in a tie.
     """
     start = 0
     while start < depth:
@@ -545,9 +547,11 @@ def _grade(
     ``weight`` the discount of each rank. If
     ``averaged``, the documents of a tie, with equal
     keys, share their gains. ``tree`` is the work space
-    of other measures. Here only its type counts:
-    callers pass None only if no ties are averaged, and
-    the kernel is then compiled without this branch.
+    of other measures. In this function, only the type
+    of ``tree`` counts: callers pass None only if no
+    ties are averaged, and the kernel is then compiled
+    without this branch. ``key`` has a number per rank,
+    equal in a tie.
     """
     for i in range(n):
         gain[i] = gains[level[i]]
@@ -573,16 +577,17 @@ def _count(
 ) -> None:
     """Write the number of relevant documents up to each rank to ``hits``.
 
-    Also write to ``relevant`` which ranks are
-    relevant, and to ``precisions`` the sum of the
-    precisions at the relevant ranks so far. ``level``
-    (n,) are the levels of the labels, and
-    ``relevants`` (L,) is 1 for a relevant level. If
-    ``averaged``, the documents of a tie, with equal
-    keys, share their relevance. ``tree`` is the work
-    space of other measures. Here only its type counts:
+    Also write to ``relevant`` which ranks are relevant,
+    and to ``precisions`` the sum of the precisions at
+    the relevant ranks so far. ``level`` (n,) are the
+    levels of the labels, and ``relevants`` (L,) is 1
+    for a relevant level. If ``averaged``, the documents
+    of a tie, with equal keys, share their relevance.
+    ``tree`` is the work space of other measures. In
+    this function, only the type of ``tree`` counts:
     callers pass None only if no ties are averaged, and
     the kernel is then compiled without this branch.
+    ``key`` has a number per rank, equal in a tie.
     """
     for i in range(n):
         relevant[i] = relevants[level[i]]
@@ -635,10 +640,11 @@ def _one_precision_for_ties(
     """Recompute ``precisions`` with one precision per score, like scikit-learn's average_precision_score.
 
     ``precisions`` are the sums of precisions at
-    relevant documents up to each of n ranks;
-    ``hits`` are the numbers of relevant documents
-    up to it. All documents of a tie, with equal
-    keys, get the precision at its end.
+    relevant documents up to each of n ranks; ``hits``
+    are the numbers of relevant documents up to it. All
+    documents of a tie, with equal keys, get the
+    precision at its end. ``key`` has a number per rank,
+    equal in a tie.
     """
     start = 0
     total = 0.0
@@ -661,6 +667,8 @@ def _average_precision(
     and R is the number of relevant documents. A cut of 0
     means all ranks. By some conventions, whose ``rules``
     say so, the divisor is the cut if it is less than R.
+    ``n_relevant`` is the number of relevant documents of
+    the query.
     """
     if n_relevant == 0:
         return rules.empty_query  # the value of such a query by the convention
@@ -742,6 +750,8 @@ def _measure_hits(
     all ranks, and ``persistence`` is the probability that
     a reader goes on to the next document. The ``rules``
     say by what P is divided in a short query.
+    ``n_relevant`` is the number of relevant documents of
+    the query.
     """
     if kind == _P:
         return _precision(cut, hits, rules, n)
@@ -827,6 +837,7 @@ def _judged_share(
     judged documents. Documents of a tie have equal
     values of ``key``. Without ``averaged``, each
     document counts by itself, in the order of the ranks.
+    ``key`` has a number per rank, equal in a tie.
     """
     total = 0.0
     start = 0
@@ -854,9 +865,10 @@ def _preference(
 ) -> float:
     """Return the mean of 1 − min(a, R) / min(R, N) over R relevant documents, with a of N irrelevant above.
 
-    This is binary preference. R are the relevant and
-    N the irrelevant judged documents of the query; a
-    of these are above the relevant document.
+    The mean is the measure binary preference. R are the
+    relevant and N the irrelevant judged documents of
+    the query; a of these are above the relevant
+    document.
 
     ``level`` are the levels of the labels of n
     ranks: a level is the position of a label
@@ -925,7 +937,8 @@ def _measure_order(
     keys are a tie; if ``averaged``, the result is a mean
     over its orders. ``passed`` and ``tree`` are work
     space. Recall always has a cut; for Success, RR and
-    ERR, a cut of 0 means all n ranks.
+    ERR, a cut of 0 means all n ranks. ``n_relevant`` is
+    the number of relevant documents of the query.
     """
     if kind == _RECALL:
         return float(hits[min(cut, n) - 1] / n_relevant) if n_relevant else 0.0
@@ -1015,9 +1028,11 @@ def _cascade(
 def _area(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
     """Return the share of pairs of a relevant and another document in the right order, ties one half.
 
-    ``hits`` are the numbers of relevant
-    documents up to each of n ranks; equal
-    keys are a tie. NaN without a pair.
+    ``hits`` are the numbers of relevant documents up to
+    each of n ranks; equal keys are a tie. NaN without a
+    pair. ``key`` has a number per rank, equal in a tie.
+    ``n_relevant`` is the number of relevant documents
+    of the query.
     """
     n_pairs = n_relevant * (n - n_relevant)
     if n_pairs == 0:
@@ -1043,6 +1058,9 @@ def _greatest_f(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
     the documents above the threshold. ``hits`` are the
     numbers of relevant documents up to each of n ranks;
     a threshold never divides documents with equal keys.
+    ``key`` has a number per rank, equal in a tie.
+    ``n_relevant`` is the number of relevant documents
+    of the query.
     """
     greatest = 0.0
     stop = 0
@@ -1125,10 +1143,11 @@ def _enter(tree: Ints, level: int, count: np.int64) -> None:
 def _count_below(tree: Ints, level: int) -> int:
     """Return the number of documents in the tree whose level is lower than ``level``.
 
-    It is a Fenwick tree: node i has the
-    number of documents of some consecutive
-    levels that end at i - 1. There are as
-    many levels as the lowest 1 bit of i says.
+    ``tree`` is a Fenwick tree: node i has the number of
+    documents of some consecutive levels that end at i -
+    1. There are as many levels as the lowest 1 bit of i
+    says. A level is the position of a label among the
+    different ones.
     """
     node = level
     count = 0

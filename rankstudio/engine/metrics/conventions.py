@@ -142,9 +142,9 @@ class Convention:
         """Return the probability that a reader stops at each label, for ERR, in the shape of the labels.
 
         ``greatest_grade`` is the greatest label of the dataset; if the
-        convention has a greatest grade, that one is used. It is never the
-        maximum of ``labels``, which may be those of a single query: the same
-        grade has to count the same in all queries.
+        convention has a greatest grade, that grade is used. The grade is
+        never the maximum of ``labels``, which may be those of a single
+        query: the same grade has to count the same in all queries.
         """
         # (2^label - 1) / 2^greatest, without overflow.
         positive = np.maximum(labels, 0.0)
@@ -159,8 +159,9 @@ class Convention:
         """The convention by which methods optimise and select: a query with fewer than k documents counts.
 
         If a query with fewer than k documents counted 0 for any ranking,
-        nothing could be learned from it. Here k becomes the number of its
-        documents. Everything else follows the convention.
+        nothing could be learned from it. In the result, k becomes the
+        number of the query's documents. Everything else follows the
+        convention.
         """
         ndcg, precision = (
             Short.SHRINK if rule is Short.ZERO else rule
@@ -305,9 +306,10 @@ def rules_text(key: str, names: Iterable[str]) -> str:
 def objective(key: str) -> Convention:
     """Return the variant of a convention by which methods optimise and select.
 
-    Here, a query with fewer than k documents counts in a
-    measure with the cut-off k, which becomes their number.
-    ``key`` is that of the convention.
+    In the variant, a query with fewer than k documents
+    counts in a measure with the cut-off k: for it, k
+    becomes the number of its documents. ``key`` is that of
+    the convention.
 
     Examples
     --------

@@ -30,10 +30,11 @@ def enter_all(
 ) -> None:
     """Write the position of each query's ranking by each model, and register new rankings.
 
-    Each different ranking of a query is stored once,
-    in a row of ``codes``. Its position is row · Q +
-    query. A hash table, which stores positions plus
-    1, says whether a ranking is registered already.
+    Each different ranking of a query is stored once, in
+    a row of ``codes``. The position of a ranking is row
+    · Q + query. A hash table, which stores positions
+    plus 1, says whether a ranking is registered
+    already.
 
     Parameters
     ----------
@@ -89,9 +90,10 @@ def enter_again(codes: Codes, query_ptr: Ints, counts: Ints, table: Ints) -> Non
 
     Query q has counts[q] rankings, the first rows of
     ``codes`` (R, m). ``table`` (T,) is zeros, with T a power
-    of two. It receives the position r · Q + q of row r of
-    query q, plus 1, so that 0 means an empty slot. Query q
-    has the documents query_ptr[q] to query_ptr[q + 1] - 1.
+    of two. The table receives the position r · Q + q of row
+    r of query q, plus 1, so that 0 means an empty slot.
+    Query q has the documents query_ptr[q] to query_ptr[q +
+    1] - 1.
     """
     n_queries = query_ptr.shape[0] - 1
     mask = table.shape[0] - 1
@@ -131,8 +133,8 @@ def _equal(
 ) -> bool:
     """Return whether two rankings of a query are equal, as different rankings may have equal hashes.
 
-    They are the positions first … stop - 1 of a row of
-    ``ranked`` and a row of ``codes``.
+    The rankings are the positions first … stop - 1 of a
+    row of ``ranked`` and a row of ``codes``.
     """
     i = first
     while i < stop and ranked[model, i] == codes[row, i]:

@@ -276,8 +276,8 @@ class Evaluator:
     Notes
     -----
     Creation takes O(m log m), evaluating K models O(K m log n) with n documents
-    per query. It does not change afterwards: several threads may use one
-    evaluator at a time.
+    per query. An evaluator does not change afterwards: several threads may use
+    one evaluator at a time.
 
     Examples
     --------
@@ -339,11 +339,11 @@ class Evaluator:
     ) -> tuple[_Batch, ...]:
         """Return the measures that the compiled kernel computes, in batches.
 
-        A batch is computed by one call of the kernel.
-        Its measures have the same least relevant label.
-        Measures of plug-ins, and those that need scores,
-        not only ranks, are in none. ``labels`` (m,) are
-        in the order of equal scores. ``greatest_grade``
+        A batch is computed by one call of the kernel. The
+        measures of a batch have the same least relevant
+        label. Measures of plug-ins, and those that need
+        scores, not only ranks, are in none. ``labels`` (m,)
+        are in the order of equal scores. ``greatest_grade``
         is the greatest label of the dataset, for ERR.
         """
         # Group the measures by the least label that is relevant for them.
@@ -371,7 +371,7 @@ class Evaluator:
     def _foreign_values(
         self, labels: Floats, ptr: Ints, greatest_grade: float
     ) -> ForeignValues | None:
-        """Return the object that computes the measures of plug-ins and files; None if there are none.
+        """Return the object that computes the measures of plug-ins and files; None if no measure is one of these.
 
         ``ptr`` (Q + 1,) has the first document of each query.
         ``labels`` (m,) are in the order of equal scores, and
@@ -517,7 +517,8 @@ class Evaluator:
     def _score_rows(self, scores: ArrayLike) -> Floats:
         """Check and return the scores of K models, shape (K, m), in the order of equal scores.
 
-        They are a writable C array, the type that kernels are compiled for.
+        The result is a writable C array, the type that
+        kernels are compiled for.
         """
         try:
             rows = np.require(scores, dtype=np.float64, requirements=["C", "W"])
@@ -592,7 +593,8 @@ class Evaluator:
 
         Of query q, these are the rows begins[q] to ends[q] -
         1 of ``ranked`` (K, m), the labels of the documents in
-        ranked order. ``rules`` are those of the convention.
+        ranked order. ``rules`` are those of the convention. M
+        counts the measures, K the rankings and Q the queries.
         """
         models = int(begins.min()), int(ends.max())  # all of these rows
         for batch in self._batches:

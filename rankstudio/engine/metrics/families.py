@@ -61,8 +61,8 @@ class Family:
         Name of the value of one query, if ``name`` means the mean over queries:
         "AP" for "MAP"; "" if both have the same name.
     binary : bool
-        Whether it distinguishes only relevant documents and others, so that
-        ``rel`` may be given.
+        Whether the measure distinguishes only relevant documents and
+        others, so that ``rel`` may be given.
     persistence : float, optional
         Usual probability that a reader goes on to the next document, if the
         name may have ``p``.

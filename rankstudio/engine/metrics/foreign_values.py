@@ -175,10 +175,11 @@ class _Function(NamedTuple):
         return math.fsum(values) / len(values)
 
     def _checked(self, labels: Floats, **ties: tuple[int, ...]) -> float:
-        """Call the function with the labels (n,) in ranked order, and return its value.
+        """Call the function of a measure with the labels (n,) of a query in ranked order, and return its value.
 
         ``ties`` is the lengths of ties as a keyword, if the function accepts
-        them. Raise MeasureError if it fails or returns an invalid value.
+        them. Raise MeasureError if the function fails or returns an invalid
+        value.
         """
         labels = labels.copy()  # the next measure reads the same labels
         labels.flags.writeable = False
@@ -202,8 +203,8 @@ class _Function(NamedTuple):
     def _problem(self, value: float) -> str:
         """Return the reason to refuse a value of the function, "" if there is none.
 
-        It has to be finite, and in the
-        range that the measure declares.
+        The value has to be finite, and in the range that
+        the measure declares.
         """
         entry = self.measure.family.entry
         assert entry is not None  # only built-in measures have none
@@ -240,7 +241,8 @@ def _accepted_names(call: Callable[..., Any], key: str) -> set[str]:
     Raises
     ------
     PlanError
-        If it cannot be called with labels and these arguments only.
+        If the function cannot be called with labels and
+        these arguments only.
     """
     offered = {"cutoff", "convention", "ties"}  # besides the labels
     try:
@@ -321,9 +323,10 @@ def _number_of_orders(tie: Floats) -> int:
 
 
 def _combined_orders(ties: Sequence[Floats]) -> Iterator[Floats]:
-    """Yield all combinations of the orders of several ties, each as one array.
+    """Yield all combinations of the orders of several ties, each as one array of labels.
 
-    ``ties`` has the labels of each tie, from the first rank down.
+    A tie are documents with equal scores. ``ties`` has
+    the labels of each tie, from the first rank down.
     """
     # Without ties left, there is one
     # combination, of no documents.

@@ -40,8 +40,8 @@ class MeasureEntry:
     function takes ``ties`` and treats equal scores itself.
 
     The function is called once per query and ranking, also on several threads
-    and in other processes. It must return the same number for the same
-    arguments. The value of a part is the mean over its queries.
+    and in other processes. The function must return the same number for the
+    same arguments. The value of a part is the mean over its queries.
 
     Attributes
     ----------
@@ -57,9 +57,9 @@ class MeasureEntry:
         Definition in a sentence.
     convention : str
         Definition that the values follow, for instance "Moffat and Zobel 2008".
-        It is shown wherever the convention of a number is shown. By default it
-        is the convention of the built-in measures, which the function must then
-        follow.
+        This definition is shown wherever the convention of a number is shown.
+        By default it is the convention of the built-in measures, which the
+        function must then follow.
     cutoff : {"none", "optional", "needed"}
         Whether the name has a cut-off.
     higher_is_better : bool
@@ -127,7 +127,8 @@ class MeasureEntry:
         Raises
         ------
         PlanError
-            If its package is absent, or it cannot be imported.
+            If the package of the function is absent, or the
+            function cannot be imported.
         """
         if self.lacking:
             raise PlanError(self.lacking)

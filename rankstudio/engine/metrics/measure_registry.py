@@ -83,7 +83,8 @@ class MeasureRegistry:
     def remember(self, entry: MeasureEntry) -> None:
         """Register a measure that a study describes, to show the study's results.
 
-        It cannot be computed.
+        The registered measure has no code, so it cannot be
+        computed.
         """
         with self._lock:
             self._remembered[entry.key.lower()] = entry

@@ -221,7 +221,7 @@ def computable(names: Iterable[str]) -> tuple[str, ...]:
 def missing_requirement(name: str) -> str:
     """Return the sentence on what is missing to compute a measure.
 
-    Return "" if nothing is.
+    Return "" if nothing is missing.
     """
     entry = measure(name).family.entry
     return "" if entry is None else entry.lacking

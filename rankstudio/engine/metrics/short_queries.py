@@ -71,7 +71,10 @@ def short_queries(
 def short_query_note(query_sizes: Ints, key: str, names: Iterable[str]) -> str:
     """Return the sentence on queries that count 0 because they have few documents.
 
-    Return "" if there are none.
+    ``query_sizes`` (Q,) are the numbers of documents of
+    the queries, ``key`` is that of the convention, and
+    ``names`` are those of the measures. Return "" if no
+    query counts 0.
     """
     short = short_queries(query_sizes, key, names)
     return short.note if short is not None else ""

@@ -122,8 +122,9 @@ def method(key: str) -> Method:
 def find_method(key: str) -> Method | None:
     """Return a learning method by its key; None for an unknown key.
 
-    Methods that are only known from a study are found, too, as are the methods
-    of an ability whose folder is absent. These cannot be run.
+    Methods that are only known from a study are found,
+    too, as are the methods of an ability whose folder
+    is absent. Both kinds of methods cannot be run.
     """
     return METHODS.find(key) or _absent_method(key)
 
@@ -142,7 +143,8 @@ def add_entry(entry: Method) -> Method:
 def remember_entry(entry: Method) -> None:
     """Register a method that a study describes.
 
-    The study's results are shown with it; it cannot be run.
+    ``entry`` describes the method. The study's results
+    are shown with the entry; the method cannot be run.
     """
     METHODS.remember(entry)
 

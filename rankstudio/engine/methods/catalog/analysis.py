@@ -308,7 +308,7 @@ def analysis(key: str) -> Analysis:
     Raises
     ------
     PlanError
-        If there is none.
+        If no analysis has this key.
     """
     by_key = analyses()
     if key not in by_key:

@@ -134,7 +134,8 @@ def _parameter_values(p: Parameter) -> dict[str, Any]:
 def _parsed_parameter(values: Mapping[str, Any]) -> Parameter:
     """Return the parameter that plain values from a file describe.
 
-    Raises a ValueError, KeyError or TypeError for other values.
+    Raises a ValueError, KeyError or TypeError if the
+    values do not describe a parameter.
     """
     texts: dict[str, Any] = {
         name: _checked_line(values[name]) for name in _PARAMETER_TEXTS
@@ -170,8 +171,8 @@ def _parsed_parameter(values: Mapping[str, Any]) -> Parameter:
 def _parsed_score(values: Any) -> CandidateScore | None:
     """Return the score by which a method compares candidates, from plain values of a file; None for None.
 
-    Raises a ValueError, KeyError or
-    TypeError for other values.
+    Raises a ValueError, KeyError or TypeError if the
+    values do not describe a score.
     """
     if values is None:
         return None

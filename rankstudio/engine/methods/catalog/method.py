@@ -101,9 +101,10 @@ class CandidateScore:
 
     @property
     def criterion(self) -> str:
-        """For a drop, the name of its criterion: "leave-query-out error".
+        """Name of the criterion that the score is a drop in, such as "leave-query-out error".
 
-        For any other score, its name.
+        For a score that is no drop in a criterion, it is
+        the name of the score.
         """
         return self.name.removeprefix("drop in ")
 
@@ -116,7 +117,7 @@ class CandidateScore:
             Step of a path on data with n features.
         divisor : float
             Divisor of criteria, which makes those of different folds
-            comparable. It only divides drops of the criterion.
+            comparable. Only drops of the criterion are divided.
 
         Returns
         -------
@@ -403,8 +404,9 @@ class Method:
     def combines(self) -> bool:
         """Whether each step of a selector adds one new feature, a weighted sum of the step's features.
 
-        A linear final ranker ranks with the new features. The estimator has the
-        weights of the sums as ``combinations_``, shape (t, n).
+        A linear final ranker ranks with the new features.
+        The estimator has the weights of the sums as
+        ``combinations_``, shape (t, n).
         """
         return "combines" in self.traits
 
@@ -452,7 +454,8 @@ class Method:
     def group_rule(self) -> str:
         """Sentence about the score that compares groups of features.
 
-        It is "" if groups are not selected.
+        The sentence is "" if the method does not select
+        groups.
         """
         if not self.selects or not self.groups:
             return ""
@@ -472,7 +475,7 @@ class Method:
     def lacking(self) -> str:
         """Reason why the method cannot be used in this installation, as a sentence.
 
-        It is "" if the method can be used.
+        The reason is "" if the method can be used.
         """
         # A method from elsewhere: its
         # package or file may be missing.
@@ -505,9 +508,10 @@ class Method:
     def final_ranker(self, ranker: Method | None) -> str:
         """Return the label of the method that ranks with the selected features.
 
-        That is ``ranker``, or for None the selector's own ranking model. A
-        ``ranker`` with the label of the own model gets a longer label, because
-        it has separate settings.
+        That is ``ranker``, or for None the selector's own
+        ranking model. A ``ranker`` with the label of the
+        own model gets a longer label, because it has
+        separate settings.
         """
         label = self.ranks_with or self.label
         if ranker is None:
@@ -545,7 +549,8 @@ class Method:
     def package(self) -> str:
         """Package that the method comes from.
 
-        It is "" for RankStudio's own methods.
+        The name of the package is "" for RankStudio's own
+        methods.
         """
         return "" if self.origin is None else self.origin.name
 

@@ -54,17 +54,20 @@ MILLISECONDS = "milliseconds"
 def apart(kind: Kind, value: Any, name: str = "") -> list[Any] | None:
     """Split the value of a parameter into individual values; return None if it is a single value.
 
-    A user may give several values, each of which is tried. Several values are a
-    list, or a comma-separated text: ``"50, 100"``, ``"1..5"``, ``"squared,
-    hinge"``. For features and costs, each single value is a list, so several
-    values are a list of lists, or a text with bars: ``"25, 39 | 7"``.
+    A user may give several values, each of which is
+    tried. Several values are a list, or a
+    comma-separated text: ``"50, 100"``, ``"1..5"``,
+    ``"squared, hinge"``. For features and costs, each
+    single value is a list, so several values are a list
+    of lists, or a text with bars: ``"25, 39 | 7"``.
 
     Parameters
     ----------
     kind : Kind
         Any kind except a grid, whose numbers are one value.
     value : object
-        Value from a user, a file or a program, or in canonical form.
+        Value of the parameter, from a user, a file or a
+        program, or in canonical form.
     name : str
         Name of the parameter, for the error message.
 
@@ -130,9 +133,10 @@ def _parsed_numbers(kind: Kind, text: str, name: str) -> list[Any] | None:
 def _is_whole_value(kind: Kind, item: Any) -> bool:
     """Return whether an element of a list is a whole value: a set of features, or costs of features.
 
-    Otherwise the list is the value, and the element
-    is a single id or (id, cost) pair. ``kind`` is
-    that of the parameter, features or costs.
+    Otherwise the list is the value, and the element is
+    a single id or (id, cost) pair. ``item`` is the
+    element, and ``kind`` that of the parameter,
+    features or costs.
     """
     # A text or a number is no set of features or
     # costs. Only the word "milliseconds" is a
@@ -323,8 +327,9 @@ class Parameter:
     def counts(self, values: Mapping[str, Any]) -> bool:
         """Return whether the parameter has an effect with these values of the other parameters, by name.
 
-        The effect may depend on one other parameter. It is then enough that one
-        of its values is required for the effect, or one term of a value that is
+        The effect may depend on one other parameter. If
+        that parameter has several values, one value with
+        the effect is enough, or one term of a value that is
         a sum, such as "linear + rbf".
         """
         if not self.only_with:
@@ -343,8 +348,8 @@ class Parameter:
     def check(self, value: Any) -> Any:
         """Validate and return a single value that a program passes to an estimator.
 
-        Unlike values of users, numbers must not be texts. Numbers of numpy
-        become Python's.
+        Unlike values of users, numbers must not be texts.
+        Numbers of numpy become Python's.
 
         Raises
         ------
@@ -424,8 +429,8 @@ class Parameter:
         Raises
         ------
         ParameterError
-            If it is out of range; the message names the parameter, the range
-            and the value.
+            If the value is out of range; the message names the parameter,
+            the range and the value.
         """
         if self.kind is Kind.GRID:
             return self._validate_grid(value)
@@ -463,8 +468,9 @@ class Parameter:
     def _validate_one(self, value: Any) -> Any:
         """Return a single value in canonical form, by its kind; ParameterError for an invalid value.
 
-        A choice may also be the name of a file with own values, or a sum of
-        choices, if the parameter allows it.
+        A choice may also be the name of a file with own
+        values, or a sum of choices, if the parameter allows
+        it.
         """
         match self.kind:
             case Kind.INTEGER | Kind.NUMBER:

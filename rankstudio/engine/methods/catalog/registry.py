@@ -149,8 +149,8 @@ def _by_kind(entries: Iterable[Method]) -> dict[str, Method]:
 def _methods_of_plugins() -> list[Method]:
     """Return the methods of all plug-ins, and warn about methods that cannot be used.
 
-    Methods of other packages get the package as their origin; RankStudio's own
-    have none.
+    Methods of other packages get the package as their
+    origin; RankStudio's own have none.
     """
     entries: list[Method] = []
     # `entries_of` fills in these texts. It leaves

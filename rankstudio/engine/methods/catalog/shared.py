@@ -202,8 +202,9 @@ def max_iter(
     """Return the parameter that limits a method's iterations, from 1 to ``high``.
 
     ``default`` is its default, and ``help_text`` its
-    description for users. ``source`` is the passage
-    of the paper that names it T; "" if none does.
+    description for users. ``source`` is the passage of
+    the paper that names the limit T; "" if no passage
+    does.
     """
     return Parameter(
         name="max_iter",

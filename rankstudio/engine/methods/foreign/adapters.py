@@ -45,12 +45,13 @@ _LINEARITY_TOLERANCE = 1e-9
 
 
 class Wrapped:
-    """Base class of adapters for selectors and rankers of other libraries: makes and trains the object.
+    """Base class of adapters, which make and train a selector or a ranker of another library.
 
     Attributes
     ----------
     target : callable
-        Class of the object, or function ``scores(X, y, qid)``.
+        Class of the selector or ranker, or function
+        ``scores(X, y, qid)``.
     size_argument : str
         Name of the argument with the number of features; "" if there is none.
     """
@@ -66,8 +67,9 @@ class Wrapped:
         The target is the class or function of another
         library that this estimator wraps. If it is a
         function, return its scores, one per feature.
-        ``size`` is the number of features to select,
-        for a class that has an argument for it.
+        ``size`` is the number of features to select, for a
+        class that has an argument for it. ``data`` has the
+        documents.
 
         Raises
         ------
@@ -159,9 +161,11 @@ def _data_arguments(
 def _query_arguments(fit: Callable[..., Any], qid: Ints, ptr: Ints) -> dict[str, Any]:
     """Return the queries as the keyword argument that ``fit`` accepts, {} if it accepts none.
 
-    ``qid`` (m,) are the numbers of the documents' queries; query q has the rows
-    ``ptr[q]:ptr[q + 1]``. Libraries take the query of each document as ``qid``
-    or ``groups``, or as ``group`` the sizes of the queries.
+    ``qid`` (m,) are the numbers of the documents'
+    queries; query q has the rows ``ptr[q]:ptr[q + 1]``.
+    Libraries take the query of each document as ``qid``
+    or ``groups``, or as ``group`` the sizes of the
+    queries.
     """
     names = inspect.signature(fit).parameters
     if "qid" in names:
@@ -201,10 +205,12 @@ class WrappedSelector(Wrapped, PathSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Train the object of the other library, and return the order or the set of features that it has.
 
-        Of an order, the first k features are returned;
-        a set is complete, whatever its size. From the
-        result, the caller sets the attribute
-        ``_is_set``, which says whether it is a set.
+        Of an order, the first k features are returned; a
+        set is complete, whatever its size. From the result,
+        the caller sets the attribute ``_is_set``, which
+        says whether the result is a set. ``data`` are the
+        training documents. The generator yields progress
+        events, and then returns the result.
         """
         yield WorkProgress(tr("ordering features"), 0.0)
         documents = data.whole(self.entry.label)
@@ -228,7 +234,8 @@ class WrappedSelector(Wrapped, PathSelector):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step per feature of the order; for a set, only the step with all of its features.
 
-        Progress events come first.
+        Progress events come first. ``data`` are the
+        training documents.
         """
         last: Step | None = None
         for item in super().work(data):
@@ -297,9 +304,10 @@ class WrappedSelector(Wrapped, PathSelector):
     def _by_scores(self, values: Any, n: int, name: str) -> _Order:
         """Return the order of n features by descending scores, with the scores.
 
-        ``values`` are the scores, (n,) or with one row per class, which are
-        added up. ``name`` is the attribute that has them, for errors. Raises a
-        MethodError for other shapes, or scores that are all NaN.
+        ``values`` are the scores, (n,) or with one row per
+        class, which are added up. ``name`` is the attribute
+        that has them, for errors. Raises a MethodError for
+        other shapes, or scores that are all NaN.
         """
         scores = np.asarray(values, dtype=np.float64)
         if scores.ndim == 2 and scores.shape[1] == n:
@@ -341,7 +349,7 @@ class WrappedSelector(Wrapped, PathSelector):
 class _Order:
     """Columns that a trained object selects, best first, and their scores.
 
-    A set has no order.
+    An object may also select a set without an order.
     """
 
     columns: Ints
@@ -456,9 +464,10 @@ def _model_weights(model: Any, n: int) -> Floats | None:
 def _is_linear(model: Any, weights: Floats, X: Floats) -> bool:
     """Return whether a model's scores are weighted sums of the features, plus a constant.
 
-    The attribute ``coef_`` of a model, here ``weights`` (n,), may have another
-    meaning. So the scores of documents X (m, n) are compared with their
-    weighted sums, up to rounding.
+    The attribute ``coef_`` of a model, here ``weights``
+    (n,), may have another meaning. So the scores of
+    documents X (m, n) are compared with their weighted
+    sums, up to rounding.
     """
     scores = np.asarray(model.predict(np.array(X)), dtype=np.float64)
     sums = X @ weights

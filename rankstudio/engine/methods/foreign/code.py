@@ -388,8 +388,8 @@ def code_of_import(path: str) -> Code:
 def entry_of(code: Code) -> Method:
     """Return the entry in the catalog for a class or a function.
 
-    It is the entry that the class declares,
-    or one made from the signature.
+    The class may declare its entry. Otherwise the entry
+    is made from the signature.
 
     Raises
     ------
@@ -545,9 +545,10 @@ def _class_or_function(code: Code) -> Callable[..., Any]:
 def _run_file(origin: Origin, source: str) -> ModuleType:
     """Run the text of a Python file as a new module, and return the module.
 
-    The same text is run once. Raises a PlanError for a mistake
-    in the file, or if it runs for too long. ``source`` is this
-    text, and ``origin`` says which file it is from.
+    The same text is run once. Raises a PlanError for a
+    mistake in the file, or if it runs for too long.
+    ``source`` is this text, and ``origin`` says which
+    file it is from.
     """
     # The module has a name of its own for each version of the file.
     name = f"rankstudio_file_{origin.version_or_checksum[:_CHECKSUM_DIGITS]}"

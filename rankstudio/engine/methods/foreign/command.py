@@ -189,10 +189,11 @@ def method_of_command(key: str) -> Method:
 def _placeholders(key: str, words: list[str]) -> tuple[set[str], dict[str, Parameter]]:
     """Return the names of a command line's placeholders, and the parameters that it declares, by name.
 
-    A parameter is a placeholder with a default, ``{depth=3}``.
-    If it occurs again, its first default counts. Raises a
-    PlanError for an unknown placeholder. ``key`` is the whole
-    command line, for the error, and ``words`` are its words.
+    A parameter is a placeholder with a default,
+    ``{depth=3}``. If it occurs again, its first default
+    counts. Raises a PlanError for an unknown
+    placeholder. ``key`` is the whole command line, for
+    the error, and ``words`` are its words.
     """
     settings: dict[str, Parameter] = {}
     names: set[str] = set()
@@ -231,7 +232,8 @@ def _is_ranker(key: str, words: list[str], names: set[str]) -> bool:
     Raises
     ------
     PlanError
-        If it has the placeholders neither of a selector nor of a ranker.
+        If the command line has the placeholders neither of
+        a selector nor of a ranker.
     """
     if THEN not in words:  # ";", between two commands
         # A command line of one command: a selector, which reads the training
@@ -328,7 +330,8 @@ class ProgramSelector(RunsProgram, PathSelector):
     def _numbers(self, path: Path, n: int) -> Floats:
         """Return the scores (n,) that a program wrote to a file, one per feature.
 
-        Raises a MethodError for an invalid file.
+        ``path`` is that of the file. Raises a MethodError
+        for an invalid file.
         """
         words = self.written_words(path)
         try:
@@ -349,7 +352,9 @@ class ProgramSelector(RunsProgram, PathSelector):
     ) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Return the columns, from 0, that a program wrote to a file as numbers of features, from 1.
 
-        Raises a MethodError for an invalid file.
+        ``path`` is that of the file, and ``n`` the number
+        of features. Raises a MethodError for an invalid
+        file.
         """
         words = self.written_words(path)
         # A word that is no number makes this list shorter than that of the words.

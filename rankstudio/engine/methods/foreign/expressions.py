@@ -71,8 +71,10 @@ def value_of(text: str, name: str, modules: Sequence[str]) -> Any:
 def _value(node: ast.AST, modules: Sequence[str]) -> Any:
     """Return the value of a parsed expression: a constant, a list of such values, a name, or a call.
 
-    Names are looked up in ``modules``, then in scikit-learn. Raises a
-    LookupError, which says what was expected, for any other expression.
+    Names are looked up in ``modules``, then in
+    scikit-learn. Raises a LookupError, which says what
+    was expected, for any other expression. ``node`` is
+    the expression.
     """
     match node:
         case ast.Constant():
@@ -104,8 +106,10 @@ def _value(node: ast.AST, modules: Sequence[str]) -> Any:
 def _called(node: ast.Call, modules: Sequence[str]) -> Any:
     """Call the class of an estimator with the arguments in an expression, and return the object.
 
-    The class is looked up in ``modules`` first, then in scikit-learn. Raises a
-    LookupError, which says what was expected, for any other call.
+    The class is looked up in ``modules`` first, then in
+    scikit-learn. Raises a LookupError, which says what
+    was expected, for any other call. ``node`` is the
+    expression.
     """
     assert isinstance(node.func, ast.Name)
     # Only classes of estimators may be called, so that an expression cannot run
@@ -134,8 +138,8 @@ def _called(node: ast.Call, modules: Sequence[str]) -> Any:
 def _named(name: str, modules: Sequence[str]) -> Any:
     """Return the public function or class with a name, from the first module that has it.
 
-    ``modules`` are searched first, then scikit-learn's. Raises a LookupError if
-    no module has such a name.
+    ``modules`` are searched first, then scikit-learn's.
+    Raises a LookupError if no module has such a name.
     """
     if not name.startswith("_"):
         for module in (*modules, *(f"sklearn.{part}" for part in _SCIKIT_LEARN)):
@@ -148,8 +152,8 @@ def _named(name: str, modules: Sequence[str]) -> Any:
 def text_of(value: Any) -> Any:
     """Return a parameter's value as a plan can store it: numbers and texts unchanged, objects as texts.
 
-    The text of an estimator is a call with the parameters that differ from
-    their defaults.
+    The text of an estimator is a call with the
+    parameters that differ from their defaults.
 
     Raises
     ------

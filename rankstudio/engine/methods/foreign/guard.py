@@ -42,7 +42,8 @@ def guarded(cls: type[LinearRanker], entry: Method) -> type[LinearRanker]:
         def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
             """Check and yield the steps of the method; any error that it raises becomes a MethodError.
 
-            ``entry``, from the enclosing function, names the method in errors.
+            ``data`` are the training documents. ``entry``, from
+            the enclosing function, names the method in errors.
             """
             data = training_data(data)
             number_of_features = data.X.shape[1]
@@ -100,7 +101,9 @@ def _unpickled_estimator(entry: Method, attributes: dict[str, Any]) -> LinearRan
 def _make_read_only(data: Any) -> None:
     """Make the arrays of grouped documents read-only.
 
-    Other methods and folds use the same arrays.
+    ``data`` are these documents. Other methods and
+    folds use the same arrays, so no method may change
+    them.
     """
     for name in ("X", "y", "ptr"):
         values = getattr(data, name, None)

@@ -89,8 +89,9 @@ def instance_of(estimator: object) -> Instance:
 def public_path(cls: type) -> str:
     """Return the shortest import path of a class, such as ``sklearn.feature_selection.SelectKBest``.
 
-    A package may offer a class that one of its modules defines, so the packages
-    above that module are tried from the outermost one.
+    A package may offer a class that one of its modules
+    defines, so the packages above that module are tried
+    from the outermost one.
 
     Raises
     ------

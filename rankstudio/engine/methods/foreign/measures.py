@@ -81,10 +81,10 @@ def measure_of_file(reference: str) -> FileMeasure:
 def measure_of_code(code: Code) -> FileMeasure:
     """Return the measure whose values a function of a Python file computes.
 
-    It has cut-offs, as in NDCG@10, if the
-    function has the argument ``cutoff``. Its key
-    has the beginning of the file's checksum, so
-    that it differs from that of a changed file.
+    The measure has cut-offs, as in NDCG@10, if the
+    function has the argument ``cutoff``. The measure's
+    key has the beginning of the file's checksum, so
+    that a changed file is another measure.
     """
     function = code.target()
     arguments = _argument_names(function)

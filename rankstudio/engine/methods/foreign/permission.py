@@ -121,10 +121,11 @@ def add_user_measure(entry: MeasureEntry | str) -> MeasureEntry:
 def add_file(path: Path) -> tuple[Method | MeasureEntry, ...]:
     """Add all methods and measures of a Python file that the user chose, and allow the file permanently.
 
-    The returned methods come before the measures. A function whose first
-    argument is ``labels`` is a measure. If the file has methods, such a
-    function may have another purpose, so measures that cannot be added are then
-    skipped.
+    The returned methods come before the measures. A
+    function whose first argument is ``labels`` is a
+    measure. If the file has methods, such a function
+    may have another purpose, so measures that cannot be
+    added are then skipped.
 
     Raises
     ------
@@ -160,8 +161,9 @@ def is_allowed_file(path: Path) -> bool:
 def allow(entry: Method | MeasureEntry) -> None:
     """Record permanently that this user allows the code of a method or a measure to run.
 
-    A file is recorded by its checksum, so that a changed file is not allowed.
-    Nothing is written if the code is recorded already.
+    A file is recorded by its checksum, so that a
+    changed file is not allowed. Nothing is written if
+    the code is recorded already.
     """
     origin = entry.origin
     assert origin is not None
@@ -211,8 +213,9 @@ def add_code_of_plan(
 ) -> None:
     """Add to the catalog the methods and measures of foreign code that a plan or a study names.
 
-    Their keys name a Python file, a library or a command. They are added only
-    if the user allows this code to run.
+    The keys of foreign code name a Python file, a
+    library or a command. The methods and measures are
+    added only if the user allows this code to run.
 
     Parameters
     ----------
@@ -257,10 +260,12 @@ def _add_measure_of_plan(
 ) -> None:
     """Add to the catalog the measure of a file that a plan names, if the user allows its code to run.
 
-    ``key`` is "measure:" followed by the key of the code, which names file,
-    checksum and function. A file is searched for in ``folders`` first.
-    ``allow_code`` says that the user allows the code now. Raises a
-    CodeNotAllowedError otherwise.
+    ``key`` is "measure:" followed by the key of the
+    code, which names file, checksum and function. A
+    file is searched for in ``folders`` first.
+    ``allow_code`` says that the user allows the code
+    now. Raises a CodeNotAllowedError if the user has
+    not allowed the code.
     """
     code_key = key.removeprefix(MEASURE)
     # A measure is always from a file, and
@@ -288,8 +293,9 @@ def _add_measure_of_plan(
 def _find_code(key: str, folders: Sequence[Path]) -> Code:
     """Find the file that a key of a plan names, run it, and return the code.
 
-    The file is searched for in ``folders``, then among the files that the user
-    has allowed. It must have the checksum in the key, if there is one. Raises a
+    The file is searched for in ``folders``, then among
+    the files that the user has allowed. If the key has
+    a checksum, the file must have the same. Raises a
     PlanError for a missing or changed file.
     """
     # First the folders, then the allowed files
@@ -329,8 +335,8 @@ def _record_path() -> Path:
 def _allowed_code() -> dict[str, str]:
     """Return the path of each code that the user has allowed, by the checksum of its file or else by its key.
 
-    A path is "" for code that is no file. The result is {} if the record is
-    absent or damaged.
+    A path is "" for code that is no file. The result is
+    {} if the record is absent or damaged.
     """
     with suppress(OSError, ValueError, RecursionError):
         values = json.loads(read_text(_record_path(), _MOST_BYTES))

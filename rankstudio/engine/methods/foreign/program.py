@@ -90,9 +90,11 @@ class RunsProgram:
     def run_words(self, words: Sequence[str], folder: Path, k: int) -> Waiting[str]:
         """Run a command, yield its progress, and return its output on one line.
 
-        ``words`` may have placeholders for files in ``folder``, for the number
-        of features k, and for parameters of the method. Raises a MethodError if
-        the command fails, or takes longer than the time limit.
+        ``words`` may have placeholders for files in
+        ``folder``, for the number of features k, and for
+        parameters of the method. Raises a MethodError if
+        the command fails, or takes longer than the time
+        limit.
         """
         activity = tr("running {label}").format(label=self.entry.label)
         with _running_program(
@@ -126,9 +128,10 @@ class RunsProgram:
     def _arguments(self, words: Sequence[str], folder: Path, k: int) -> list[str]:
         """Return the words of a command with values in place of the placeholders.
 
-        They are files in ``folder``, the number of features k, the seed, and
-        parameters of the method. A shell comes first where there is a limit of
-        memory.
+        The values are paths of files in ``folder``, the
+        number of features k, the seed, and parameters of
+        the method. If the user limits the memory, the words
+        begin with those of a shell that sets the limit.
         """
         # FILES are the placeholders of
         # files, such as "train".
@@ -136,9 +139,12 @@ class RunsProgram:
         values |= {"k": str(k), "seed": str(self.values.get("seed", 0))}
 
         def value(match: re.Match[str]) -> str:
-            """Return the text for a placeholder: ``{name=default}`` is a parameter.
+            """Return the text that replaces a matched placeholder in a word of a command.
 
-            Other placeholders have their texts in ``values`` of the method.
+            A placeholder ``{name=default}`` gets the value of
+            the parameter with this name, or the default. The
+            texts of other placeholders are in the dict
+            ``values`` of the enclosing method.
             """
             placeholder = match[1]
             setting = SETTING.fullmatch(placeholder)
@@ -160,7 +166,9 @@ class RunsProgram:
     def written_words(self, path: Path) -> list[str]:
         """Return the words of a file that the program wrote.
 
-        Commas separate words like spaces.
+        Commas separate words like spaces. Raises a
+        MethodError if the file at ``path`` does not exist,
+        is too large, or is no text.
         """
         return " ".join(self.written_lines(path)).replace(",", " ").split()
 
@@ -212,8 +220,8 @@ class _Program:
     def _read(self) -> None:
         """Read lines until the program ends, on the reader's thread.
 
-        A line such as "progress 0.5" sets ``share``; other lines are added to
-        the output, up to a limit.
+        A line such as "progress 0.5" sets ``share``; other
+        lines are added to the output, up to a limit.
         """
         stream: IO[bytes] | None = self.process.stdout
         assert stream is not None
@@ -240,9 +248,11 @@ def _running_program(
 ) -> Iterator[_Program]:
     """Run a program in a process group of its own, which is killed at the end of the block.
 
-    ``arguments`` are the words of its command. ``folder`` has the files of the
-    program, which finds the folder's path in the environment as
-    RANKSTUDIO_FOLDER. ``label`` is the method's, for errors.
+    ``arguments`` are the words of its command.
+    ``folder`` has the files of the program, which finds
+    the folder's path in the environment as
+    RANKSTUDIO_FOLDER. ``label`` is the method's, for
+    errors.
     """
     # A session of its own, so that the program is killed with all that it starts.
     try:

@@ -85,16 +85,20 @@ def parameters_of(
 def size_argument(target: Callable[..., Any]) -> str:
     """Return the name of the argument with the number of features.
 
-    The name is "" if there is none.
+    ``target`` is a class or a function of another
+    library. The number is that of the features to
+    select. The name is "" if ``target`` has no such
+    argument.
     """
     names = [argument.name for argument in _named_arguments(target)]
     return next((name for name in SIZES if name in names), "")
 
 
 def summary_of(target: object) -> str:
-    """Return the first paragraph of a docstring on one line.
+    """Return the first paragraph of the docstring of an object on one line.
 
-    The result is "" without a docstring.
+    The result is "" if ``target``, a class or a
+    function, has no docstring.
     """
     text = inspect.getdoc(target) or ""
     first_paragraph = " ".join(text.split("\n\n")[0].split())
@@ -102,9 +106,9 @@ def summary_of(target: object) -> str:
 
 
 def _named_arguments(target: Callable[..., Any]) -> Iterator[inspect.Parameter]:
-    """Yield the arguments that can be passed by name.
+    """Yield the arguments of a class or a function that can be passed by name.
 
-    There are none for a callable without a signature.
+    Nothing is yielded if ``target`` has no signature.
     """
     try:
         signature = inspect.signature(target)
@@ -136,8 +140,9 @@ def _inferred_parameter(
 ) -> Parameter:
     """Return the parameter of a method for an argument of a class or a function.
 
-    Its kind follows from the default, the annotation and scikit-learn's
-    constraints; ``text`` is its help.
+    The parameter's kind follows from the default, the
+    annotation and scikit-learn's constraints; ``text``
+    is the parameter's help.
     """
     # An argument without a default counts
     # as one with the default None.

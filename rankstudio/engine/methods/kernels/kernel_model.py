@@ -132,8 +132,9 @@ def kernel_iteration(
 ) -> KernelIteration:
     """Turn a linear model of mapped features into a kernel model, at an iteration of a method.
 
-    A Nyström map turns documents into features whose inner products are about
-    the kernel. A linear method learns weights of these features.
+    A Nyström map turns documents into features whose
+    inner products are about the kernel. A linear method
+    learns weights of these features.
 
     Parameters
     ----------

@@ -132,8 +132,9 @@ def independent(gram: Floats) -> tuple[Ints, Floats]:
 def _cholesky_or_none(gram: Floats) -> Floats | None:
     """Return the Cholesky factor of a Gram matrix (r, r) of r vectors.
 
-    The result is None if a vector depends linearly on earlier vectors, up to
-    rounding: its pivot, the square of the factor's diagonal entry, is then
+    The result is None if a vector depends linearly on
+    earlier vectors, up to rounding: its pivot, the
+    square of the factor's diagonal entry, is then
     almost 0.
     """
     try:
@@ -229,12 +230,12 @@ class NystromFeatures:
         """Return the weights b = E^-T w of the kernel functions, for weights w (r,) or (r, v) of features.
 
         v is the number of outputs. E, the factor of the
-        basis vectors' kernel, is not stored. It equals
-        C (I + AA')^1/2, where A comes from basis vectors
-        that are held out. The triangular C is ``factor``.
+        basis vectors' kernel, is not stored. E equals C (I
+        + AA')^1/2, where A comes from basis vectors that
+        are held out. The triangular C is ``factor``.
         ``directions`` U and ``shares`` s come from a
-        decomposition of A: I + U diag(s) U' is
-        (I + AA')^-1/2.
+        decomposition of A: I + U diag(s) U' is (I +
+        AA')^-1/2.
         """
         from scipy.linalg import solve_triangular  # noqa: PLC0415 - where it is needed
 
@@ -310,10 +311,12 @@ def _without_columns(
 ) -> Floats:
     """Return Z_L + (Z_L U diag(s) + Z_H B) U', the mapped features without held-out basis vectors.
 
-    Z is ``features`` (m, r). L are its remaining columns, and H the held-out
-    ones, by the mask ``held_out`` (r,). U is ``directions`` (|L|, h), s is
-    ``shares`` (h,), and B is ``other`` (|H|, h). Rows are processed in blocks,
-    so that memory is read only once.
+    Z is ``features`` (m, r). L are its remaining
+    columns, and H the held-out ones, by the mask
+    ``held_out`` (r,). U is ``directions`` (|L|, h), s
+    is ``shares`` (h,), and B is ``other`` (|H|, h).
+    Rows are processed in blocks, so that memory is read
+    only once.
     """
     m = len(features)
     n_remaining = int((~held_out).sum())
@@ -405,9 +408,11 @@ def kernel_features(
 ) -> tuple[NystromFeatures, str]:
     """Return some documents mapped by a kernel and a drawn basis, and a note on dropped basis vectors.
 
-    The note is "" if none is dropped. ``n_basis`` basis vectors, all documents
-    for None, are drawn in the ``way`` "uniform" or "per_query" with a seed. The
-    result is cached for all settings.
+    The note is "" if none is dropped. ``n_basis`` basis
+    vectors, all documents for None, are drawn in the
+    ``way`` "uniform" or "per_query" with a seed. The
+    result is cached for all settings. ``data`` has the
+    documents.
     """
     # The word makes this key differ from
     # those of other results in the cache.
@@ -435,10 +440,11 @@ def kernel_need(
     bytes the limit of the memory (`free`) and the size
     of documents that are read from disk (`read`).
 
-    ``exact`` means that all documents are decomposed at once, which needs five
-    m × m matrices. If memory allows, the maps of ``n_other_kernels`` other
-    kernel functions are cached, too. A map, m × n_basis, has the features that
-    a kernel gives the documents.
+    ``exact`` means that all documents are decomposed at
+    once, which needs five m × m matrices. If memory
+    allows, the maps of ``n_other_kernels`` other kernel
+    functions are cached, too. A map, m × n_basis, has
+    the features that a kernel gives the documents.
     """
     needed_bytes = _n_bytes(shape.m, n_basis, exact)
     # The cache of a fold takes at most 2 GB.
@@ -498,7 +504,9 @@ def refuse_too_large(m: int, n_basis: int | None, exact: bool = False) -> None:
 class KernelMapped(Estimator):
     """Base class of estimators with a kernel between documents.
 
-    Some of the documents are basis vectors.
+    The models of these estimators are weighted sums of
+    kernel functions of some documents, the basis
+    vectors.
     """
 
     kernel: str | KernelFunction = "rbf"

@@ -32,7 +32,7 @@ class KernelWork:
     Attributes
     ----------
     decompositions : dict
-        Decompositions and maps by key.
+        Decomposed kernels and Nyström maps by key.
     left_out : tuple or None
         Key of the most recent predictions of left-out queries, and these
         predictions, (m,).
@@ -81,8 +81,9 @@ def left_out_predictions(
 ) -> Floats:
     """Return predictions (m,) for a key: the cached ones if the last call had this key, else those of ``make``.
 
-    Only one result is cached: caching every step and setting of a path would
-    need too much memory.
+    Only one result is cached: caching every step and
+    setting of a path would need too much memory.
+    ``data`` has the documents.
     """
     work = data.shared.origin.of(KernelWork)
     full_key = (data.shared.columns, key)

@@ -28,15 +28,17 @@ from rankstudio.engine.support.jit import fused, fused_inlined
 def _eliminate(left: Floats, right: Floats, smallest: float) -> None:
     """Eliminate the unknowns of a symmetric system ``left`` x = ``right``, in place.
 
-    This is Gaussian elimination. ``left`` (n, n) = LDL', with L lower
-    triangular and D diagonal: its upper triangle becomes DL', and ``right``
-    (n,) becomes L^-1 ``right``. A backward substitution then solves the system.
-    Pivots, the entries of D, are at least ``smallest``; smaller ones are raised
-    to it.
+    This is Gaussian elimination. ``left`` (n, n) =
+    LDL', with L lower triangular and D diagonal: its
+    upper triangle becomes DL', and ``right`` (n,)
+    becomes L^-1 ``right``. A backward substitution then
+    solves the system. Pivots, the entries of D, are at
+    least ``smallest``; smaller ones are raised to it.
 
-    The innermost loop runs over a row, which is contiguous memory. Four pivots
-    are eliminated at a time, so that each row is read and written a quarter as
-    often.
+    The innermost loop runs over a row, which is
+    contiguous memory. Four pivots are eliminated at a
+    time, so that each row is read and written a quarter
+    as often.
     """
     n = left.shape[0]
     for top in range(0, n, 4):
@@ -84,10 +86,11 @@ def leave_out(
 ) -> None:
     """Write the weights of the models without each of the queries first … last - 1 to ``weights`` (Q, n).
 
-    ``gram`` (Q, n + 1, n + 1) are the products of features and labels of each
-    query, labels last, and ``total`` (n + 1, n + 1) their sum over the queries.
-    For each query, the ridge regression on all others is solved, with the
-    regularization λ.
+    ``gram`` (Q, n + 1, n + 1) are the products of
+    features and labels of each query, labels last, and
+    ``total`` (n + 1, n + 1) their sum over the queries.
+    For each query, the ridge regression on all others
+    is solved, with the regularization λ.
     """
     n = total.shape[0] - 1
     left = np.empty((n, n))
@@ -122,15 +125,17 @@ def left_out_errors(
 ) -> None:
     """Write the squared errors of queries first … last - 1, each left out of the model, to ``errors`` (Q,).
 
-    The residuals e_q of a query q that is left out follow from its residuals
-    r_q in the model of all queries, with V (|q|, n) the scaled rows of the
+    The residuals e_q of a query q that is left out
+    follow from its residuals r_q in the model of all
+    queries, with V (|q|, n) the scaled rows of the
     query:
 
-    (2) e_q = (I - VV')^-1 r_q, with an unknown per document; or (3) e_q = r_q +
-    V (I - V'V)^-1 V'r_q, with an unknown per eigenvector.
+    (2) e_q = (I - VV')^-1 r_q, with an unknown per
+    document; or (3) e_q = r_q + V (I - V'V)^-1 V'r_q,
+    with an unknown per eigenvector.
 
-    The smaller system is solved. Queries with more than ``max_size`` unknowns
-    in both are skipped.
+    The smaller system is solved. Queries with more than
+    ``max_size`` unknowns in both are skipped.
 
     ``rows`` (m, n) are the centred features in the basis
     of the eigenvectors of their products, ``root`` (n,)
@@ -190,9 +195,10 @@ def left_out_errors(
 def _subtract_products(parts: Floats, matrix: Floats) -> None:
     """Subtract the sum of the outer products of rows from a matrix's upper triangle.
 
-    ``parts`` (terms, width) has the rows, and ``matrix`` is (width, width).
-    Four rows are processed at a time, so that the matrix is read and written a
-    quarter as often.
+    ``parts`` (terms, width) has the rows, and
+    ``matrix`` is (width, width). Four rows are
+    processed at a time, so that the matrix is read and
+    written a quarter as often.
     """
     terms, width = parts.shape
     n_unrolled = terms - terms % 4

@@ -227,6 +227,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         test uses it. All of them share one factorisation of
         the features. The result is None for settings without
         such a factorisation, and for a single query.
+        ``data`` has the documents.
         """
         # A subclass may learn in another way. _RELABELLED are λ,
         # the loss and the solver's settings, which such paths
@@ -262,8 +263,10 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield the only step, with all features, after progress events.
 
-        Its criterion is the leave-query-out error; for one ranking, an error of
-        left-out documents or pairs of them.
+        The criterion of the step is the leave-query-out
+        error; for one ranking, an error of left-out
+        documents or pairs of them. ``data`` are the
+        training documents.
         """
         regularization = self.checked("regularization")
         data = training_data(data)
@@ -296,6 +299,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         The criterion is the leave-query-out error; with
         conjugate gradients it is the objective, and the number
         of iterations is stored. ``regularization`` is λ.
+        ``data`` are the training documents.
         """
         gradients = self._gradients
         pairs = self.checked("pairs")
@@ -524,9 +528,10 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         """Train with pairs of documents of all queries, or with single documents.
 
         The parameter ``pairs`` is "all" or "pointwise".
-        Returns the weights (n,), the weights without
-        each query (Q, n), and the loss of each left-out
-        query's own pairs (Q,). ``regularization`` is λ.
+        Returns the weights (n,), the weights without each
+        query (Q, n), and the loss of each left-out query's
+        own pairs (Q,). ``regularization`` is λ. ``data``
+        has the documents.
         """
         cost = self.pair_cost()
         if data.preferences is not None:
@@ -634,7 +639,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def left_out(self, data: GivenData, columns: Sequence[int]) -> Floats:
         """Return each document's score (m,) by the model of some columns trained without its query.
 
-        Raises a DatasetError for a single query.
+        Raises a DatasetError for a single query. ``data``
+        are the training documents.
         """
         # Called for its error only: a single query leaves no training data.
         several_queries(data.ptr, "The leave-query-out predictions of RankRLS")
@@ -663,9 +669,12 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     ) -> Waiting[LeftOutScorer | None]:
         """Return the scorer of documents by models of some columns trained without each query.
 
-        It scores one shard, a part of the queries, at a
-        time. None for pairs of documents of different
-        queries, for which shards do not suffice.
+        The scorer gets one shard, a part of the queries, at
+        a time. The result is None if the loss has pairs of
+        documents of different queries, for which shards do
+        not suffice. ``data`` are the training documents.
+        The generator yields progress events, and then
+        returns the result.
         """
         if self.checked("pairs") != "query":
             return None
@@ -678,7 +687,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def _left_out(self, data: QueryData, grid: Sequence[float]) -> Floats:
         """Return the centred scores (L, m) for each λ by the models trained without each query.
 
-        ``grid`` has the L values of λ.
+        ``grid`` has the L values of λ. ``data`` has the
+        documents.
         """
         if self.checked("pairs") == "query":
             scores = left_out_predictions(training_data(data), grid, self.pair_cost())

@@ -131,12 +131,14 @@ class ConjugateGradients:
     def solution(
         self, data: QueryData | SparseQueryData, labels: Floats, regularization: float
     ) -> Waiting[Iteration]:
-        """Return the last iteration of the minimisation, with progress events, and a note if it has not converged.
+        """Return the last iteration of the minimisation, and a note if it has not converged.
 
         ``labels`` (m,) are centred within queries. The gap
         is how far an iteration is at most above the minimum.
         The progress is the share of the way from the first
         gap to the tolerance. ``regularization`` is λ.
+        ``data`` has the documents. The generator yields
+        progress events, and then returns the result.
         """
         first_gap = 0.0
         for last in self.iterations(data, labels, regularization):

@@ -56,7 +56,8 @@ class OutputModels:
     def __init__(self, data: QueryData, regularization: float) -> None:
         """Factorise X^'X^ + λI, with the features X^ centred within queries; labels come later.
 
-        The labels of ``data`` are not used.
+        ``regularization`` is λ. The labels of ``data`` are
+        not used.
         """
         self._X = data.centred[0]  # the other item are the labels
         self._ptr = data.ptr
@@ -132,7 +133,8 @@ def _inverse(rows: Floats) -> Callable[[Floats], Floats]:
 def several_outputs(y: Any) -> Floats | None:
     """Return labels of several outputs, shape (m, v) with v > 1.
 
-    The result is None for a single output.
+    ``y`` are labels of any shape. The result is None
+    for a single output.
     """
     try:
         shape = np.shape(y)
@@ -226,9 +228,9 @@ def left_out_outputs(
 ) -> Floats:
     """Predict each document by the models trained without its query: centred scores, shape (m, v).
 
-    ``outputs`` (m, v) are labels, with a model
-    for each of v outputs. Rows are in their
-    order, that of X. ``regularization`` is λ.
+    ``outputs`` (m, v) are labels, with a model for each
+    of v outputs. Rows are in their order, that of X.
+    ``regularization`` is λ. ``data`` has the documents.
     """
     labels = centred_labels(data, outputs)
     residuals = OutputModels(data.dense(), regularization).residuals(labels)
@@ -244,10 +246,11 @@ def added(
 ) -> Sums:
     """Return the earlier sums, or 0 if there are none, plus the sums of further queries.
 
-    The sums are X^'X^ and X^'y^ of centred features and labels. ``data`` are
-    the further queries, ``outputs`` (m, v) their labels if there are several,
-    and ``ids`` the ids of their queries; ``earlier_ids`` are those of earlier
-    calls.
+    The sums are X^'X^ and X^'y^ of centred features and
+    labels. ``data`` are the further queries,
+    ``outputs`` (m, v) their labels if there are
+    several, and ``ids`` the ids of their queries;
+    ``earlier_ids`` are those of earlier calls.
 
     Raises
     ------
@@ -281,7 +284,8 @@ def added(
 def solved(gram: Floats, right: Floats, regularization: float) -> Floats:
     """Return the weights (X^'X^ + λI)^-1 X^'y^, shape (n,) or (v, n) for v outputs: O(n³).
 
-    ``gram`` (n, n) is X^'X^, and ``right`` (n,) or (n, v) is X^'y^.
+    ``regularization`` is λ, ``gram`` (n, n) is X^'X^,
+    and ``right`` (n,) or (n, v) is X^'y^.
     """
     from scipy.linalg import cho_solve  # noqa: PLC0415 - where it is needed
 
@@ -301,7 +305,8 @@ def label_paths(data: QueryData, regularization: float, cost: PairCost) -> Label
 
     All label vectors share one factorisation of the
     features. ``cost`` is the loss of pairs. Raises a
-    DatasetError for a single query. ``regularization`` is λ.
+    DatasetError for a single query. ``regularization``
+    is λ. ``data`` has the documents.
     """
     several_queries(data.ptr, "The permutation test of RankRLS")  # for its error only
     # Rows whose squared errors are the loss,
@@ -313,8 +318,9 @@ def label_paths(data: QueryData, regularization: float, cost: PairCost) -> Label
     def paths(labels: Floats, share: Share) -> list[Floats]:
         """Return the leave-query-out error of each label vector in ``labels`` (P, m), in arrays (1,).
 
-        ``share`` calls a function with each of some numbers, on several
-        threads. ``models`` and ``targets`` are those of the enclosing function.
+        ``share`` calls a function with each of some
+        numbers, on several threads. ``models`` and
+        ``targets`` are those of the enclosing function.
         """
         centred = targets(np.ascontiguousarray(labels.T))
         criteria = np.empty((labels.shape[0], 1))

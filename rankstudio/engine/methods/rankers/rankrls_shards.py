@@ -74,6 +74,8 @@ def _leave_query_out(
     eigenvalues and eigenvectors of X^'X^, the products
     of the centred features of all queries. ``cost`` is
     the loss of pairs, and ``regularization`` is λ.
+    ``data`` has the documents of the shard. A shard is a
+    part of the data with whole queries.
     """
     from rankstudio.engine.methods.rankers import _rankrls_kernel  # noqa: PLC0415 - numba
 
@@ -140,10 +142,12 @@ def _leave_query_out(
 def _left_out_error(V: Floats, residuals: Floats) -> float:
     """Return the squared error of one query by the model trained without it, with LAPACK.
 
-    ``V`` (|q|, n) are its centred features in the eigenvectors' basis, scaled
-    by 1 / √(e + λ) with the eigenvalues e, and ``residuals`` (|q|,) those of
-    the model of all queries. Of two equivalent systems, the smaller one is
-    solved: that of the documents, or that of the eigenvectors.
+    ``V`` (|q|, n) are its centred features in the
+    eigenvectors' basis, scaled by 1 / √(e + λ) with the
+    eigenvalues e, and ``residuals`` (|q|,) those of the
+    model of all queries. Of two equivalent systems, the
+    smaller one is solved: that of the documents, or
+    that of the eigenvectors.
     """
     size, n = V.shape
     # (I - VV')^-1 r, or the same as r + V (I - V'V)^-1 V'r.
@@ -160,8 +164,9 @@ def _left_out_error(V: Floats, residuals: Floats) -> float:
 class _Decomposed:
     """Cache of the eigenvalues (r,) and eigenvectors (n, r) of one dataset's X^'X^, and X^'y^, by the cost.
 
-    r is n, or the number of documents if X was decomposed: the other
-    eigenvalues are 0, and X^'y^ is orthogonal to their eigenvectors.
+    r is n, or the number of documents if X was
+    decomposed: the other eigenvalues are 0, and X^'y^
+    is orthogonal to their eigenvectors.
     """
 
     by_cost: dict[PairCost, tuple[Floats, Floats, Floats]] = field(default_factory=dict)
@@ -172,8 +177,9 @@ def model_steps(
 ) -> Iterator[Step | WorkProgress]:
     """Yield the model for one λ as the only step, after progress events; its criterion is the leave-query-out error.
 
-    ``cost`` is the loss of a pair of
-    documents, and ``regularization`` is λ.
+    ``cost`` is the loss of a pair of documents, and
+    ``regularization`` is λ. ``data`` are the training
+    documents.
 
     Notes
     -----
@@ -232,6 +238,8 @@ def _decomposed(
     singular values of X^, r ≤ m. BLAS has one thread,
     so that the results do not depend on the machine.
     Raises an OutOfMemoryError for too many features.
+    ``data`` are the training documents. The generator
+    yields progress events, and then returns the result.
     """
     # A single shard, with far more features than documents. In
     # STEADY, BLAS has one thread.
@@ -253,8 +261,9 @@ def nested_steps(
     """Yield the models with the first feature of an order, the first two, and so on, for one λ.
 
     The criterion of each step is the leave-query-out
-    error of its model. ``cost`` is the loss of a
-    pair of documents, and ``regularization`` is λ.
+    error of its model. ``cost`` is the loss of a pair
+    of documents, and ``regularization`` is λ. ``data``
+    are the training documents.
     """
     # Row k - 1 of coefs has the model of the first k features, with 0 for all others.
     coefs, errors = yield from models_in_order(
@@ -273,9 +282,10 @@ def nested_steps(
 def _refuse_large(m: int, n: int) -> None:
     """Raise an OutOfMemoryError if X^'X^, its eigenvectors and a work array do not fit into memory.
 
-    Each is a matrix (n, n) of numbers of 8 bytes, for n features; ``m``, the
-    number of documents, is only for the message. Small matrices are not
-    checked.
+    Each of the three is a matrix (n, n) of numbers of 8
+    bytes, for n features; ``m``, the number of
+    documents, is only for the message. Small matrices
+    are not checked.
     """
     if (needed := 24.0 * n**2) > _LARGE and needed > (free := memory.available()):
         raise OutOfMemoryError(
@@ -351,7 +361,8 @@ class LeftOutRankRLS:
     def scores(self, data: QueryData) -> Floats:
         """Score the documents of some queries, each by the model trained without it, shape (m,).
 
-        Equal documents of a query have equal scores. O(mk² + Qk³).
+        Equal documents of a query have equal scores. O(mk²
+        + Qk³). ``data`` has the documents.
         """
         scores = np.zeros(len(data.y))
         # The model without features gives all documents 0.
@@ -371,6 +382,7 @@ class LeftOutRankRLS:
 
         Each document is scored by the model trained without
         its query. ``regularizations`` are the L values of λ.
+        ``data`` has the documents.
         """
         scores = np.empty((len(regularizations), len(data.y)))
         # Some queries at a time; for each λ,
@@ -398,7 +410,9 @@ class LeftOutRankRLS:
     def _narrowed_grams(self, data: QueryData) -> Iterator[tuple[slice, Floats]]:
         """Yield ranges of queries, and the Gram matrices of the columns, cut out of the cached ones of all features.
 
-        With k columns, the matrices have shape (queries, k + 1, k + 1), labels last.
+        With k columns, the matrices have shape (queries, k
+        + 1, k + 1), labels last. ``data`` has the
+        documents.
         """
         statistics = PairRows.of(data, self.cost).statistics
         Q = data.ptr.size - 1
@@ -411,7 +425,9 @@ class LeftOutRankRLS:
     def _computed_grams(self, data: QueryData) -> Iterator[tuple[slice, Floats]]:
         """Yield ranges of queries, and the Gram matrices of the columns, computed from the documents.
 
-        With k columns, the matrices have shape (queries, k + 1, k + 1), labels last.
+        With k columns, the matrices have shape (queries, k
+        + 1, k + 1), labels last. ``data`` has the
+        documents.
         """
         m = len(data.y)
         n_queries = data.ptr.size - 1
@@ -450,6 +466,7 @@ def _documents_of(
     """Return the documents of a range of queries, with some columns, or with all for None.
 
     Some columns are copied; all columns are a view.
+    ``data`` has the documents.
     """
     rows = _rows_of(data, queries)
     ptr = data.ptr[queries.start : queries.stop + 1]
@@ -462,10 +479,13 @@ def left_out_models(
 ) -> Waiting[LeftOutRankRLS]:
     """Return the scorer of documents by models of some features that are trained without each query.
 
-    It has the sums of all queries, from which a query's own
-    are later subtracted. One pass over the data, O(mn²), whose
-    result is cached for all features and λ. ``cost`` is the
-    loss of a pair of documents, and ``regularization`` is λ.
+    ``columns`` are those of the features. The scorer
+    has the sums of all queries, from which a query's
+    own are later subtracted. One pass over the data,
+    O(mn²), whose result is cached for all features and
+    λ. ``cost`` is the loss of a pair of documents, and
+    ``regularization`` is λ. The generator yields
+    progress events, and then returns the result.
     """
     total = yield from products_of(data, cost)
     chosen_columns = sorted(columns)
@@ -485,8 +505,9 @@ def left_out_predictions(
 ) -> Floats:
     """Return each document's centred score by the model without its query, for each λ, shape (L, m).
 
-    Takes two passes over the data. ``cost`` is the loss of a pair
-    of documents, and ``regularizations`` are the L values of λ.
+    Takes two passes over the data. ``cost`` is the loss
+    of a pair of documents, and ``regularizations`` are
+    the L values of λ.
     """
     # The λ of the scorer is not used, so
     # any will do: `predictions` gets all λ.

@@ -162,9 +162,10 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Train, and yield an iteration per Newton step or cutting plane; its criterion is the objective.
 
-        With a kernel, a Nyström map turns the documents into features whose
-        inner products are about the kernel, and the linear method runs on
-        these.
+        With a kernel, a Nyström map turns the documents
+        into features whose inner products are about the
+        kernel, and the linear method runs on these.
+        ``data`` are the training documents.
         """
         kernel, basis_settings = self._kernel()
         if kernel.function == "linear":
@@ -205,9 +206,12 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
         return kernel_of(self), basis_of(self)
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
-        """Set the attributes from the last iteration, and warn if it has not converged.
+        """Set the attributes of the fitted ranker from the last step, and warn if training has not converged.
 
-        With a kernel, these include ``dual_coef_``, ``basis_`` and ``basis_vectors_``.
+        ``data`` are the training documents, and ``steps``
+        the iterations. With a kernel, the attributes
+        include ``dual_coef_``, ``basis_`` and
+        ``basis_vectors_``.
         """
         last = steps[-1]
         # A linear model has no kernel attributes, also if an earlier fit had set them.
@@ -235,8 +239,11 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
     ) -> Iterator[OptimizerState | WorkProgress]:
         """Yield the states of the optimiser for the documents of all shards, and progress events.
 
-        C weighs the loss of the pairs, and the optimiser stops at a relative
-        duality gap of ``tol``, or after ``max_iter`` iterations.
+        C weighs the loss of the pairs, and the optimiser
+        stops at a relative duality gap of ``tol``, or after
+        ``max_iter`` iterations. ``data`` are the training
+        documents. A shard is a part of the data with whole
+        queries.
         """
         minimise = self._minimiser()
         kind = self.checked("weighting")
@@ -256,9 +263,9 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
     def _minimiser(self) -> Callable[..., Iterator[OptimizerState | WorkProgress]]:
         """Return the function that minimises the loss by the solver.
 
-        It yields the states of the optimiser. Raises a
-        ParameterError for the solver "bundle", cutting
-        planes, with another loss than the hinge.
+        The function yields the states of the optimiser.
+        Raises a ParameterError for the solver "bundle",
+        cutting planes, with another loss than the hinge.
         """
         loss = self.checked("loss")
         solver = self.checked("solver")

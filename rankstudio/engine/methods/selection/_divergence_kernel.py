@@ -151,8 +151,9 @@ def _evaluate(
 def _divergence(p_of: Floats, q_of: Floats, counts: Floats) -> float:
     """Return twice the Jensen-Shannon divergence of two densities, in nats.
 
-    ``p_of``, ``q_of`` and ``counts`` (V,) have the two densities at each of V
-    different values, and how often the value occurs.
+    ``p_of``, ``q_of`` and ``counts`` (V,) have the two
+    densities at each of V different values, and how
+    often the value occurs.
     """
     divergence = 0.0
     for i in range(counts.shape[0]):
@@ -170,10 +171,12 @@ def _divergence(p_of: Floats, q_of: Floats, counts: Floats) -> float:
 def expected_divergence(densities: Floats, counts: Floats, has_density: Bools) -> float:
     """Return sum_{a < b} (b - a) JS(densities[a], densities[b]) over values that occur ``counts`` times.
 
-    JS is the Jensen-Shannon divergence, and distant grades count more.
-    ``densities`` (R, V) has the density of each of R grades at V different
-    values, and ``counts`` (V,) how often each value occurs. Pairs with a grade
-    whose ``has_density`` (R,) is False count 0. O(R² V).
+    JS is the Jensen-Shannon divergence, and distant
+    grades count more. ``densities`` (R, V) has the
+    density of each of R grades at V different values,
+    and ``counts`` (V,) how often each value occurs.
+    Pairs with a grade whose ``has_density`` (R,) is
+    False count 0. O(R² V).
     """
     total = 0.0
     for a in range(densities.shape[0]):

@@ -24,8 +24,8 @@ _RUN = 12  # up to this length insertion is faster than merging
 def sort_and_count(values: Int32s, spare: Int32s, begin: int, end: int) -> int:
     """Sort ``values[begin:end]`` in place by merge sort, with ``spare`` as work space.
 
-    The result is the number of pairs that were in the wrong order. Both arrays
-    have the same length.
+    The result is the number of pairs that were in the
+    wrong order. Both arrays have the same length.
     """
     swaps = 0
     # Insertion sort of short runs, which is faster than merging them. Each
@@ -105,15 +105,18 @@ def similarities(
 ) -> None:
     """Write to ``out`` (2, others) the sums over queries of |τ-b| between a feature and some others.
 
-    τ-b is Kendall's correlation of two rankings with ties. The
-    second row is the number of queries that define τ-b, because
-    neither feature is constant there. ``chosen`` is the column of
-    the feature, ``other_features`` (others,) those of the others.
-    For n features, m documents and Q queries, ``ranks`` (n, m) are
-    the documents' ranks by each feature, ``order`` (n, m) lists
-    the documents of each query by rank, and ``tied`` (n, Q) are
-    the numbers of pairs with equal ranks. O(m log |q|) for each of
-    the others. Query q has the documents ptr[q] to ptr[q + 1] - 1.
+    τ-b is Kendall's correlation of two rankings with
+    ties. The second row is the number of queries that
+    define τ-b, because neither feature is constant
+    there. ``chosen`` is the column of the feature,
+    ``other_features`` (others,) those of the others.
+    For n features, m documents and Q queries, ``ranks``
+    (n, m) are the documents' ranks by each feature,
+    ``order`` (n, m) lists the documents of each query
+    by rank, and ``tied`` (n, Q) are the numbers of
+    pairs with equal ranks. O(m log |q|) for each of the
+    others. Query q has the documents ptr[q] to ptr[q +
+    1] - 1.
     """
     m = ranks.shape[1]
     values = np.empty(m, dtype=np.int32)

@@ -120,7 +120,8 @@ class Selector(LinearRanker):
     def _transform(self, X: Any) -> Any:
         """Return the selected columns of checked documents.
 
-        Scikit-learn calls this method.
+        ``X`` (m, n) are the documents. Scikit-learn calls
+        this method.
         """
         return _selector_mixin()._transform(self, X)
 
@@ -220,8 +221,9 @@ class Ordering:
     def joined(self, groups: ColumnGroups, k: int) -> Ordering:
         """Return the order of the features of the first k groups; a group is placed by its best feature.
 
-        ``groups`` are g groups of columns that are selected together. In the
-        returned ordering, every feature has the score of its group.
+        ``groups`` are g groups of columns that are selected
+        together. In the returned ordering, every feature
+        has the score of its group.
         """
         # The best score of each group; `of_column` is
         # the group of each feature. fmax ignores NaN,
@@ -242,10 +244,11 @@ class Ordering:
     def per_cost(self, groups: ColumnGroups, rules: Constraints) -> Ordering:
         """Return an order by score per cost, without features that exceed the remaining budget.
 
-        ``groups`` are groups of columns that are selected together. A group has
-        the score of its best feature and the total cost of its features.
-        Features without a score come last. ``rules`` has a cost per group, the
-        budget, and the maximum number of groups.
+        ``groups`` are groups of columns that are selected
+        together. A group has the score of its best feature
+        and the total cost of its features. Features without
+        a score come last. ``rules`` has a cost per group,
+        the budget, and the maximum number of groups.
         """
         # The best score of each group; `of_column`
         # is the group of each feature. fmax ignores
@@ -281,8 +284,8 @@ class Ordering:
 class _Orderings:
     """Cache of the orderings of one dataset.
 
-    A key contains the selector's class, its parameters without λ, and the
-    number of features.
+    A key contains the selector's class, its parameters
+    without λ, and the number of features.
     """
 
     found: dict[tuple[type, tuple[tuple[str, Any], ...], int], Ordering] = field(
@@ -293,8 +296,10 @@ class _Orderings:
 class PathSelector(GrowingSelector):
     """Base class of selectors that order features; RankRLS ranks with the first 1, 2, … k of them.
 
-    Subclasses implement :meth:`order_features`. Their parameters include
-    ``regularization``. The order is cached with the data, and used for every λ.
+    Subclasses implement :meth:`order_features`. The
+    parameters of a subclass include ``regularization``.
+    The order is cached with the data, and used for
+    every λ.
 
     The criterion of every step is the leave-query-out error of RankRLS with the
     features selected so far. Selectors can then be compared with each other and
@@ -367,7 +372,9 @@ class PathSelector(GrowingSelector):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Order the features, and yield one step per selected feature or group, after progress events.
 
-        The model of a step is RankRLS with this feature or group and all earlier ones.
+        The model of a step is RankRLS with the feature or
+        group of the step and all earlier ones. ``data`` are
+        the training documents.
         """
         # scipy is imported where it is needed:
         # reading the catalog must not wait for it.
@@ -425,10 +432,12 @@ class PathSelector(GrowingSelector):
             previous_size = size
 
     def _order(self, data: TrainingData, k: int) -> Waiting[Ordering]:
-        """Return the order of the first k features, computed once for all λ, with progress events.
+        """Return the order of the first k features, computed once for all λ.
 
-        An order comes with attributes of the fitted
-        selector, such as its scores: they are set, too.
+        Also sets the attributes of the fitted selector that
+        come with the order, such as its scores. ``data``
+        are the training documents. The generator yields
+        progress events, and then returns the result.
         """
         # The orders of all selectors are cached
         # with the data. `once` computes an order
@@ -443,8 +452,8 @@ class PathSelector(GrowingSelector):
     def _order_parameters(self) -> tuple[tuple[str, Any], ...]:
         """Return the names and values of the parameters that the order depends on.
 
-        They are part of the key of a cached order,
-        so each value is made hashable. λ is among
+        Names and values are part of the key of a cached
+        order, so each value is made hashable. λ is among
         them only if the selector orders by it.
         """
         # These parameters are applied to the finished order.
@@ -494,8 +503,9 @@ def as_key(value: Any) -> Any:
 def best_first(scores: Floats, k: int) -> Ints:
     """Return the columns of the k largest scores; ties go to the lowest column.
 
-    Scores that differ only by rounding count as ties, because sums over queries
-    in another order differ in their last bits. NaN, no score, comes last.
+    Scores that differ only by rounding count as ties,
+    because sums over queries in another order differ in
+    their last bits. NaN, no score, comes last.
 
     Examples
     --------

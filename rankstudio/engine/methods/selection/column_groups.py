@@ -131,9 +131,11 @@ class ColumnGroups:
     def by_column(self, step: Step) -> Step:
         """Convert a step that selects groups, by their positions, into a step that selects features.
 
-        The candidate score of a feature is that of its group. The weights of
-        ``step`` are those of the features already. Only if no group is selected
-        do they have a number per group, and are replaced by zeros.
+        The candidate score of a feature is that of its
+        group. The weights of ``step`` are those of the
+        features already. Only if no group is selected do
+        they have a number per group, and are replaced by
+        zeros.
         """
         # Candidates of size 0 mean a step that compared nothing.
         candidates = (

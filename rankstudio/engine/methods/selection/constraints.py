@@ -78,16 +78,18 @@ class Constraints:
     ) -> Self:
         """Check the parameters of a search among features, and return the same rules for groups of features.
 
-        ``pinned`` are the columns that are always selected, and
-        ``banned`` those that never are. ``n_features_to_select``
-        is the greatest number of groups. A step compares
-        ``n_candidates`` groups, drawn with the ``seed``.
-        ``costs`` (n,) has a cost per feature, and ``budget``
-        limits the total cost. None means no limit or no costs.
+        ``pinned`` are the columns that are always selected,
+        and ``banned`` those that never are.
+        ``n_features_to_select`` is the greatest number of
+        groups. A step compares ``n_candidates`` groups,
+        drawn with the ``seed``. ``costs`` (n,) has a cost
+        per feature, and ``budget`` limits the total cost.
+        None means no limit or no costs.
 
         A group has to reduce the criterion by more than
-        ``size_penalty`` times the criterion of the empty model.
-        Raises a ParameterError that names the invalid parameter.
+        ``size_penalty`` times the criterion of the empty
+        model. Raises a ParameterError that names the
+        invalid parameter.
         """
         n = groups.of_column.size
         pinned_groups = groups.containing(_checked_columns("pinned", pinned, n))
@@ -150,7 +152,9 @@ class Constraints:
 def worth(gains: Floats, prices: Floats) -> Floats:
     """Return the gain per cost of each candidate, from its gain and its price, (c,).
 
-    A negative gain is multiplied by its cost, so that high costs rank lower.
+    ``gains`` and ``prices`` have shape (c,). A negative
+    gain is multiplied by its cost, so that high costs
+    rank lower.
     """
     return np.where(gains > 0, gains / prices, gains * prices)
 
@@ -172,12 +176,14 @@ def _checked_budget(
 ) -> float:
     """Check and return the budget, the maximum total cost; infinite for None.
 
-    ``prices`` (g,) are the costs of groups of features, or None. ``allowed``
-    (g,) is the mask of those that may be selected, and ``pinned`` are the
-    positions of those that are always selected.
+    ``prices`` (g,) are the costs of groups of features,
+    or None. ``allowed`` (g,) is the mask of those that
+    may be selected, and ``pinned`` are the positions of
+    those that are always selected.
 
-    Raises a ParameterError if the budget does not cover the pinned groups, or
-    without these the cheapest one.
+    Raises a ParameterError if the budget does not cover
+    the pinned groups, or without these the cheapest
+    one.
     """
     if budget is None:
         return float(np.inf)

@@ -25,6 +25,9 @@ def eliminate(
 ) -> Waiting[tuple[Ints, Floats]]:
     """Eliminate the least important column again and again, and return the columns, the last remaining one first.
 
+    The generator yields progress events, and then returns
+    the result.
+
     Parameters
     ----------
     importances : callable

@@ -186,11 +186,12 @@ class ExpectedDivergence(ScoredSelector):
     def densities_of(self, data: QueryData, column: int) -> GradeDensities:
         """Return the density of a feature's values in each grade of labels.
 
-        FS-ED scores the feature in ``column`` by
-        comparing these densities. They are estimated
-        from the training documents, and evaluated at the
+        FS-ED scores the feature in ``column`` by comparing
+        these densities. The densities are estimated from
+        the training documents, and evaluated at the
         feature's values in the validation documents.
         Without these, the training documents are both.
+        ``data`` has the documents.
         """
         density = self.checked("density")
         kde = self.checked("kde")
@@ -204,11 +205,15 @@ class ExpectedDivergence(ScoredSelector):
         )
 
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
-        """Order features by importance plus divergence, and return the first k, after progress events.
+        """Order features by importance plus divergence, and return the first k.
 
-        The importance of a feature is NDCG@10 of the ranking by it alone. Its
-        divergence says how much its values differ between grades of labels.
-        Features that are constant within all queries come last.
+        The importance of a feature is NDCG@10 of the
+        ranking by it alone. The divergence of a feature
+        says how much its values differ between grades of
+        labels. Features that are constant within all
+        queries come last. ``data`` are the training
+        documents. The generator yields progress events, and
+        then returns the result.
         """
         density = self.checked("density")
         kde = self.checked("kde")
@@ -238,10 +243,12 @@ class ExpectedDivergence(ScoredSelector):
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
         """Return an iterator over the first ``n_features`` steps, or None with groups or costs.
 
-        Its items have the scores of all features, importance
-        plus divergence, and each query's part in them. With
-        groups or costs there are none, because the scores of
-        groups, or per cost, have no such parts.
+        The items of the iterator have the scores of all
+        features, importance plus divergence, and each
+        query's part in them. With groups or costs there is
+        no iterator, because the scores of groups, or per
+        cost, have no such parts. ``data`` are the training
+        documents.
         """
         if len(self.groups) > 0 or self.costs is not None:
             return None
@@ -259,9 +266,12 @@ class ExpectedDivergence(ScoredSelector):
     def _divergence_parts(self, data: TrainingData) -> Waiting[Floats]:
         """Return how much the divergence of each feature decreases without each query, shape (n, Q).
 
-        Densities are estimated again without each of up to 20 random groups of
-        queries. The decrease is divided among the queries of the group by their
-        numbers of documents.
+        Densities are estimated again without each of up to
+        20 random groups of queries. The decrease is divided
+        among the queries of the group by their numbers of
+        documents. ``data`` are the training documents. The
+        generator yields progress events, and then returns
+        the result.
         """
         Q = data.ptr.size - 1
         sizes = np.diff(data.ptr)
@@ -315,14 +325,17 @@ def divergences(
 def _divergences(
     data: TrainingData, *, normalised: bool, exact: bool
 ) -> Waiting[Floats]:
-    """Return the expected divergence of each feature, shape (n,), with progress events.
+    """Return the expected divergence of each feature, shape (n,).
 
     Two grades of labels diverge by the Jensen-Shannon
     divergence of the feature's densities in them, times
-    the distance of the grades. This is summed over all
-    pairs of grades. ``normalised`` densities sum to 1;
-    ``exact`` ones are summed kernel by kernel, others by
-    a fast transform. Some features are read at a time.
+    the distance of the grades. The divergence of the
+    feature is the sum over all pairs of grades.
+    ``normalised`` densities sum to 1; ``exact`` ones are
+    summed kernel by kernel, others by a fast transform.
+    Some features are read at a time. ``data`` are the
+    training documents. The generator yields progress
+    events, and then returns the result.
     """
     grades = labels_of(data)
     m, n = data.X.shape
@@ -333,7 +346,9 @@ def _divergences(
     def of_feature(j: int, values: Floats) -> float:
         """Return the divergence of feature j with the values (m,) in the documents.
 
-        Uses ``data``, ``grade`` and the settings of the enclosing function.
+        Uses ``data``, ``grade`` (m,), the position of each
+        document's label among the distinct ones, and the
+        settings of the enclosing function.
         """
         # The values at which the densities are compared.
         points = values if data.validation is None else data.validation[:, j]
@@ -367,7 +382,10 @@ def _divergences(
 def _feature_rows(data: TrainingData, columns: range) -> Waiting[Floats]:
     """Return the values of c features in all m documents, shape (c, m), read shard by shard.
 
-    A shard is a part of the documents, with whole queries.
+    A shard is a part of the documents, with whole
+    queries. ``data`` are the training documents. The
+    generator yields progress events, and then returns
+    the result.
     """
     feature_rows = np.empty((len(columns), data.X.shape[0]))
 
@@ -421,11 +439,13 @@ def _grade_densities(
 ) -> GradeDensities:
     """Return the densities of one feature in R grades, and its expected divergence.
 
-    ``values`` (m,) are the feature's values in the training documents, and
-    ``grade`` (m,) the documents' positions in ``grades`` (R,). The densities
-    are evaluated at ``validation_values`` (V,). ``normalised`` densities sum to
-    1 over these; ``exact`` ones are summed kernel by kernel, others by a fast
-    transform.
+    ``values`` (m,) are the feature's values in the
+    training documents, and ``grade`` (m,) the
+    documents' positions in ``grades`` (R,). The
+    densities are evaluated at ``validation_values``
+    (V,). ``normalised`` densities sum to 1 over these;
+    ``exact`` ones are summed kernel by kernel, others
+    by a fast transform.
     """
     from rankstudio.engine.methods.selection import _divergence_kernel as kernels  # noqa: PLC0415 - numba
 
@@ -516,9 +536,10 @@ def _total(density: Floats, counts: Floats) -> float:
 def _move_to_nearest(points: Floats, weights: Floats, places: Floats) -> Floats:
     """Move the weight of each point to the nearest place, and return the weight of each place, (D,).
 
-    ``points`` and ``weights`` (P,) are values and how much each counts;
-    ``places`` (D,) are the ascending values to which the weights move. If two
-    places are equally near, each gets half of the weight.
+    ``points`` and ``weights`` (P,) are values and how
+    much each counts; ``places`` (D,) are the ascending
+    values to which the weights move. If two places are
+    equally near, each gets half of the weight.
     """
     mass = np.zeros(places.size)
     # The neighbouring places on both sides of each point; before the first
@@ -544,8 +565,9 @@ def _with_validation(data: QueryData, X_validation: ArrayLike | None) -> QueryDa
 def _check_validation(X_validation: ArrayLike, n: int) -> Floats:
     """Check validation documents, and return them as an array of shape (V, n).
 
-    ``n`` is the number of features of the training documents. Raises a
-    DatasetError for another shape or an invalid number.
+    ``n`` is the number of features of the training
+    documents. Raises a DatasetError for another shape
+    or an invalid number.
     """
     validation = np.asarray(X_validation, dtype=np.float64)
     if validation.ndim != 2 or validation.shape[0] == 0 or validation.shape[1] != n:

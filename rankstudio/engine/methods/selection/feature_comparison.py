@@ -32,6 +32,9 @@ def single_feature_gains(
 ) -> Waiting[Floats]:
     """Measure how well each feature alone ranks the documents, in its better direction.
 
+    The generator yields progress events, and then returns
+    the result.
+
     Parameters
     ----------
     data : TrainingData
@@ -85,7 +88,9 @@ def _gains_of_features(
     """Return the measure of each feature alone, 0 without a value; an error is subtracted from 1.
 
     ``measure`` is the name of the measure, and
-    ``convention`` the key of its convention.
+    ``convention`` the key of its convention. ``data``
+    are the training documents. The generator yields
+    progress events, and then returns the result.
     """
     values, _ = yield from measuring_features(data, measure, objective(convention))
     gains = values if find_measure(measure).higher_is_better else 1.0 - values
@@ -94,6 +99,9 @@ def _gains_of_features(
 
 def feature_similarities(data: TrainingData, kind: str = "kendall") -> Waiting[Floats]:
     """Compute the similarity of each pair of features.
+
+    The generator yields progress events, and then returns
+    the result.
 
     Parameters
     ----------

@@ -59,14 +59,17 @@ class _Partitions:
 class FSBFS(PathSelector):
     """FS-BFS divides features into subsets by best-first search and combines each into one new feature.
 
-    The search starts from every remaining single feature. It opens the node
-    with the best measure, creates a node with every remaining feature added,
-    learns each one's combination by coordinate ascent on the measure of the
-    training documents, and stops after ``patience`` nodes in a row without an
-    improvement. The best node is a subset: its combination sum_i w_i x_i
-    becomes a new feature, its features are removed, and the search starts
-    again. Each step adds a subset; RankRLS, or another ranker in a plan, ranks
-    with the new features so far.
+    The search starts from every remaining single
+    feature. The search opens the node with the best
+    measure, creates a node with every remaining feature
+    added, learns each one's combination by coordinate
+    ascent on the measure of the training documents, and
+    stops after ``patience`` nodes in a row without an
+    improvement. The best node is a subset: its
+    combination sum_i w_i x_i becomes a new feature, its
+    features are removed, and the search starts again.
+    Each step adds a subset; RankRLS, or another ranker
+    in a plan, ranks with the new features so far.
 
     Parameters
     ----------
@@ -144,7 +147,8 @@ class FSBFS(PathSelector):
 
         Each subset of features is combined into one new
         feature. Also sets the attributes of the fitted
-        selector that describe the subsets so far.
+        selector that describe the subsets so far. ``data``
+        are the training documents.
         """
         data = training_data(data)
         max_nodes = self._n_to_select(data.X.shape[1])
@@ -185,14 +189,16 @@ class FSBFS(PathSelector):
     def nodes(
         self, data: TrainingData, max_nodes: int | None = None
     ) -> Iterator[Node | WorkProgress]:
-        """Yield the cached subsets of these data, then search for the others, with progress events.
+        """Yield the cached subsets of these data, then search for the others.
 
-        A :class:`Node` is a subset of features with the weights that combine
-        them. The search ends after ``max_nodes`` subsets, or when no feature
-        remains. A subset is cached as soon as the search has it, because a
-        caller may stop early. A later search starts again from the same seed,
-        so it first repeats the cached subsets, which are not yielded a second
-        time.
+        A :class:`Node` is a subset of features with the
+        weights that combine them. The search ends after
+        ``max_nodes`` subsets, or when no feature remains. A
+        subset is cached as soon as the search has it,
+        because a caller may stop early. A later search
+        starts again from the same seed, so it first repeats
+        the cached subsets, which are not yielded a second
+        time. Progress events come in between.
         """
         # The cached subsets come first. If these are all, no
         # search is needed. They are the same for every λ.
@@ -223,8 +229,10 @@ class FSBFS(PathSelector):
     def _partition(self, data: TrainingData) -> Iterator[Node | WorkProgress]:
         """Yield one subset after the other until no feature remains that varies within a query.
 
-        A :class:`Node` is a subset of features with its combination, found by a
-        best-first search; progress events come in between.
+        A :class:`Node` is a subset of features with its
+        combination, found by a best-first search; progress
+        events come in between. ``data`` are the training
+        documents.
         """
         n = data.X.shape[1]
         size = self.checked("subset_size")
@@ -277,13 +285,14 @@ class FSBFS(PathSelector):
         """Yield for each subset the measure of every feature and each query's part in it.
 
         The subsets end with the one that brings their
-        number of features to ``n_features``. The measure
-        of a feature in the subset is that of the subset's
+        number of features to ``n_features``. The measure of
+        a feature in the subset is that of the subset's
         combination. That of another feature is the best
-        measure among the combinations that the search
-        tried with the feature. A query's part is its
-        summand in this mean over queries: the combinations
-        are not searched for again without the query.
+        measure among the combinations that the search tried
+        with the feature. A query's part is its summand in
+        this mean over queries: the combinations are not
+        searched for again without the query. ``data`` are
+        the training documents.
         """
         from rankstudio.engine.methods.selection.query_parts import measured_by_query  # noqa: PLC0415 - numba
 
@@ -421,11 +430,13 @@ class BestFirstSearch:
     ) -> None:
         """Store the settings; :meth:`best_subset` searches.
 
-        ``ascent`` measures models and searches along weights. ``size`` is the
-        maximum number of features of a subset, and ``patience`` the number of
-        expansions without a better subset after which a search ends. The
-        weights of a subset are swept up to ``max_iter`` times, or until the
-        measure improves by at most ``tolerance``. ``rng`` draws the order of
+        ``ascent`` measures models and searches along
+        weights. ``size`` is the maximum number of features
+        of a subset, and ``patience`` the number of
+        expansions without a better subset after which a
+        search ends. The weights of a subset are swept up to
+        ``max_iter`` times, or until the measure improves by
+        at most ``tolerance``. ``rng`` draws the order of
         the weights.
         """
         self._ascent = ascent
@@ -438,8 +449,9 @@ class BestFirstSearch:
     def single(self, feature: int) -> Waiting[Node]:
         """Return the subset of one feature, in its better direction, and its measure.
 
-        The weight is 1 or -1 for the feature
-        divided by its standard deviation.
+        The weight is 1 or -1 for the feature divided by its
+        standard deviation. The generator yields progress
+        events, and then returns the result.
         """
         # `scale` (n,) has the features' standard deviations.
         coef = np.zeros(self._ascent.scale.size)
@@ -455,10 +467,12 @@ class BestFirstSearch:
     ) -> Generator[WorkProgress | None, None, Node]:
         """Search the best node among subsets of the remaining features; of equal ones, the earlier node wins.
 
-        A node is a subset of features with the weights of their combination,
-        and ``singles`` has the node of each single feature. The search yields
-        None or progress before each new node, so that the caller can stop.
-        Features with a final weight of 0 are left out of the resulting subset.
+        A node is a subset of features with the weights of
+        their combination, and ``singles`` has the node of
+        each single feature. The search yields None or
+        progress before each new node, so that the caller
+        can stop. Features with a final weight of 0 are left
+        out of the resulting subset.
         """
         # An item of the queue begins with the negated measure, because a heap
         # yields its smallest item. A number follows, by which the earlier of

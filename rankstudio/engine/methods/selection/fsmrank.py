@@ -78,9 +78,9 @@ class FSMStep(Step):
 class _Similarities:
     """Cache of the similarities of one dataset's features, by the kind of similarity.
 
-    ``least_eigenvalues`` has the least eigenvalue of each matrix, and
-    ``projected`` the nearest positive semidefinite matrix of those that are
-    indefinite.
+    ``least_eigenvalues`` has the least eigenvalue of
+    each matrix, and ``projected`` the nearest positive
+    semidefinite matrix of those that are indefinite.
     """
 
     by_kind: dict[str, Floats] = field(default_factory=dict)
@@ -92,7 +92,9 @@ class _Similarities:
 class _Weighing(Selector):
     """Base class of FSMRank and of the selectors that start from its weights.
 
-    It has FSMRank's parameters, and its importances and similarities after fitting.
+    Such a selector has FSMRank's parameters, and after
+    fitting FSMRank's importances and similarities of
+    features.
     """
 
     lambda1: float = 0.1
@@ -125,12 +127,15 @@ class _Weighing(Selector):
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
         """Yield a comparison for each of the first ``n_features`` features, in the order of their weights.
 
-        It has FSMRank's absolute weights (n,) of the features that are not yet
-        selected, NaN for others, and the part of each query in them (n, Q): how
-        much a weight decreases without the query. The weights without a query
-        are estimated by one Newton step on the objective of the other queries.
-        Similarities and importances stay as they are, and features with weight
-        0 keep weight 0.
+        The comparison has FSMRank's absolute weights (n,)
+        of the features that are not yet selected, NaN for
+        others, and the part of each query in them (n, Q):
+        how much a weight decreases without the query. The
+        weights without a query are estimated by one Newton
+        step on the objective of the other queries.
+        Similarities and importances stay as they are, and
+        features with weight 0 keep weight 0. ``data`` are
+        the training documents.
         """
         from rankstudio.engine.methods.selection.query_parts import pair_slopes  # noqa: PLC0415 - numba
 
@@ -188,8 +193,10 @@ class _Weighing(Selector):
         """Return the importances of ``columns`` (c,) and of their negatives, and the similarities to others.
 
         The similarities have shape (c, o) for the o columns
-        in ``other_columns``. They and the importances are
-        those of FSMRank's objective. With progress events.
+        in ``other_columns``. Importances and similarities
+        are those of FSMRank's objective. ``data`` are the
+        training documents. The generator yields progress
+        events, and then returns the result.
         """
         # Only the parameters that FSMRank has; this selector may have more.
         names = FSMRank().get_params()
@@ -327,9 +334,10 @@ class FSMRank(_Weighing):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Minimise the objective, and yield one step per iteration, with progress events in between.
 
-        A step has the weights, and the objective as its criterion. It is an
-        :class:`FSMStep`, which also has an estimate of the gradient's Lipschitz
-        constant.
+        A step has the weights, and the objective as its
+        criterion. The step is an :class:`FSMStep`, which
+        also has an estimate of the gradient's Lipschitz
+        constant. ``data`` are the training documents.
         """
         data = training_data(data)
         tol = self.checked("tol")
@@ -384,6 +392,8 @@ class FSMRank(_Weighing):
 
         Notes to the user are suppressed, because :meth:`work`
         has already warned about the same similarities.
+        ``data`` are the training documents. The generator
+        yields progress events, and then returns the result.
         """
         data = training_data(data)
         loss = self.checked("loss")
@@ -415,9 +425,11 @@ class FSMRank(_Weighing):
     def similarities(self, data: TrainingData) -> Waiting[Floats]:
         """Return the similarities of the n features, shape (n, n), with a note to the user if they are indefinite.
 
-        With the parameter ``project``, the nearest
-        positive semidefinite matrix replaces an
-        indefinite one, and there is no note.
+        With the parameter ``project``, the nearest positive
+        semidefinite matrix replaces an indefinite one, and
+        there is no note. ``data`` are the training
+        documents. The generator yields progress events, and
+        then returns the result.
         """
         kind = self.checked("similarity")
         project = self.checked("project")
@@ -517,7 +529,10 @@ class _OfFSMRank(GrowingSelector, _Weighing):
     def _run_fsmrank(self, data: TrainingData) -> Waiting[tuple[FSMRank, Step, int]]:
         """Return FSMRank with these parameters, its last step, and the maximum number of features to select.
 
-        Also sets FSMRank's attributes, such as ``n_iter_`` and ``importance_``.
+        Also sets FSMRank's attributes, such as ``n_iter_``
+        and ``importance_``. ``data`` are the training
+        documents. The generator yields progress events, and
+        then returns the result.
         """
         max_features = self._n_to_select(data.X.shape[1])
         fsmrank, last = yield from last_step(self.get_params(), data)
@@ -598,8 +613,10 @@ class FSMRankTop(_OfFSMRank):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step per selected feature: FSMRank weights of this and all earlier features.
 
-        If FSMRank leaves every weight at 0, and features without weight are not
-        wanted, the only step is the model without features.
+        If FSMRank leaves every weight at 0, and features
+        without weight are not wanted, the only step is the
+        model without features. ``data`` are the training
+        documents.
         """
         data = training_data(data)
         # FSMRank, its last step, and
@@ -637,10 +654,12 @@ class _LastSteps:
 def last_step(
     parameters: dict[str, Any], data: TrainingData
 ) -> Waiting[tuple[FSMRank, Step]]:
-    """Return FSMRank with these parameters, and the last step of its run, with progress events.
+    """Return FSMRank with these parameters, and the last step of its run.
 
-    Parameters that FSMRank does not have are ignored. The step is cached with
-    the data, for all methods that start from it.
+    Parameters that FSMRank does not have are ignored.
+    The step is cached with the data, for all methods
+    that start from it. The generator yields progress
+    events, and then returns the result.
     """
     names = FSMRank().get_params()
     fsmrank = FSMRank(
@@ -732,8 +751,9 @@ class FSMSVM(_OfFSMRank):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step per selected feature: RankSVM with this and all earlier features.
 
-        If FSMRank leaves every weight at 0, the only step is the model without
-        features.
+        If FSMRank leaves every weight at 0, the only step
+        is the model without features. ``data`` are the
+        training documents.
         """
         data = training_data(data)
         n = data.X.shape[1]
@@ -804,10 +824,13 @@ def importance(data: QueryData, kind: str) -> Floats:
 
 
 def weighing_features(data: TrainingData, kind: str | OwnValues) -> Waiting[Floats]:
-    """Return the importance of each feature and of its negative, shape (2n,), with progress events.
+    """Return the importance of each feature and of its negative, shape (2n,).
 
-    ``kind`` is "pearson", "ndcg", "map" or "none" (all are 1), or the user's
-    own numbers. Features that are constant have importance 0.
+    ``kind`` is "pearson", "ndcg", "map" or "none" (all
+    are 1), or the user's own numbers. Features that are
+    constant have importance 0. ``data`` are the
+    training documents. The generator yields progress
+    events, and then returns the result.
     """
     if not isinstance(kind, str):
         importances = own_importance(kind, data)
@@ -848,11 +871,14 @@ def similarity(data: QueryData, kind: str) -> Floats:
 
 
 def comparing_features(data: TrainingData, kind: str) -> Waiting[Floats]:
-    """Return the similarity of each pair of features, shape (n, n), from 0 to 1, with progress events.
+    """Return the similarity of each pair of features, shape (n, n), from 0 to 1.
 
-    It is |Pearson's correlation| over all documents, or with ``kind`` "kendall"
-    the mean of |Kendall's τ-b| over queries. With "none", it is the identity
-    matrix.
+    The similarity is |Pearson's correlation| over all
+    documents, or with ``kind`` "kendall" the mean of
+    |Kendall's τ-b| over queries. With "none", it is the
+    identity matrix. ``data`` are the training
+    documents. The generator yields progress events, and
+    then returns the result.
     """
     if kind == "none":
         return np.eye(data.X.shape[1])
@@ -870,7 +896,9 @@ def comparing_features(data: TrainingData, kind: str) -> Waiting[Floats]:
 def all_similarities(data: TrainingData, kind: str) -> Waiting[Floats]:
     """Return the similarity of each pair of features, shape (n, n), which is cached with the data.
 
-    ``kind`` is "pearson", "kendall" or "none".
+    ``kind`` is "pearson", "kendall" or "none". The
+    generator yields progress events, and then returns
+    the result.
     """
     by_kind = data.shared.of(_Similarities).by_kind
     return (yield from once(by_kind, kind, comparing_features(data, kind)))
@@ -882,8 +910,10 @@ def comparing_some_features(
     """Return the similarities of ``columns`` (c,) to ``other_columns`` (o,), shape (c, o).
 
     ``kind`` is "pearson", "kendall" or "none".
-    Kendall's τ is only computed for these
-    pairs, unless it is cached for all pairs.
+    Kendall's τ is only computed for these pairs, unless
+    it is cached for all pairs. ``data`` are the
+    training documents. The generator yields progress
+    events, and then returns the result.
     """
     if kind == "kendall" and kind not in data.shared.of(_Similarities).by_kind:
         similarity = yield from kendall_between(data, columns, other_columns)
@@ -909,9 +939,12 @@ class _Correlations:
 def correlating(data: TrainingData) -> Waiting[tuple[Floats, Bools]]:
     """Return Pearson's correlations of the features and the labels, and which features vary.
 
-    The correlations have shape (n + 1, n + 1), with the labels last. The mask
-    of the features with more than one value has shape (n,). Both are cached.
-    Takes two passes over the data.
+    The correlations have shape (n + 1, n + 1), with the
+    labels last. The mask of the features with more than
+    one value has shape (n,). Correlations and mask are
+    cached. Takes two passes over the data. The
+    generator yields progress events, and then returns
+    the result.
     """
     cache = data.shared.of(_Correlations)
     if cache.found is None:
@@ -938,7 +971,8 @@ def correlating(data: TrainingData) -> Waiting[tuple[Floats, Bools]]:
 def _shifted_sums(data: QueryData, origin: Floats) -> tuple[Floats, Floats]:
     """Return the sums of features and labels minus the origin, and how many values differ from the origin.
 
-    The origin holds the features and the label of one document.
+    The origin holds the features and the label of one
+    document. ``data`` has the documents.
     """
     shifted = np.column_stack((data.X, data.y)) - origin
     return shifted.sum(axis=0), np.count_nonzero(shifted, axis=0).astype(np.float64)
@@ -949,6 +983,7 @@ def _centred_products(data: QueryData, origin: Floats, mean: Floats) -> tuple[Fl
 
     ``origin`` (n + 1,) is a document with its label,
     and ``mean`` (n + 1,) the mean difference from it.
+    ``data`` has the documents.
     """
     # The origin is subtracted before the mean, so that a constant column
     # becomes exactly 0.

@@ -143,6 +143,8 @@ class GAS(PathSelector):
         feature alone in this direction, or the user's own
         number. Larger importance is better. The direction is
         1 if larger values of the feature rank first, else -1.
+        ``data`` are the training documents. The generator
+        yields progress events, and then returns the result.
         """
         kind = self.checked("importance")
         # A user's own numbers have no direction: it is that of the better MAP.
@@ -236,6 +238,7 @@ class GAS(PathSelector):
         feature alone, minus its similarities to selected
         features. A query's part is its part of the mean.
         The similarities count as the same without a query.
+        ``data`` are the training documents.
         """
         from rankstudio.engine.methods.selection.query_parts import compared_means  # noqa: PLC0415 - numba
 
@@ -252,9 +255,11 @@ class GAS(PathSelector):
     ) -> Waiting[FeaturePenalties]:
         """Return the importances of ``columns`` (c,) and their similarities (c, o) to ``other_columns``.
 
-        A feature and its negative have the same
-        importance in GAS. The similarities may be
-        the user's own matrix. With progress events.
+        A feature and its negative have the same importance
+        in GAS. The similarities may be the user's own
+        matrix. ``data`` are the training documents. The
+        generator yields progress events, and then returns
+        the result.
         """
         importance, _ = yield from self.weights(data)
         if isinstance(self.similarity, str):

@@ -42,6 +42,7 @@ class KendallSimilarity:
         """Rank the documents of each query by each feature, with arrays from ``scratch``, or in memory.
 
         ``scratch`` allocates arrays in memory or in a file.
+        ``data`` has the documents.
         """
         from rankstudio.engine.methods.selection import _kendall_kernel as kernels  # noqa: PLC0415 - numba
 
@@ -70,8 +71,8 @@ class KendallSimilarity:
     def sums(self, feature: int, other_features: Ints) -> Floats:
         """Return sums of |τ-b| over queries, and in how many queries it is defined, shape (2, others).
 
-        τ-b is that of ``feature`` and each of ``other_features`` (others,), all
-        columns.
+        τ-b is that of ``feature`` and each of
+        ``other_features`` (others,), all columns.
         """
         out = np.empty((2, other_features.size))
         # Each thread compares the feature with a part
@@ -86,8 +87,8 @@ class KendallSimilarity:
             def work(part: Ints) -> None:
                 """Write the sums of the other features at the positions ``part`` to ``out``.
 
-                Uses ``feature``, ``other_features``
-                and ``out`` of the method.
+                Uses ``feature``, ``other_features`` and ``out`` of
+                the enclosing method.
                 """
                 if part.size:
                     sums = np.empty((2, part.size))
@@ -110,9 +111,10 @@ class KendallSimilarity:
     def step(self, data: QueryData, message: tuple[int, Ints]) -> tuple[Floats]:
         """Return the sums over a shard's queries of |τ-b| of a feature and some others.
 
-        The ``message`` has their columns.
-        The result (2, others) also has the
-        number of queries that define τ-b.
+        The ``message`` has their columns. The result (2,
+        others) also has the number of queries that define
+        τ-b. ``data`` has the documents of the shard. A
+        shard is a part of the data with whole queries.
         """
         return (self.sums(*message),)
 
@@ -134,8 +136,9 @@ def kendall_similarity(data: TrainingData) -> Iterator[Between]:
     """Provide the function that returns |Kendall's τ-b| of a feature and some others, with progress events.
 
     The function takes the columns of the feature and of
-    the others. Its result has shape (others,), and is a
-    mean over queries. It works on all shards of the data.
+    the others. The result of the function has shape
+    (others,), and is a mean over the queries of all
+    shards, the parts of the data.
     """
     # The documents of each shard are ranked once,
     # for all calls. The session sends columns to
@@ -174,7 +177,10 @@ def kendall_between(
 ) -> Waiting[Floats]:
     """Return |Kendall's τ-b| of each of ``columns`` (c,) and each of ``other_columns`` (o,), shape (c, o).
 
-    It is a mean over queries; O(m log |q|) for a pair.
+    Each value is a mean over queries; O(m log |q|) for
+    a pair. ``data`` are the training documents. The
+    generator yields progress events, and then returns
+    the result.
     """
     similarity = np.empty((columns.size, other_columns.size))
     with kendall_similarity(data) as between:

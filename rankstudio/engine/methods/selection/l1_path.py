@@ -84,8 +84,10 @@ class L1Path(PathSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Follow the lasso as its penalty α decreases, and return the first k features to get a weight.
 
-        A feature enters when it gets a weight; the order is by the α at which
-        it first enters. Progress events come first.
+        A feature enters when it gets a weight; the order is
+        by the α at which it first enters. ``data`` are the
+        training documents. The generator yields progress
+        events, and then returns the result.
         """
         scaling = self.checked("scaling")
         yield WorkProgress("following the lasso", 0.0)
@@ -127,11 +129,14 @@ class L1Path(PathSelector):
         )
 
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
-        """Yield for each step the α at which each candidate would enter the lasso, with the parts of queries.
+        """Yield for each step the α at which each candidate would enter the lasso, and the part of each query in it.
 
-        If the features A are in the lasso with the signs s, feature j enters at α = N / (σ - M) for σ = 1 or
-        -1, with N = t_j - G_jA G_AA⁻¹ t_A and M = G_jA G_AA⁻¹ s_A. α without a query follows from the sums G
-        and t of the other queries.
+        If the features A are in the lasso with the signs s,
+        feature j enters at α = N / (σ - M) for σ = 1 or -1,
+        with N = t_j - G_jA G_AA⁻¹ t_A and M = G_jA G_AA⁻¹
+        s_A. α without a query follows from the sums G and t
+        of the other queries. ``data`` are the training
+        documents.
         """
         from rankstudio.engine.methods.selection import query_parts  # noqa: PLC0415 - numba
 
@@ -293,15 +298,17 @@ def _residual_correlations(
 ) -> Floats:
     """Return the residual correlations of the candidates when each feature of the order enters, shape (k, n).
 
-    These are |x_j' (y - X w)| with the weights w at this α,
-    the penalty of the lasso. They are divided by the length
-    of x_j if the lasso scales features. NaN for features
-    that have entered before, for linear combinations of
-    features with a weight, and for features of the order
-    that never enter. ``gram`` (n, n) and ``right`` (n,) are
-    X'X and X'y. ``attributes`` have the α of each feature's
-    entry (n,), those of the t knots of the lasso path (t,),
-    and the weights at the knots (t, n).
+    A residual correlation is |x_j' (y - X w)| with the
+    weights w at this α, the penalty of the lasso. The
+    correlations are divided by the length of x_j if
+    ``scaling`` is "unit": the lasso then scales features.
+    NaN for features that have entered before, for linear
+    combinations of features with a weight, and for features
+    of the order that never enter. ``gram`` (n, n) and
+    ``right`` (n,) are X'X and X'y. ``attributes`` have the
+    α of each feature's entry (n,), those of the t knots of
+    the lasso path (t,), and the weights at the knots (t,
+    n).
     """
     column_norms = np.sqrt(np.diag(gram))
     scale = column_norms if scaling == "unit" else np.ones(column_norms.size)
@@ -444,8 +451,9 @@ def lasso_path(
 def independent(gram: Floats, active: list[int], feature: int) -> bool:
     """Return whether a feature is linearly independent of the ``active`` ones, up to rounding.
 
-    The active features, columns with a weight, then do not explain all of its
-    square. ``gram`` (n, n) are the products of features.
+    The active features, columns with a weight, then do
+    not explain all of its square. ``gram`` (n, n) are
+    the products of features.
     """
     cross = gram[active, feature]
     unexplained = float(gram[feature, feature])
@@ -461,11 +469,13 @@ def _lengths_to_join(
 ) -> Floats:
     """Return the step length after which each feature's |correlation| reaches α, which decreases meanwhile.
 
-    All arrays have shape (n,). In a step of length s, α decreases by s and a
-    correlation by ``rates`` times s. The result is infinite for features that
-    do not reach α. ``signs`` are 1 or -1 in the model, 0 outside of it, and ±2
-    for a feature that has just left: its correlation still equals α in size, so
-    it may only join with the opposite sign.
+    All arrays have shape (n,). In a step of length s, α
+    decreases by s and a correlation by ``rates`` times
+    s. The result is infinite for features that do not
+    reach α. ``signs`` are 1 or -1 in the model, 0
+    outside of it, and ±2 for a feature that has just
+    left: its correlation still equals α in size, so it
+    may only join with the opposite sign.
     """
     lengths = np.full(correlation.size, np.inf)
     # A correlation meets α with the sign 1, or -α

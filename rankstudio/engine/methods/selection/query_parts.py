@@ -40,10 +40,12 @@ COMPARING = "comparing queries"
 def sized_steps(
     estimator: Selector, data: TrainingData, n_features: int
 ) -> Waiting[list[Step]]:
-    """Run a selector with ``n_features`` features to select, and return its steps, with progress events.
+    """Run a selector with ``n_features`` features to select, and return its steps.
 
-    The selector is a copy of ``estimator``,
-    with all other parameters.
+    The selector is a copy of ``estimator``, with all
+    other parameters. ``data`` are the training
+    documents. The generator yields progress events, and
+    then returns the result.
     """
     sized = type(estimator)(
         **{**estimator.get_params(deep=False), "n_features_to_select": n_features}
@@ -60,9 +62,10 @@ def compared_means(
 ) -> Compared:
     """Yield for each step of a filter the scores of the features, and each query's part in them.
 
-    A filter orders features by scores, which are means over queries. The
-    similarities of GAS and the better direction of a feature are assumed to be
-    the same without a query.
+    A filter orders features by scores, which are means
+    over queries. The similarities of GAS and the better
+    direction of a feature are assumed to be the same
+    without a query.
 
     Parameters
     ----------
@@ -115,8 +118,11 @@ def measured_by_query(
 ) -> Waiting[Floats]:
     """Return a measure of each query for each of c models with weights (c, n), shape (c, Q).
 
-    Larger is better: an error is subtracted from 1. ``name``
-    is that of the measure, and ``convention`` has its rules.
+    Larger is better: an error is subtracted from 1.
+    ``name`` is that of the measure, and ``convention``
+    has its rules. ``data`` are the training documents.
+    The generator yields progress events, and then
+    returns the result.
     """
     name = find_measure(name).name
     (values,) = yield from summed(
@@ -130,9 +136,11 @@ def _values_by_query(
 ) -> tuple[Joined]:
     """Return a measure of each query of some data by c models with weights (c, n), shape (c, Q).
 
-    ``name`` is that of the measure. The result
-    is marked as joined: the queries of other
-    shards are appended to it, not added.
+    ``name`` is that of the measure, and ``convention``
+    has its rules. The result is marked as joined: the
+    queries of other shards are appended to it, not
+    added. A shard is a part of the data with whole
+    queries.
     """
     evaluator = Evaluator(data.y, data.ptr, convention, [name], grading=data.grading)
     has_one_feature = np.count_nonzero(weights, axis=1) == 1
@@ -154,6 +162,9 @@ def pair_slopes(
 ) -> Waiting[tuple[Floats, Floats, Floats]]:
     """Return derivatives of a pairwise loss with respect to the weights (c,) of some columns.
 
+    ``data`` are the training documents. The generator
+    yields progress events, and then returns the result.
+
     Returns
     -------
     slopes : ndarray of shape (c, Q)
@@ -174,11 +185,13 @@ def _slopes_by_query(
 ) -> tuple[Any, ...]:
     """Return derivatives of a pairwise loss with respect to the weights (c,) of some columns, for a block of queries.
 
-    They are the gradient of the loss of each query (c, Q),
-    the second derivatives of the sum (c, c), and the number
-    of pairs with different labels of each query (1, Q). What
-    is by query is marked as joined: further queries are
-    appended to it, while the second derivatives are added.
+    The derivatives are the gradient of the loss of each
+    query (c, Q), and the second derivatives of the sum (c,
+    c). The third result is the number of pairs with
+    different labels of each query (1, Q). What is by query
+    is marked as joined: further queries are appended to
+    it, while the second derivatives are added. ``data``
+    has the documents.
     """
     X = np.ascontiguousarray(data.X[:, columns])
     problem = LinearPairs(X, Pairs(data.y, data.ptr))
@@ -206,8 +219,10 @@ def _slopes_by_query(
 def grams_by_query(data: TrainingData, columns: Sequence[int]) -> Waiting[Floats]:
     """Return the Gram matrix of each query for c columns and the labels, shape (Q, c + 1, c + 1).
 
-    Columns and labels are centred
-    within queries; labels last.
+    Columns and labels are centred within queries;
+    labels last. ``data`` are the training documents.
+    The generator yields progress events, and then
+    returns the result.
     """
     (grams,) = yield from summed(
         data, COMPARING, _grams_by_query, tuple(columns), by_blocks=True

@@ -144,13 +144,17 @@ class RecursiveElimination(PathSelector):
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared:
         """Yield for each step the comparison of weights that gave the feature its position in the path.
 
-        The path is the opposite order of elimination. With t features
-        remaining, the one with the smallest |weight| is eliminated, and becomes
-        the t-th of the path. So the scores are negative |weights|. The first
-        feature of the path is the one that remains of two, so its scores are
-        |weights|. A comparison also has each query's part in the scores: their
-        change if the query is left out. RankRLS's weights without a query are
-        exact; RankSVM's follow from its gradient and second derivatives.
+        The path is the opposite order of elimination. With
+        t features remaining, the one with the smallest
+        |weight| is eliminated, and becomes the t-th of the
+        path. So the scores are negative |weights|. The
+        first feature of the path is the one that remains of
+        two, so its scores are |weights|. A comparison also
+        has each query's part in the scores: their change if
+        the query is left out. RankRLS's weights without a
+        query are exact; RankSVM's follow from its gradient
+        and second derivatives. ``data`` are the training
+        documents.
         """
         from rankstudio.engine.methods.selection.query_parts import (  # noqa: PLC0415 - numba
             grams_by_query,
@@ -222,10 +226,13 @@ def _svm_weights(
 ) -> Waiting[tuple[Floats, Floats]]:
     """Return RankSVM's weights with some columns (c,), and the weights without each query (Q, c).
 
-    The weights without a query are estimated: by one Newton
-    step from the weights of all queries, on the loss of the
-    other queries, with the second derivatives of all queries.
-    ``C`` weighs the loss against half of the squared weights.
+    The weights without a query are estimated: by one
+    Newton step from the weights of all queries, on the
+    loss of the other queries, with the second
+    derivatives of all queries. ``C`` weighs the loss
+    against half of the squared weights. ``data`` are
+    the training documents. The generator yields
+    progress events, and then returns the result.
     """
     from rankstudio.engine.methods.selection.query_parts import pair_slopes  # noqa: PLC0415 - numba
 
@@ -265,6 +272,7 @@ def ranksvm_weights(data: TrainingData, C: float) -> Iterator[Weights]:
 
     ``C`` weighs the loss of the pairs. The function
     yields progress before it returns the weights.
+    ``data`` are the training documents.
     """
     from rankstudio.engine.arithmetic.optimisers.pair_problem import solution  # noqa: PLC0415 - numba
     from rankstudio.engine.arithmetic.optimisers.truncated_newton import (  # noqa: PLC0415 - numba
@@ -295,10 +303,11 @@ def _order_and_importances(
 
     The importance of a column is its |weight| times
     ``scale`` (n,), where ``weights`` trains on some
-    columns. Importances that differ by less than
-    the share ``tie`` of the greatest one are equal.
-    Columns of the mask ``constant`` (n,) are
-    eliminated first, so they are at the end.
+    columns. Importances that differ by less than the
+    share ``tie`` of the greatest one are equal. Columns
+    of the mask ``constant`` (n,) are eliminated first,
+    so they are at the end. The generator yields
+    progress events, and then returns the result.
     """
 
     def importances(columns: Ints) -> Waiting[Floats]:

@@ -126,10 +126,12 @@ class SingleFeatureRanking(ScoredSelector):
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
         """Return an iterator over the first ``n_features`` steps, or None with groups or costs.
 
-        Its items have the measures of the rankings by
-        each feature alone, and each query's part in them.
-        With groups or costs there are none, because the
-        scores of groups, or per cost, have no such parts.
+        The items of the iterator have the measures of the
+        rankings by each feature alone, and each query's
+        part in them. With groups or costs there is no
+        iterator, because the scores of groups, or per cost,
+        have no such parts. ``data`` are the training
+        documents.
         """
         if len(self.groups) > 0 or self.costs is not None:
             return None
@@ -148,6 +150,9 @@ def measuring_features(
     both_directions: bool = True,
 ) -> Waiting[tuple[Floats, Floats]]:
     """Measure the ranking by each feature alone, in the better direction.
+
+    The generator yields progress events, and then returns
+    the result.
 
     Parameters
     ----------
@@ -192,11 +197,14 @@ def measured_alone(
 ) -> Waiting[Floats]:
     """Return the measure of the ranking by each feature alone in each query, shape (n, Q).
 
-    A feature ranks in its better direction over all queries.
-    Larger is better: an error is subtracted from 1. NaN for a
-    query without a value. ``name`` is that of the measure, and
-    ``convention`` has its rules. Without ``both_directions``,
-    larger values of a feature always rank first.
+    A feature ranks in its better direction over all
+    queries. Larger is better: an error is subtracted
+    from 1. NaN for a query without a value. ``name`` is
+    that of the measure, and ``convention`` has its
+    rules. Without ``both_directions``, larger values of
+    a feature always rank first. ``data`` are the
+    training documents. The generator yields progress
+    events, and then returns the result.
     """
     from rankstudio.engine.methods.selection.query_parts import measured_by_query  # noqa: PLC0415 - numba
 
@@ -215,9 +223,11 @@ def directed_measures(
 ) -> Waiting[tuple[Floats, Floats | None]]:
     """Return the mean measure (n,) of ranking by each feature in descending order, and in ascending order.
 
-    The second is None without ``both_directions``. The mean is
-    over queries, NaN if no query has a value. Progress events
-    come first. ``convention`` has the rules of the measure.
+    The second is None without ``both_directions``. The
+    mean is over queries, NaN if no query has a value.
+    ``data`` are the training documents. The generator
+    yields progress events, and then returns the result.
+    ``convention`` has the rules of the measure.
     """
     activity = "measuring features"
     name = find_measure(measure).name  # in its usual spelling
@@ -246,10 +256,11 @@ def _measure_sums(
 ) -> tuple[Floats, Floats]:
     """Return the sums over queries of some features' measure, and for how many queries it is defined, (signs, c).
 
-    The c features are those of the slice ``columns``. Documents
-    are ranked by the values of one feature times each of the
-    ``signs``: 1 for descending and -1 for ascending order.
-    ``convention`` has the rules of the measure.
+    The c features are those of the slice ``columns``.
+    Documents are ranked by the values of one feature
+    times each of the ``signs``: 1 for descending and -1
+    for ascending order. ``convention`` has the rules of
+    the measure. ``data`` has the documents.
     """
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
@@ -333,10 +344,11 @@ class MutualInformation(ScoredSelector):
     def gains(self, counts: Floats) -> Floats:
         """Return the effect of one document of each bin and label on the statistic, to first order, (bins, labels).
 
-        ``counts`` (bins, labels) are the numbers of documents with a feature's
-        value in each bin, and with each label. The result is the derivative of
-        the statistic with respect to them, up to a constant that is the same
-        for all documents.
+        ``counts`` (bins, labels) are the numbers of
+        documents with a feature's value in each bin, and
+        with each label. The result is the derivative of the
+        statistic with respect to them, up to a constant
+        that is the same for all documents.
         """
         p = counts / counts.sum()
         independent = p.sum(axis=1, keepdims=True) * p.sum(axis=0, keepdims=True)
@@ -355,8 +367,10 @@ class MutualInformation(ScoredSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Order features by a statistic of their binned values and the labels, and return the first k.
 
-        The statistic says how much values and labels depend on each other.
-        Progress events come first.
+        The statistic says how much values and labels depend
+        on each other. ``data`` are the training documents.
+        The generator yields progress events, and then
+        returns the result.
         """
         scores = np.empty(data.X.shape[1])
         # The edges of each feature's bins (n,
@@ -377,11 +391,12 @@ class MutualInformation(ScoredSelector):
     def compared_by_query(self, data: TrainingData, n_features: int) -> Compared | None:
         """Return an iterator over the first ``n_features`` steps, or None with groups or costs.
 
-        Its items have the statistic of each feature, and
-        each query's part in it, to first order. With
-        groups or costs there are none, because the scores
-        of groups, or per cost, have no such parts. The
-        bins are assumed to be the same for all queries.
+        The items of the iterator have the statistic of each
+        feature, and each query's part in it, to first
+        order. With groups or costs there is no iterator,
+        because the scores of groups, or per cost, have no
+        such parts. The bins are assumed to be the same for
+        all queries. ``data`` are the training documents.
         """
         if len(self.groups) > 0 or self.costs is not None:
             return None
@@ -474,8 +489,10 @@ def statistic_by_query(
     The statistic says how much the values of a feature, in
     bins, and the labels depend on each other. A query's
     part is the sum over its documents of what each
-    contributes to the statistic to first order. Progress
-    events come first. ``estimator`` is the filter.
+    contributes to the statistic to first order. ``data``
+    are the training documents. The generator yields
+    progress events, and then returns the result.
+    ``estimator`` is the filter.
     """
     edges, labels = yield from _bin_edges(data, estimator.checked("n_bins"))
     n = edges.shape[0]
@@ -498,8 +515,10 @@ def statistic_by_query(
 def _bin_edges(data: TrainingData, n_bins: int) -> Waiting[tuple[Floats, Floats]]:
     """Return the upper edges of each feature's bins, except the last bin, and the distinct labels.
 
-    Shapes are (n, bins - 1) and
-    (labels,). Progress events come first.
+    Shapes are (n, bins - 1) and (labels,). A feature
+    has at most ``n_bins`` bins. ``data`` are the
+    training documents. The generator yields progress
+    events, and then returns the result.
     """
     ranks = np.ceil((data.y.size - 1) * _quantiles(n_bins)).astype(np.int64)
     return (yield from order_statistics(data, ranks, _PROGRESS_TEXT)), labels_of(data)
@@ -510,10 +529,12 @@ def _gains_by_query(
 ) -> tuple[Joined]:
     """Return each query's sum of the gains of its documents for some features, (c, Q).
 
-    ``gains`` (c, bins, labels) are what a document of each bin
-    and label contributes to the statistic; ``edges`` (c, bins -
-    1) are the upper edges of bins, and ``labels`` the distinct
-    labels. The c features are those of the slice ``columns``.
+    ``gains`` (c, bins, labels) are what a document of
+    each bin and label contributes to the statistic;
+    ``edges`` (c, bins - 1) are the upper edges of bins,
+    and ``labels`` the distinct labels. The c features
+    are those of the slice ``columns``. ``data`` has the
+    documents.
     """
     # The position of each document's label among the distinct ones.
     number = np.searchsorted(labels, data.y)
@@ -537,6 +558,7 @@ def _joint_counts(
     1) the upper edges of their bins, except the last bin,
     and ``labels`` the distinct labels. A bin includes its
     upper edge. Repeated edges begin no further bin.
+    ``data`` has the documents.
     """
     # The position of each document's label among the distinct ones.
     number = np.searchsorted(labels, data.y)

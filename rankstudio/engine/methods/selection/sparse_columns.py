@@ -95,16 +95,18 @@ def measure_sums(
 ) -> tuple[Floats, Floats]:
     """Return the sums over queries of some features' measure, and how many queries have one, (signs, c).
 
-    A run is the entries of one feature in one query. Without a
-    run, the documents of the query tie: this is measured once
-    per query, for all features. A run of one entry ranks its
-    document first or last: this is measured once per document,
-    for all features. The other runs are measured side by side:
-    a row of scores holds one run of each query, which are runs
-    of different features. The c features are those of the
-    slice ``columns``. Each is multiplied by each of the
-    ``signs``, 1 to rank its larger values first and -1 to rank
-    them last. ``convention`` has the rules of the measure.
+    A run is the entries of one feature in one query.
+    Without a run, the documents of the query tie: this
+    is measured once per query, for all features. A run
+    of one entry ranks its document first or last: this
+    is measured once per document, for all features. The
+    other runs are measured side by side: a row of
+    scores holds one run of each query, which are runs
+    of different features. The c features are those of
+    the slice ``columns``. Each feature is multiplied by
+    each of the ``signs``, 1 to rank its larger values
+    first and -1 to rank them last. ``convention`` has
+    the rules of the measure.
 
     Notes
     -----
@@ -209,8 +211,9 @@ def _starts_of_runs(cells: _Entries, query: Ints) -> Bools:
 def _merged_runs(cells: _Entries, begins: Bools, n_ways: int) -> tuple[Ints, Bools]:
     """Merge runs of a single entry that rank their query alike.
 
-    A run is the nonzero entries of one feature in one query. If there is only
-    one, the feature ranks its document first or last, and all others equally.
+    A run is the nonzero entries of one feature in one
+    query. If there is only one, the feature ranks its
+    document first or last, and all others equally.
 
     Parameters
     ----------
@@ -254,9 +257,10 @@ def _passes_over_features(sizes: Ints, count: Ints) -> Iterator[tuple[int, int, 
     A run is the nonzero entries of one feature in a
     query; its place is its position among the runs of the
     query. A pass measures the runs of a range of places
-    at once, in all queries that have such runs. It ends
-    where few documents are left in queries with further
-    runs. Later passes then include only these queries.
+    at once, in all queries that have such runs. A pass
+    ends where few documents are left in queries with
+    further runs. Later passes then include only these
+    queries.
 
     Parameters
     ----------

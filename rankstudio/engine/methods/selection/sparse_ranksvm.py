@@ -90,11 +90,12 @@ class SparseRankSVM(PathSelector):
     Features have a standard deviation of 1 within queries, so that scales do
     not matter. Concave penalties are minimised by reweighting: from the minimum
     for the L1 penalty, each round minimises the sum of the loss and the tangent
-    of the penalty at the last weights. This never increases the objective, but
-    may end at a local minimum. The paper chooses λ (1/C) by validation; here λ
-    orders the features, and validation chooses their number. Its ℓp penalty is
-    not differentiable at 0, so ε is added; all penalties are scaled to the
-    slope λ at 0, and the default γ, ε and p are not those of the paper.
+    of the penalty at the last weights. Reweighting never increases the
+    objective, but may end at a local minimum. The paper chooses λ (1/C) by
+    validation; here λ orders the features, and validation chooses their number.
+    Its ℓp penalty is not differentiable at 0, so ε is added; all penalties are
+    scaled to the slope λ at 0, and the default γ, ε and p are not those of the
+    paper.
 
     O(mn + m log m) for a step of the accelerated gradients with m documents and
     n features. The attributes of the path are those of
@@ -133,8 +134,11 @@ class SparseRankSVM(PathSelector):
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Train RankSVM with a decreasing penalty, and return the first k features to get a weight.
 
-        λ is the factor of the penalty, which decreases in steps. Features are
-        in the order of the largest λ for which they have a weight.
+        λ is the factor of the penalty, which decreases in
+        steps. Features are in the order of the largest λ
+        for which they have a weight. ``data`` are the
+        training documents. The generator yields progress
+        events, and then returns the result.
         """
         from rankstudio.engine.arithmetic.optimisers.sparse_weights import (  # noqa: PLC0415 - numba
             ScaledPairs,
@@ -191,12 +195,12 @@ class SparseRankSVM(PathSelector):
     ) -> Waiting[tuple[Floats, Floats]]:
         """Minimise the loss for decreasing λ, and return the t values of λ, and the weights for each (t, n).
 
-        λ is the factor of ``penalty``, and ``problem``
-        has the loss of the n features. The path ends
-        when k features have had a weight. Both results
-        are empty if no feature can have one. Yields
-        progress, and a note to the user for each λ for
-        which the minimum was not reached.
+        λ is the factor of ``penalty``, and ``problem`` has
+        the loss of the n features. The path ends when k
+        features have had a weight. Both results are empty
+        if no feature can have a weight. Yields progress,
+        and a note to the user for each λ for which the
+        minimum was not reached.
         """
         number = self.checked("n_penalties")
         smallest = self.checked("smallest_penalty")

@@ -26,8 +26,11 @@ def order_statistics(
 ) -> Waiting[Floats]:
     """Return the values of each feature at some ranks, as sorting would give them, shape (n, ranks).
 
-    Rank 0 is the smallest value. With the columns ``features`` (n,), the result
-    has rows only for these. ``activity`` describes the work in progress events.
+    Rank 0 is the smallest value. With the columns
+    ``features`` (n,), the result has rows only for
+    these. ``activity`` describes the work in progress
+    events. The generator yields progress events, and
+    then returns the result.
 
     Notes
     -----
@@ -77,8 +80,8 @@ def _partitioned(data: QueryData, features: Ints, ranks: Ints) -> tuple[Floats]:
 def _sparse_values_at_ranks(X: SparseRows, ranks: Ints) -> Floats:
     """Return the values at some ranks (r,) of each sparse column, shape (n, r), O(N log N) for N entries.
 
-    In the order of a column's values, its zeros come after the negative and
-    before the positive entries.
+    In the order of a column's values, its zeros come
+    after the negative and before the positive entries.
     """
     csc = X.csc
     n = X.shape[1]
@@ -103,11 +106,13 @@ def _counts(
 ) -> tuple[Floats]:
     """Return the number of documents with keys up to each prefix followed by each digit, (n, ranks, digits).
 
-    A key is an unsigned integer in the order of a feature's values.
-    ``prefixes`` (n, ranks) are the digits of keys that earlier passes have
-    determined. A key's digit has ``bits`` bits, of which the lowest is at
-    ``shift``; lower bits are all counted. The greatest digit is omitted,
-    because its count is not needed.
+    A key is an unsigned integer in the order of a
+    feature's values. ``prefixes`` (n, ranks) are the
+    digits of keys that earlier passes have determined.
+    A key's digit has ``bits`` bits, of which the lowest
+    is at ``shift``; lower bits are all counted. The
+    greatest digit is omitted, because its count is not
+    needed. ``data`` has the documents.
     """
     digits = np.arange((1 << bits) - 1, dtype=np.uint64) << np.uint64(shift)
     all_lower_bits = np.uint64((1 << shift) - 1)
@@ -126,8 +131,8 @@ def _counts(
 def _keys(values: Floats) -> Keys:
     """Return unsigned integers with the same order as the values: all bits of negative values are inverted.
 
-    Of other values, only the sign bit is inverted, so that they come after the
-    negative ones.
+    Of other values, only the sign bit is inverted, so
+    that they come after the negative ones.
     """
     bits = values.view(np.uint64)
     return np.where(bits & _SIGN_BIT, ~bits, bits | _SIGN_BIT)
@@ -174,6 +179,8 @@ class Thresholds:
 class FewValues:
     """Distinct values of each feature, if they are few: a summand that is combined over shards by union.
 
+    A shard is a part of the data with whole queries.
+
     Attributes
     ----------
     most : int
@@ -207,7 +214,8 @@ class FewValues:
 def thresholds(data: TrainingData, max_values: int, ranks: int) -> Waiting[Thresholds]:
     """Return the thresholds of each feature, at which weak rankers or trees may divide the documents.
 
-    Progress events come first. Thresholds are values of
+    The generator yields progress events, and then
+    returns the result. Thresholds are values of
     documents. A feature with up to ``max_values``
     distinct values has all of these except the largest.
     For other features, they are the values at ``ranks``
@@ -235,8 +243,10 @@ def thresholds(data: TrainingData, max_values: int, ranks: int) -> Waiting[Thres
 def even_thresholds(data: TrainingData, intervals: int) -> Waiting[Thresholds]:
     """Return the thresholds that divide the range of each feature into intervals of equal width.
 
-    They are cached. For data with some of the features, they come from the data
-    with all of them.
+    The thresholds are cached. For data with some of the
+    features, the thresholds come from the data with all
+    features. The generator yields progress events, and
+    then returns the result.
 
     Notes
     -----
@@ -277,11 +287,15 @@ class _FoundThresholds:
 def _find_thresholds(
     data: TrainingData, max_values: int, ranks: int
 ) -> Waiting[Thresholds]:
-    """Return the thresholds of all features, with progress events.
+    """Return the thresholds of all features.
 
-    They are all distinct values but the largest, or if
-    there are more than ``max_values``, the values at
-    ``ranks`` evenly spaced ranks of the sorted documents.
+    The thresholds of a feature are all of its distinct
+    values but the largest. If it has more than
+    ``max_values`` distinct values, the thresholds are
+    those at ``ranks`` evenly spaced ranks of the sorted
+    documents. ``data`` are the training documents. The
+    generator yields progress events, and then returns
+    the result.
     """
     # The distinct values of each feature with
     # few, united over the shards; above the
@@ -339,7 +353,10 @@ def _joined_thresholds(feature_thresholds: list[Floats], fewer: Bools) -> Thresh
 def _few_values(data: QueryData, max_values: int) -> tuple[FewValues]:
     """Return the distinct values of each feature, or none if there are more than ``max_values``.
 
-    The result can be added to those of other shards, which unites the values.
+    The result can be added to those of other shards,
+    which unites the values. ``data`` has the documents
+    of the shard. A shard is a part of the data with
+    whole queries.
     """
     columns = (np.ascontiguousarray(data.X[:, j]) for j in range(data.X.shape[1]))
     return (
@@ -351,8 +368,10 @@ def _few_values(data: QueryData, max_values: int) -> tuple[FewValues]:
 
 
 def _values_if_few(values: Floats, max_values: int) -> Floats:
-    """Return distinct values, with -0 as 0.
+    """Return the values of a feature, with -0 as 0, or none if there are too many.
 
-    The result is an empty array if there are more than ``max_values``.
+    ``values`` are the distinct values, ascending. If
+    there are more than ``max_values``, the result is an
+    empty array.
     """
     return values + 0.0 if values.size <= max_values else np.empty(0)

@@ -47,8 +47,9 @@ class _Message(Protocol):
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
         """Return the summands of a shard that the message requests.
 
-        ``state`` is that of the shard, and
-        ``problem`` has its pairs and features.
+        ``state`` is that of the shard, and ``problem`` has
+        its pairs and features. A shard is a part of the
+        data with whole queries.
         """
 
 
@@ -64,11 +65,13 @@ class _LossAt:
         """Return the numbers of the shard's loss in one array, its gradient (n,), and the largest score.
 
         The numbers are the loss, the number of pairs with
-        curvature, and the two hinge losses from which a smoothed
-        hinge is computed. The gradient is 0 if it is not
-        requested. Of the largest absolute scores of the shards,
-        the greatest counts, and not their sum. ``state`` caches
-        the last loss, and ``problem`` has the pairs and features.
+        curvature, and the two hinge losses from which a
+        smoothed hinge is computed. The gradient is 0 if it
+        is not requested. Of the largest absolute scores of
+        the shards, the greatest counts, and not their sum.
+        ``state`` caches the last loss, and ``problem`` has
+        the pairs and features. A shard is a part of the
+        data with whole queries.
         """
         smooth = state.smooth(problem, self.loss, self.w)
         # From derivatives by scores
@@ -104,8 +107,9 @@ class _HingeAt:
     def of(self, state: _PairState, problem: _LinearPairs) -> tuple[Any, ...]:
         """Return the shard's loss and offset as one array, and the slopes (n,).
 
-        ``problem`` has the pairs of the
-        shard; ``state`` is not used.
+        ``problem`` has the pairs of the shard; ``state`` is
+        not used. A shard is a part of the data with whole
+        queries.
         """
         hinge = problem.pairs.hinge(problem.scores(self.w))
         return np.array([hinge.loss, hinge.offset]), problem.weigh(hinge.slopes)
@@ -114,8 +118,9 @@ class _HingeAt:
 class _LineScores(NamedTuple):
     """Scores of a line w + t p of weights.
 
-    ``scores`` and ``d`` (m,) are the scores of w and of p, ``order`` (m,) sorts
-    the scores of w, and ``at_start`` are the :func:`_line_numbers` at t = 0.
+    ``scores`` and ``d`` (m,) are the scores of w and of
+    p, ``order`` (m,) sorts the scores of w, and
+    ``at_start`` are the :func:`_line_numbers` at t = 0.
     """
 
     scores: Floats
@@ -126,10 +131,11 @@ class _LineScores(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _HingeOnLine:
-    """Requests the hinge at weights w + t p (n,), its derivative in t, and its plane if ``plane``.
+    """Message that requests the hinge at weights w + t p (n,), its derivative in t, and its plane if ``plane``.
 
-    A line search reads the features only once for w and once for p, for any
-    number of t.
+    The plane is the tangent of the hinge loss at these
+    weights. A line search reads the features only once
+    for w and once for p, for any number of t.
     """
 
     w: Floats
@@ -141,9 +147,10 @@ class _HingeOnLine:
         """Return the shard's hinge, offset and derivative in t as one array, and the plane's slopes (n,).
 
         ``state`` caches what all t have in common, and
-        ``problem`` has the pairs. The plane is the
-        tangent of the hinge loss at these weights; its
-        slopes are 0 if it is not requested.
+        ``problem`` has the pairs. The plane is the tangent
+        of the hinge loss at these weights; its slopes are 0
+        if it is not requested. A shard is a part of the
+        data with whole queries.
         """
         # Scores at t = 0 and their changes with t, from which all t follow.
         line = state.line(problem, self.w, self.p)
@@ -200,9 +207,10 @@ class _Pairs(Pairs):
     def hinge_from(self, order: Ints, scores: Floats) -> Hinge:
         """Return the hinge loss of scores (m,) of documents.
 
-        Sorting starts from ``order`` (m,), which nearly sorts the scores.
-        Afterwards, the order from which other calls start is the same as
-        before, so that their results do not depend on this call.
+        Sorting starts from ``order`` (m,), which nearly
+        sorts the scores. Afterwards, the order from which
+        other calls start is the same as before, so that
+        their results do not depend on this call.
         """
         # `hinge` sorts from this order,
         # and replaces it by the new one.
@@ -226,10 +234,10 @@ class _LinearPairs(LinearPairs):
 
 
 class _PairState:
-    """State of a shard: its pairs of documents of one query with different labels.
+    """State of a shard, a part of the queries: the pairs of documents of one query with different labels.
 
-    The pairs and the last loss are cached only to save time: results depend
-    only on the message.
+    The pairs and the last loss are cached only to save
+    time: results depend only on the message.
     """
 
     def __init__(
@@ -237,8 +245,10 @@ class _PairState:
     ) -> None:
         """Start without pairs, which the first message makes.
 
-        ``scratch`` allocates memory for the shard, and ``weighting`` weighs the
-        pairs, None all equally.
+        ``scratch`` allocates memory for the shard, and
+        ``weighting`` weighs the pairs, None all equally.
+        ``data`` has the documents of the shard. A shard is
+        a part of the data with whole queries.
         """
         self._scratch = scratch
         self._weighting = weighting
@@ -253,7 +263,10 @@ class _PairState:
     def step(self, data: QueryData, message: _Message) -> tuple[Any, ...]:
         """Return the shard's summands for a message that requests sums over its pairs.
 
-        The pairs are made anew for each message if memory does not allow to store them.
+        The pairs are made anew for each message if memory
+        does not allow to store them. ``data`` has the
+        documents of the shard. A shard is a part of the
+        data with whole queries.
         """
         pairs = self._pairs or _Pairs(data.y, data.ptr, self._weighting)
         # The message itself says what to compute.
@@ -268,8 +281,9 @@ class _PairState:
     def smooth(self, problem: _LinearPairs, loss: PairLoss, w: Floats) -> LossAtScores:
         """Return a smooth loss of the shard's pairs at weights w (n,); the last result is cached.
 
-        ``problem`` has the pairs and the
-        features of the shard's documents.
+        ``problem`` has the pairs and the features of the
+        shard's documents. A shard is a part of the data
+        with whole queries.
         """
         key = loss, w.tobytes()
         if self._last_loss is None or self._last_loss[0] != key:
@@ -308,6 +322,8 @@ class _PairState:
 class SummedLoss:
     """A differentiable pairwise loss at some weights, summed over all shards: a ``SmoothLoss``.
 
+    A shard is a part of the data with whole queries.
+
     Attributes
     ----------
     at : PairLoss
@@ -315,7 +331,9 @@ class SummedLoss:
     w : ndarray of shape (n,)
         The weights.
     loss, n_curved, hinges, largest
-        As in ``SmoothLoss``.
+        Value of the loss, the number of pairs with a second
+        derivative, the two hinges whose squares are
+        subtracted, and the largest absolute score.
     slopes : ndarray of shape (n,)
         Gradient with respect to w.
     """
@@ -341,8 +359,10 @@ class SummedLoss:
 class ShardedPairs:
     """The pairs of documents of all shards, of which a minimiser gets only sums: a ``PairProblem``.
 
-    Scores and slopes of documents stay in the shards: in this class, weights
-    stand for the scores that they give, and gradients for the slopes.
+    Scores and slopes of documents stay in the shards:
+    in this class, weights stand for the scores that
+    they give, and gradients for the slopes. A shard is
+    a part of the data with whole queries.
 
     Parameters
     ----------
@@ -362,8 +382,9 @@ class ShardedPairs:
     ) -> None:
         """Prepare sums of pairs for weights of some columns, by default of all n features of the data.
 
-        ``session`` sends messages to all
-        shards, and adds up their answers.
+        ``session`` sends messages to all shards, and adds
+        up their answers. A shard is a part of the data with
+        whole queries.
         """
         self._session = session
         self._width = n_features
@@ -408,8 +429,9 @@ class ShardedPairs:
     ) -> Waiting[tuple[Tangent, float]]:
         """Return the hinge's plane at w + t p, with zero slopes unless ``plane``, and the derivative in t.
 
-        w and p have shape (n,). The plane is the
-        tangent of the hinge loss at these weights.
+        w and p have shape (n,). The plane is the tangent of
+        the hinge loss at these weights. The generator
+        yields progress events, and then returns the result.
         """
         message = _HingeOnLine(self._widened(w), self._widened(p), t, plane)
         (loss, offset, slope), slopes = yield from self._sum(message)
@@ -425,7 +447,10 @@ class ShardedPairs:
         """Return a loss at weights, with its gradient if ``slopes``.
 
         ``scores`` (n,) are the weights: they stand for the
-        scores of documents, which only the shards have.
+        scores of documents, which only the shards have. A
+        shard is a part of the data with whole queries. The
+        generator yields progress events, and then returns
+        the result.
         """
         # The shards want weights of all
         # features, 0 for others.
@@ -456,8 +481,11 @@ class ShardedPairs:
     def degree_gram(self) -> Waiting[Floats]:
         """Estimate X'DX, with the features X (m, n) and D the documents' numbers of pairs.
 
-        The estimate comes from evenly spaced documents of each shard. It has
-        shape (n, n), or (n,) for the diagonal alone if there are many features.
+        Evenly spaced documents of each shard are used. The
+        estimate has shape (n, n), or (n,) for the diagonal
+        alone if there are many features. A shard is a part
+        of the data with whole queries. The generator yields
+        progress events, and then returns the result.
         """
         # Computed once for all columns, as
         # it does not depend on weights.
@@ -477,7 +505,10 @@ class ShardedPairs:
     def _constant_sum(self, message: _Message) -> Waiting[Any]:
         """Return a sum that does not depend on weights, computed on first use.
 
-        ``message`` requests the sum from the shards.
+        ``message`` requests the sum from the shards. A
+        shard is a part of the data with whole queries. The
+        generator yields progress events, and then returns
+        the result.
         """
         if message not in self._constant_sums:
             self._constant_sums[message] = (yield from self._sum(message))[0]
@@ -493,7 +524,8 @@ class _HingeLine:
     def __init__(self, pairs: ShardedPairs, w: Floats, p: Floats) -> None:
         """Store the weights w (n,) and the direction p (n,) of the line w + t p.
 
-        ``pairs`` sums the hinge over the shards.
+        ``pairs`` sums the hinge over the shards. A shard is
+        a part of the data with whole queries.
         """
         self._pairs = pairs
         self._w = w
@@ -520,11 +552,14 @@ def pairs_of(
 ) -> Iterator[PairProblem]:
     """Provide the pairs of some data for a minimiser, for the time of a ``with`` block.
 
-    A single shard is processed on threads, and its documents' scores are stored
-    between the calls of a minimiser. Of several shards, only sums over pairs
-    are returned. Both objects have the same interface. ``weighting`` weighs the
-    pairs, None all equally; preferences have their own weights, so it is not
-    used for them.
+    A single shard is processed on threads, and its
+    documents' scores are stored between the calls of a
+    minimiser. Of several shards, only sums over pairs
+    are returned. Both objects have the same interface.
+    ``weighting`` weighs the pairs, None all equally;
+    preferences have their own weights, so it is not
+    used for them. A shard is a part of the data with
+    whole queries.
     """
     if data.several:  # several shards
         with data.session(StateWork(_PairState, (weighting,))) as session:

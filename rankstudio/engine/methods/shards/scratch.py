@@ -20,6 +20,8 @@ from rankstudio.engine.support.file_pages import empty_in_file, in_file, release
 class Room:
     """Memory limit for the states of shards, shared by the shards of a process; counts the reserved bytes.
 
+    A shard is a part of the data with whole queries.
+
     Parameters
     ----------
     n_bytes : callable
@@ -75,6 +77,8 @@ class Room:
 class Scratch:
     """Allocates the arrays of a shard's state, in memory or in files, and releases them.
 
+    A shard is a part of the data with whole queries.
+
     Parameters
     ----------
     room : Room
@@ -97,19 +101,23 @@ class Scratch:
         return self._array(shape, 0.0)
 
     def lasting(self, *shape: int) -> Floats:
-        """Return an array that works on the shard share, and that exists longer than a single work.
+        """Return an array that exists longer than a single work on the shard, so that all works share it.
 
-        A quarter of the memory limit stays free for the arrays of single works,
-        which are written repeatedly.
+        A work is what a method computes on the shard, such
+        as for one λ. A quarter of the memory limit stays
+        free for the arrays of single works, which are
+        written repeatedly. A shard is a part of the data
+        with whole queries.
         """
         return self._array(shape, 0.25)
 
     def _array(self, shape: tuple[int, ...], spare: float) -> Floats:
         """Allocate an array without initial values, in memory or in a file.
 
-        It is in memory if the share ``spare`` of the limit
-        stays free afterwards. Bytes in memory and arrays in
-        files are recorded, to be released with the state.
+        The array is in memory if the share ``spare`` of the
+        limit stays free afterwards. Bytes in memory and
+        arrays in files are recorded, to be released with
+        the state.
         """
         count = int(np.prod(shape, dtype=np.int64))
         # `taken` reserves the bytes of

@@ -39,7 +39,7 @@ class FunctionWork:
         ``functools.partial`` of one.
     by_blocks : bool
         Whether the function is called with a few megabytes of whole queries at
-        a time, and the results are summed. This limits the memory for
+        a time, and the results are summed. Blocks limit the memory for
         intermediate results.
     """
 
@@ -55,7 +55,9 @@ class FunctionWork:
     def step(self, data: QueryData, message: tuple[Any, ...]) -> tuple[Any, ...]:
         """Call the function with a shard, or with blocks of its queries, and return the sums of its results.
 
-        ``message`` are the further arguments of the function.
+        ``message`` are the further arguments of the
+        function. ``data`` has the documents of the shard. A
+        shard is a part of the data with whole queries.
         """
         with STEADY:  # BLAS threads would slow small products down
             if not self.by_blocks:
@@ -73,7 +75,10 @@ def summed(
     *message: Any,
     by_blocks: bool = False,
 ) -> Waiting[tuple[Any, ...]]:
-    """Call a function with each shard, and return the sums of its results, with progress events.
+    """Call a function with each shard, and return the sums of its results.
+
+    The generator yields progress events, and then returns
+    the result.
 
     Parameters
     ----------
@@ -131,10 +136,12 @@ def products_of(data: TrainingData, cost: PairCost = USUAL) -> Waiting[Floats]:
 
     O(mn²), with one pass over the data.
 
-    X^ and y^ are the rows whose squared errors are the loss with this cost of
-    pairs: by default the features and labels minus their means in each query.
-    The result for all features is cached, and data with some of the features
-    use its entries.
+    X^ and y^ are the rows whose squared errors are the
+    loss with this cost of pairs: by default the
+    features and labels minus their means in each query.
+    The result for all features is cached, and data with
+    some of the features use its entries. The generator
+    yields progress events, and then returns the result.
     """
     # Data with some of the features: their columns of all, and the labels' last column.
     if data.source is not None:
@@ -150,8 +157,10 @@ def products_of(data: TrainingData, cost: PairCost = USUAL) -> Waiting[Floats]:
 def _summed_products(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
     """Return the products [X^ y^]'[X^ y^] of features and labels, summed over all shards, (n + 1, n + 1).
 
-    ``cost`` is the loss of a pair of
-    documents. Progress events come first.
+    ``cost`` is the loss of a pair of documents.
+    ``data`` are the training documents. A shard is a
+    part of the data with whole queries. The generator
+    yields progress events, and then returns the result.
     """
     (total,) = yield from summed(
         data, "adding up products of features", _products, cost, by_blocks=True
@@ -164,9 +173,10 @@ def sums_of_products(
 ) -> Waiting[tuple[Floats, Floats]]:
     """Return the products X^'X^ (n, n) of the features, and X^'y^ (n,) with the labels.
 
-    X^ and y^ are centred within queries, or
-    more generally the rows whose squared
-    errors are the loss with this ``cost``.
+    X^ and y^ are centred within queries, or more
+    generally the rows whose squared errors are the loss
+    with this ``cost``. The generator yields progress
+    events, and then returns the result.
 
     Examples
     --------
@@ -185,8 +195,10 @@ def sums_of_products(
 def informative_columns(data: TrainingData) -> Waiting[Bools]:
     """Return the mask of the features that vary within some query, shape (n,).
 
-    Other features cannot change any ranking: ranked by one of these, documents
-    keep the order of the file, which may be a good order.
+    Other features cannot change any ranking: ranked by
+    one of these, documents keep the order of the file,
+    which may be a good order. The generator yields
+    progress events, and then returns the result.
 
     Examples
     --------
@@ -237,6 +249,8 @@ def models_in_order(
     and all λ share; then O(mk²) for each order and λ.
     Takes two passes over the data. ``cost`` is the loss
     of a pair of documents, and ``regularization`` is λ.
+    The generator yields progress events, and then returns
+    the result.
     """
     # Of sparse data, only these features are made dense:
     # the products of all features may not fit into memory.
@@ -279,6 +293,8 @@ def deviations(data: TrainingData, combinations: Floats) -> Waiting[Floats]:
     """Return the standard deviations (t,) within queries of t weighted sums of the features.
 
     ``combinations`` (t, n) are the weights of the sums.
+    ``data`` are the training documents. The generator
+    yields progress events, and then returns the result.
     """
     squares = (yield from sums_of_products(data))[0]
     mean_squares = ((combinations @ squares) * combinations).sum(axis=1) / data.y.size
@@ -290,10 +306,12 @@ def combined_models(
 ) -> Waiting[tuple[Floats, Floats]]:
     """Train RankRLS with the first 1, 2, … of some weighted sums of the features.
 
-    ``combinations`` (t, n) are the weights of the sums. The models
-    have shape (t, t), with a weight per sum; the second result
-    (t,) are their leave-query-out errors. The result of the first
-    pass over the data is cached. ``regularization`` is λ.
+    ``combinations`` (t, n) are the weights of the sums.
+    The models have shape (t, t), with a weight per sum;
+    the second result (t,) are their leave-query-out
+    errors. The result of the first pass over the data
+    is cached. ``regularization`` is λ. The generator
+    yields progress events, and then returns the result.
     """
     order = np.arange(len(combinations))
     # X^'X^ and X^'y^ of the weighted sums follow
@@ -328,7 +346,7 @@ def _left_out_sums(
 ) -> tuple[Floats]:
     """Return the leave-query-out errors (t,) of models of the first 1, 2, … t weighted sums of the features.
 
-    They are sums over the queries of ``data``.
+    The errors are sums over the queries of ``data``.
     ``message`` has what all queries determine.
     ``combinations`` (t, n) are the weights of the sums.
     """
@@ -339,10 +357,11 @@ def _left_out_sums(
 def _products(data: QueryData, cost: PairCost) -> tuple[Floats]:
     """Return the products of all features and the labels, [X^ y^]'[X^ y^], shape (n + 1, n + 1).
 
-    X^ and y^ are features and labels minus their
-    means in each query, or more generally the rows
-    whose squared errors are the loss with this cost
-    of pairs. The labels are the last row and column.
+    X^ and y^ are features and labels minus their means
+    in each query, or more generally the rows whose
+    squared errors are the loss with this cost of pairs.
+    The labels are the last row and column. ``data`` has
+    the documents.
     """
     X, y = PairRows.of(data, cost).centred
     n = X.shape[1]
@@ -358,10 +377,11 @@ def _left_out(
 ) -> tuple[Floats]:
     """Return the leave-query-out errors of RankRLS with the first 1, 2, … features of an order.
 
-    They are sums over the queries of ``data``, shape
-    (k,). ``cost`` is the loss of pairs, and ``message``
-    has what all queries determine. If ``cut``, only the
-    k features of the ``order`` (k,) are centred.
+    The errors are sums over the queries of ``data``,
+    shape (k,). ``cost`` is the loss of pairs, and
+    ``message`` has what all queries determine. If
+    ``cut``, only the k features of the ``order`` (k,)
+    are centred.
     """
     # A block is not cached and is centred each time, so only the needed features are.
     if cut:

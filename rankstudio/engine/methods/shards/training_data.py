@@ -62,8 +62,9 @@ class ShardSession(Protocol):
     def sum(self, message: Any, activity: str = _PROGRESS_TEXT) -> Waiting[Sums]:
         """Send a message to all shards, and return the sums of their results, added in a fixed tree.
 
-        Yields a progress event per shard if there
-        are several; ``activity`` describes the work.
+        Yields a progress event per shard if there are
+        several; ``activity`` describes the work. A shard is
+        a part of the data with whole queries.
         """
 
 
@@ -103,10 +104,12 @@ class InProcess:
     def session(self, data: TrainingData, work: ShardWork) -> Iterator[ShardSession]:
         """Provide a session, which sends messages to all shards and sums their answers.
 
-        ``work`` makes a state for each shard,
-        which computes the answers. The states are
-        discarded at the end of the ``with`` block.
-        Several shards are processed on threads.
+        ``work`` makes a state for each shard, which
+        computes the answers. The states are discarded at
+        the end of the ``with`` block. Several shards are
+        processed on threads. ``data`` are the training
+        documents. A shard is a part of the data with whole
+        queries.
         """
         with threads.pool(data.several, self._max_threads) as (executor, workers):
             session = _Session(data, work, self._shared_room(data), executor, workers)
@@ -118,7 +121,10 @@ class InProcess:
     def _shared_room(self, data: TrainingData) -> Room:
         """Return an object that counts the memory of the states of all shards, up to a limit.
 
-        A single shard may use some bytes without a check of the free memory.
+        A single shard may use some bytes without a check of
+        the free memory. ``data`` are the training
+        documents. A shard is a part of the data with whole
+        queries.
         """
         # The function `_room` returns the limit in bytes. A
         # single shard calls it only beyond these bytes, because
@@ -139,9 +145,11 @@ IN_PROCESS = InProcess()
 class _AnswerTimes:
     """Seconds of processor for the last answers of all shards, by the classes of work and message.
 
-    Kept for all sessions of the same data: another
-    λ finds what the first one has computed, and
-    its messages take a hundredth of the time.
+    The seconds are kept for all sessions of the same
+    data: another λ finds what the first one has
+    computed, and its messages take a hundredth of the
+    time. A shard is a part of the data with whole
+    queries.
     """
 
     seconds: dict[tuple[type, type], float] = field(default_factory=dict)
@@ -162,6 +170,8 @@ class _Session:
 
         ``room`` limits the memory of all states.
         ``executor`` has ``workers`` threads, or is None.
+        ``data`` are the training documents. A shard is a
+        part of the data with whole queries.
         """
         self._data = data
         self._work = work
@@ -178,7 +188,10 @@ class _Session:
     def sum(self, message: Any, activity: str = _PROGRESS_TEXT) -> Waiting[Sums]:
         """Send a message to all shards, and return the sums of their answers, with a progress event per shard.
 
-        ``activity`` describes the work in these events. A single shard has none.
+        ``activity`` describes the work in these events. A
+        single shard has none. A shard is a part of the data
+        with whole queries. The generator yields progress
+        events, and then returns the result.
         """
         if not self._data.several:  # a single shard, number 0
             return self._answer(0, message)
@@ -198,10 +211,11 @@ class _Session:
     def _answers(self, message: Any) -> Iterator[Sums]:
         """Yield the answer of each shard to a message, in the order of the shards.
 
-        One shard more than there are threads is
-        submitted at a time, so that few results are in
-        memory. The seconds of processor that the answers
-        take are recorded for the next such message.
+        One shard more than there are threads is submitted
+        at a time, so that few results are in memory. The
+        seconds of processor that the answers take are
+        recorded for the next such message. A shard is a
+        part of the data with whole queries.
         """
         indices = range(len(self._states))
         kind = type(self._work), type(message)
@@ -234,9 +248,10 @@ class _Session:
                 future.cancel()
 
     def _step(self, index: int, message: Any) -> Sums:
-        """Return the summands of one of several shards, and release its memory pages afterwards.
+        """Return the summands of one of several shards for a message, and release its memory pages afterwards.
 
-        ``index`` is the number of the shard.
+        ``index`` is the number of the shard. A shard is a
+        part of the data with whole queries.
         """
         # Shards are processed side by side, each on one thread.
         # In STEADY, BLAS has one thread, too.
@@ -255,7 +270,9 @@ class _Session:
     def _answer(self, index: int, message: Any) -> Sums:
         """Return the answer of the shard ``index`` to a message: arrays to be summed.
 
-        The state of the shard, which computes the answer, is created on first use.
+        The state of the shard, which computes the answer,
+        is created on first use. A shard is a part of the
+        data with whole queries.
         """
         data = self._data.shard(index)
         state = self._states[index]
@@ -269,7 +286,9 @@ class _Session:
 class _ShardCaches:
     """Caches of the shards of some data, shared by all :class:`TrainingData` made from the same documents.
 
-    The key is the maximum number of documents per shard, and the shard's index.
+    The key is the maximum number of documents per
+    shard, and the shard's index. A shard is a part of
+    the data with whole queries.
     """
 
     by_shard: dict[tuple[int, int], SharedResults] = field(default_factory=dict)
@@ -351,7 +370,8 @@ class TrainingData:
     def grading(self) -> Grading:
         """Information that measures need in addition to labels.
 
-        It describes all data, also in a shard.
+        The information describes all data, also in a shard,
+        which is a part of the data.
         """
         return self.part_of or Grading.of(self.y)
 
@@ -395,7 +415,8 @@ class TrainingData:
     def shard(self, index: int) -> Any:
         """Return the documents of a shard as views, with the cache of results of this shard.
 
-        ``index`` is the number of the shard.
+        ``index`` is the number of the shard. A shard is a
+        part of the data with whole queries.
         """
         if not self.several:  # a single shard
             return self._all_documents
@@ -433,7 +454,9 @@ class TrainingData:
         )
 
     def whole(self, method: str) -> Any:
-        """Return all documents at once, as a QueryData or the original object.
+        """Return all documents at once, as a QueryData or the object that the data were made from.
+
+        A shard is a part of the data with whole queries.
 
         Parameters
         ----------
@@ -487,10 +510,11 @@ class TrainingData:
     def narrowed(self, columns: Sequence[int]) -> TrainingData:
         """Return the same documents with some of their features, the columns in this order.
 
-        Of several shards, each is copied when it is
-        first used: into memory, or into an unnamed
-        file if the features are mapped from a file.
-        Validation documents are left out.
+        Of several shards, each is copied when it is first
+        used: into memory, or into an unnamed file if the
+        features are mapped from a file. Validation
+        documents are left out. A shard is a part of the
+        data with whole queries.
 
         Raises
         ------
@@ -581,9 +605,10 @@ class TrainingData:
     def portions(self) -> Iterator[slice]:
         """Yield slices of columns, for work that is done column by column and shows progress after each slice.
 
-        With several shards, all columns are one slice:
-        each shard gives a progress event anyway, and
-        would be read again for every slice.
+        With several shards, all columns are one slice: each
+        shard gives a progress event anyway, and would be
+        read again for every slice. A shard is a part of the
+        data with whole queries.
         """
         columns = slice(0, self.X.shape[1])
         if self.sparse:
@@ -598,6 +623,7 @@ class TrainingData:
 
         Narrowed data, with some columns of a ``source``, copy
         them on first use. ``index`` is the number of the shard.
+        A shard is a part of the data with whole queries.
         """
         rows = self.X[self.shards[index].rows]
         if self.source is not None and index not in self._copied_shards:
@@ -614,12 +640,15 @@ class TrainingData:
     def visited(
         self, function: Callable[[int, Shard, Any], None], activity: str
     ) -> Waiting[None]:
-        """Call a function with each shard, in this process, with progress events.
+        """Call a function with each shard, in this process.
 
         The function gets the number of the shard, the shard's
         limits of rows and queries, and its documents. Several
         shards are visited on threads, in any order.
         ``activity`` describes the work in progress events.
+        The generator yields progress events while the shards
+        are visited. A shard is a part of the data with whole
+        queries.
         """
 
         def visit(index: int) -> None:
@@ -639,7 +668,8 @@ class TrainingData:
     def release(self, index: int) -> None:
         """Release the memory pages of one of several shards, if its features are mapped from a file.
 
-        ``index`` is the number of the shard.
+        ``index`` is the number of the shard. A shard is a
+        part of the data with whole queries.
         """
         if self.several:
             release(self.X[self.shards[index].rows])
@@ -647,7 +677,9 @@ class TrainingData:
     def session(self, work: ShardWork) -> AbstractContextManager[ShardSession]:
         """Start a work on all shards, and provide the session for its sums.
 
-        A single shard is processed here on all threads, without transfer.
+        A single shard is processed here on all threads,
+        without transfer. A shard is a part of the data with
+        whole queries.
         """
         return (self.executor if self.several else IN_PROCESS).session(self, work)
 
@@ -684,6 +716,7 @@ def training_data(data: GivenData) -> TrainingData:
     So results are the same for data in memory and on
     disk, whoever calls. Preferences and sparse data are
     not divided. The result shares the cache of ``data``.
+    A shard is a part of the data with whole queries.
 
     Examples
     --------

@@ -16,11 +16,14 @@ from rankstudio.engine.methods.shards.scratch import Scratch
 class ShardState(Protocol):
     """State of a method for one shard, a part of the queries.
 
-    It depends only on the data, the work and the messages.
+    The state depends only on the data of the shard, the
+    work and the messages.
     """
 
     def step(self, data: QueryData, message: Any) -> tuple[Floats, ...]:
         """Process a message that is sent to all shards, and return this shard's summands.
+
+        A shard is a part of the data with whole queries.
 
         Parameters
         ----------
@@ -49,13 +52,17 @@ class ShardWork(Protocol):
     def begin(self, data: QueryData, scratch: Scratch) -> ShardState:
         """Return the state of a shard before any message.
 
-        ``scratch`` allocates its large arrays.
+        ``scratch`` allocates its large arrays. ``data`` has
+        the documents of the shard. A shard is a part of the
+        data with whole queries.
         """
 
 
 @dataclass(frozen=True)
 class StateWork:
     """A :class:`ShardWork` whose states are made by a class or a function.
+
+    A shard is a part of the data with whole queries.
 
     Attributes
     ----------
@@ -65,7 +72,8 @@ class StateWork:
     settings : tuple
         Further arguments of ``state``.
     replayed : bool
-        As in :class:`ShardWork`.
+        Whether a state depends on earlier messages, so that
+        another process has to repeat these first.
     """
 
     state: Callable[..., ShardState]
@@ -79,6 +87,8 @@ class StateWork:
 @dataclass(frozen=True, eq=False)
 class Greatest:
     """A summand that is combined by the elementwise maximum over all shards instead of the sum.
+
+    A shard is a part of the data with whole queries.
 
     Attributes
     ----------
@@ -94,6 +104,8 @@ class Greatest:
 @dataclass(frozen=True, eq=False)
 class Joined:
     """A summand that is concatenated over the shards, in order, instead of being added.
+
+    A shard is a part of the data with whole queries.
 
     Attributes
     ----------
@@ -144,9 +156,10 @@ class TreeSum:
         self._partial_sums: list[tuple[int, tuple[Floats, ...]]] = []
 
     def add(self, summands: Sequence[Floats]) -> None:
-        """Add the arrays of the next shard.
+        """Add the arrays ``summands`` of the next shard to the sum.
 
-        The arrays must not be changed afterwards.
+        The arrays must not be changed afterwards. A shard
+        is a part of the data with whole queries.
         """
         # The sums in the list are of 2^level shards, with
         # levels that descend. As in a binary counter, two

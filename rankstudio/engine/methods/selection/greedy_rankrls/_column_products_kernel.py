@@ -35,15 +35,16 @@ Columns = tuple[Floats, Indices, Indices, Floats, Floats, Ints, Ints]
 def _products_in_query(
     columns: Columns, t: int, position: int, stop: int, query_products: Floats
 ) -> int:
-    """Write a sparse column's products (t + 2,) in the query of the entry at ``position``.
+    """Write a sparse column's products in the query of the entry at ``position`` to ``query_products`` (t + 2,).
 
-    They are those with itself, with the labels, and
-    with the t selected features, all centred within
-    the query. The entries of the column, sorted by
-    row, end before ``stop``. ``columns`` has the
-    sparse columns, and ``basis`` (m, > t), the dense
-    labels and selected features. Return the position
-    of the column's first entry in a later query.
+    The products are those of the column with itself,
+    with the labels, and with the t selected features,
+    all centred within the query. The entries of the
+    column, sorted by row, end before ``stop``.
+    ``columns`` has the sparse columns, and ``basis``
+    (m, > t), the dense labels and selected features.
+    Return the position of the column's first entry in a
+    later query.
     """
     # Labels and selected features, columns of `basis`, are centred, so the
     # column need not be: only its own square needs the mean. Rows without an
@@ -72,12 +73,13 @@ def _products_in_query(
 def products_of_columns(columns: Columns, t: int, chosen: Ints, totals: Floats) -> None:
     """Write the products of ``chosen`` columns (c,) over all queries to ``totals`` (c, t + 2).
 
-    They are the products of a column with itself,
-    with the labels, and with the t selected features,
-    all centred within each query. ``columns`` has the
+    The products are those of a column with itself, with
+    the labels, and with the t selected features, all
+    centred within each query. ``columns`` has the
     sparse columns, and the dense labels and selected
-    features. These are centred, so a product with one
-    of them needs only the column's entries.
+    features. The dense columns are centred, so a
+    product with one of them needs only the sparse
+    column's entries.
     """
     # The columns' entries, their rows and the first entry
     # of each column; the centred columns' squares; and by
@@ -96,11 +98,12 @@ def products_of_columns(columns: Columns, t: int, chosen: Ints, totals: Floats) 
 def products_by_query(columns: Columns, t: int, j: int, out: Floats) -> None:
     """Write the products of column ``j`` in each query to ``out`` (blocks, t + 2, width).
 
-    They are the products of the column with itself,
-    with the labels, and with the t selected
-    features. Query q is number q % width of block q
-    // width. ``out`` holds zeros before, so that
-    queries without entries of the column stay 0.
+    The products are those of the column with itself,
+    with the labels, and with the t selected features.
+    ``columns`` has the sparse columns and the labels.
+    Query q is number q % width of block q // width.
+    ``out`` holds zeros before, so that queries without
+    entries of the column stay 0.
     """
     # The rows of the columns' entries, the first entry of each column, and the
     # query of each row.
@@ -281,15 +284,17 @@ def changes_by_back_fitting(
     """Write to ``out`` (c,) how much each candidate in ``chosen`` (c,) would change the criterion.
 
     In back-fitting, a candidate gets a weight, but
-    those of the t selected features stay the same.
-    These are ``models`` (Q, t), without each query,
-    and ``residual`` (m,) is what they leave of the
-    labels of the query. A candidate changes only the
-    errors of queries in which its sparse column has
-    entries. Its weight in the model without the query
-    is r / (s + λ). Over the other queries, s is its
-    square, and r its product with what the model
-    leaves of the labels. ``regularization`` is λ.
+    those of the t selected features stay the same. The
+    weights without each query are ``models`` (Q, t),
+    and ``residual`` (m,) is what the models leave of
+    the labels of the query. A candidate changes only
+    the errors of queries in which its sparse column has
+    entries. The weight of a candidate in the model
+    without the query is r / (s + λ). Over the other
+    queries, s is its square, and r its product with
+    what the model leaves of the labels.
+    ``regularization`` is λ. Other queries are all but
+    the one left out.
     """
     # The columns' entries, their rows and the first entry of each column; the
     # centred columns' squares; by row, the centred labels and selected

@@ -69,7 +69,8 @@ def _add_products(rows: Floats, other_rows: Floats, count: int, out: Floats) -> 
 def _project(matrix: Floats, t: int, vectors: Floats, out: Floats) -> None:
     """Write a lower triangle (t, t, BLOCK) times vectors (t, BLOCK) to ``out`` (t, BLOCK).
 
-    ``matrix`` is the triangle.
+    ``matrix`` is the triangle. Queries are in blocks of
+    ``BLOCK``.
     """
     for a in range(t):
         out[a] = 0.0
@@ -89,6 +90,7 @@ def _times_symmetric(matrix: Floats, t: int, vectors: Floats, out: Floats) -> No
     """Write a symmetric matrix times vectors (t, BLOCK) to ``out`` (t, BLOCK).
 
     ``matrix`` (t, t, BLOCK) has its lower triangle.
+    Queries are in blocks of ``BLOCK``.
     """
     _project(matrix, t, vectors, out)
     for a in range(1, t):
@@ -101,10 +103,12 @@ def _products_of_others(
 ) -> None:
     """Write a feature's products with the t selected ones over all other queries to ``out`` (t, BLOCK).
 
-    They are ``total`` (t + 2,), the products over all
-    queries, minus ``query_products`` (t + 2, BLOCK),
-    those in the held-out query. Both begin with the
-    feature's products with itself and with the labels.
+    The result is ``total`` (t + 2,), the products over
+    all queries, minus ``query_products`` (t + 2,
+    BLOCK), those in the held-out query. Both arrays
+    begin with the feature's products with itself and
+    with the labels. Other queries are all but the one
+    left out. Queries are in blocks of ``BLOCK``.
     """
     # The first two products are those
     # with itself and with the labels.
@@ -130,8 +134,9 @@ def append(
     gets a row for the new feature. ``query_products``
     (blocks, t + 2, BLOCK) are the feature's products
     with itself, with the labels and with the earlier
-    features in each query, and ``total`` (t + 2,)
-    these over all queries. ``regularization`` is λ.
+    features in each query, and ``total`` (t + 2,) these
+    over all queries. ``regularization`` is λ. Queries
+    are in blocks of ``BLOCK``.
     """
     # For each held-out query q, L_q^-1 is in the state.
     # L_q L_q' = T_q + λI, where T_q has the products of
@@ -173,13 +178,15 @@ def _append_to_factor(
     Also write s^(-1/2) to ``inverse_root`` (BLOCK,).
     The pivot s of the new feature is what remains of
     its square over the other queries after the t
-    earlier features, plus λ. ``query_products`` (t +
-    2, BLOCK) are its products in the held-out query,
-    and ``total`` (t + 2,) those over all queries:
-    with itself, with the labels and with the earlier
+    earlier features, plus λ. ``query_products`` (t + 2,
+    BLOCK) are its products in the held-out query, and
+    ``total`` (t + 2,) those over all queries: with
+    itself, with the labels and with the earlier
     features. ``p`` (t, BLOCK) are L_q^-1 times its
     products with these over the other queries, where
     L_q is the factor so far. ``regularization`` is λ.
+    Other queries are all but the one left out. Queries
+    are in blocks of ``BLOCK``.
     """
     # Without each query: the inverse factor of the selected features' system,
     # and the solution of the forward substitution.
@@ -223,15 +230,20 @@ def _append_held_out(
 ) -> None:
     """Add the new feature to what ``state`` has about the held-out queries of block k.
 
-    These are ``inner``, ``label_products``,
+    The arrays to update are ``inner``, ``label_products``,
     ``residual_products`` and ``error``. ``p`` and ``f`` (t,
     BLOCK) are the products of the new feature with the t
     earlier ones, over the other queries and in the held-out
     query, times the inverse factor; ``spare`` (t, BLOCK) is
-    work space. Let U be the held-out documents of the
-    earlier features in these coordinates, and x those of
-    the new one. Its residual is v = x - U p; divided by the
-    root of the pivot, it is the new column of U.
+    work space. ``query_products`` (t + 2, BLOCK) are the
+    feature's products in the held-out query, and
+    ``inverse_root`` (BLOCK,) is 1 over the root of the
+    pivot. Let U be the held-out documents of the earlier
+    features in these coordinates, and x those of the new
+    one. The residual of the new feature is v = x - U p;
+    divided by the root of the pivot, it is the new column
+    of U. Other queries are all but the one left out.
+    Queries are in blocks of ``BLOCK``.
     """
     # The selected features in the held-out query, in the factor's coordinates:
     # products with each other, the solution, and products with labels and
@@ -291,6 +303,7 @@ def _change(
     the selected features. ``state`` has the models of the
     selected features without each query, and ``work`` (2
     t + 5, BLOCK) is work space. ``regularization`` is λ.
+    Queries are in blocks of ``BLOCK``.
     """
     # The inverse factor of the other queries; and in its coordinates, the
     # held-out features' products with each other, the solution, and products
@@ -337,11 +350,11 @@ def _change(
 def forget(t: int, state: State) -> None:
     """Go back to the model of the first t features, by recomputing ``residual_products`` of ``state``.
 
-    These are the products of the features with the
-    held-out residual of that model: the products
-    with the labels minus those with the predictions.
-    The other arrays of ``state`` need no change,
-    because later features only added rows.
+    The array has the products of the features with the
+    held-out residual of that model: the products with
+    the labels minus those with the predictions. The
+    other arrays of ``state`` need no change, because
+    later features only added rows.
     """
     # In the factor's coordinates: the features' products with each other, the
     # solution, and the products with labels and residual.
@@ -426,6 +439,7 @@ def changes_by_statistics(
     t + 2) are the candidates' products over all queries,
     with themselves and with these columns. ``state`` has
     the models without each query. ``regularization`` is λ.
+    Queries are in blocks of ``BLOCK``.
     """
     t = index.shape[0] - 1
     work = np.empty((2 * t + 5, BLOCK))

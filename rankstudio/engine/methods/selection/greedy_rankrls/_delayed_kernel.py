@@ -67,14 +67,22 @@ def select(
     other queries. d_j = v_j'u - ½ γ_j u'u, with the
     residuals v_j of j and u of b in the held-out query.
 
-    ``selected_position`` is the position of b in the matrices,
-    and ``places`` are those of the columns ``remaining``. If
-    ``at_gram`` is not negative, there are no matrices yet, and
-    ``gram[:, at_gram]`` are the products of b with all
-    features. ``total`` (n,) are the products of b over all
-    queries of all shards. ``state`` has the numbers of each
-    single feature, which are updated. ``work`` (3 h + 7,
-    BLOCK) is work space. ``regularization`` is λ.
+    ``selected_position`` is the position of b in the
+    matrices, and ``places`` are those of the columns
+    ``remaining``. If ``at_gram`` is not negative, there
+    are no matrices yet, and ``gram[:, at_gram]`` are
+    the products of b with all features. ``total`` (n,)
+    are the products of b over all queries of all
+    shards. ``state`` has the numbers of each single
+    feature, which are updated. ``work`` (3 h + 7,
+    BLOCK) is work space. ``regularization`` is λ. In
+    each query, the numbers of a feature are its pivot
+    and right-hand side over the other queries, and the
+    products of its held-out residual with itself and
+    with that of the labels. Other queries are all but
+    the one left out. Queries are in blocks of
+    ``BLOCK``. A shard is a part of the data with whole
+    queries.
     """
     # What is left of each feature's square over the other queries, plus λ; and
     # γ, d and the pivots of the delayed steps.
@@ -206,10 +214,13 @@ def _begin_entry(
 ) -> None:
     """Write the entries of a pair of features in both matrices before the first step.
 
-    ``product`` (BLOCK,) receives the products of the features in
-    the queries of block k. ``row`` receives their negatives: the
-    products over the other queries, less those over all queries.
-    The entry of the features is ``gram[k, gram_row, j]``.
+    ``product`` (BLOCK,) receives the products of the
+    features in the queries of block k. ``row`` receives
+    their negatives: the products over the other
+    queries, less those over all queries. The entry of
+    the features is ``gram[k, gram_row, j]``. Other
+    queries are all but the one left out. Queries are in
+    blocks of ``BLOCK``.
     """
     for i in range(BLOCK):
         product[i] = gram[k, gram_row, j, i]
@@ -222,8 +233,9 @@ def _read_entry(
 ) -> None:
     """Copy an entry of the first matrix to ``row`` and of the second one to ``product``, both (BLOCK,).
 
-    They are those at the position ``entry``, for the queries
-    of block k, of the two ``matrices`` of pairs of features.
+    The two entries are those at the position ``entry``, for
+    the queries of block k, of the two ``matrices`` of pairs
+    of features. Queries are in blocks of ``BLOCK``.
     """
     for i in range(BLOCK):
         row[i] = matrices[0][k, entry, i]
@@ -250,11 +262,13 @@ def _coefficients(
 
     A delayed step is the selection of a feature, with the
     pivot p, by which the matrices of the pairs of features
-    were not updated yet. It has two numbers γ and d for
-    each feature. In the entry of a pair, it subtracts
-    these numbers of one feature, multiplied by γ or d of
-    the other. ``position`` is that of the feature in the
+    were not updated yet. Such a step has two numbers γ and
+    d for each feature. In the entry of a pair, it
+    subtracts these numbers of one feature, multiplied by γ
+    or d of the other. The numbers are those in the queries
+    of block k. ``position`` is that of the feature in the
     matrices, and ``space`` has shape (≥ 3 h, BLOCK).
+    Queries are in blocks of ``BLOCK``.
     """
     # γ and d of each feature for the delayed steps, and the pivots of these steps.
     gammas, d, pivots = delayed
@@ -279,13 +293,15 @@ def _subtract(
     """Subtract the changes of the h delayed steps from the entry of a pair of features in both matrices.
 
     A step is the selection of a feature with the pivot
-    p. It has two numbers γ and d for one feature of the
-    pair, and γ' and d' for the other. It subtracts p γ
-    γ' from ``row`` (BLOCK,), the entry of the first
-    matrix, and γ d' + d γ' from ``product`` (BLOCK,),
-    the entry of the second. ``position`` is that of one
-    feature of the pair in the matrices. ``space`` has p
-    γ, γ and d of the other one, three rows per step.
+    p. The step has two numbers γ and d for one feature
+    of the pair, and γ' and d' for the other. The step
+    subtracts p γ γ' from ``row`` (BLOCK,), the entry of
+    the first matrix, and γ d' + d γ' from ``product``
+    (BLOCK,), the entry of the second. The numbers are
+    those in the queries of block k. ``position`` is
+    that of one feature of the pair in the matrices.
+    ``space`` has p γ, γ and d of the other one, three
+    rows per step. Queries are in blocks of ``BLOCK``.
     """
     # γ and d of each feature for the delayed steps.
     gammas, d, _ = delayed

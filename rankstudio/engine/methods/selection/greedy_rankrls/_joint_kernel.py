@@ -54,6 +54,8 @@ def follow(
     not selected. ``members`` (n,) lists the features
     group by group, those of group g from ``starts[g]``
     on; the pairs of group g begin at ``pairs[g]``.
+    Other queries are all but the one left out. Queries
+    are in blocks of ``BLOCK``.
     """
     # γ and d of each feature for the delayed steps, and the pivots of these steps.
     gammas, d, pivots = delayed
@@ -96,15 +98,24 @@ def costs(
 ) -> None:
     """Write to ``partial`` (blocks, groups) each block's sum of the criterion with each open group added.
 
-    ``open_groups`` are the candidates; the columns of other groups
-    in ``partial`` are not written. ``members`` (n,) lists the
-    features group by group, those of group g from ``starts[g]``
-    on. ``joint`` and ``products`` (blocks, pairs, BLOCK) have the
-    products of two features of one group, over the other queries
-    and in the held-out query; the pairs of group g begin at
-    ``pairs[g]``. ``state`` has the numbers of single features.
-    ``factor`` (s, s, BLOCK) and ``beta`` (s, BLOCK) are work space
-    for groups of at most s features. ``regularization`` is λ.
+    ``open_groups`` are the candidates; the columns of
+    other groups in ``partial`` are not written.
+    ``members`` (n,) lists the features group by group,
+    those of group g from ``starts[g]`` on. ``joint``
+    and ``products`` (blocks, pairs, BLOCK) have the
+    products of two features of one group, over the
+    other queries and in the held-out query; the pairs
+    of group g begin at ``pairs[g]``. ``state`` has the
+    numbers of single features. ``factor`` (s, s, BLOCK)
+    and ``beta`` (s, BLOCK) are work space for groups of
+    at most s features. ``regularization`` is λ. The
+    criterion is the leave-query-out error. In each
+    query, the numbers of a feature are its pivot and
+    right-hand side over the other queries, and the
+    products of its held-out residual with itself and
+    with that of the labels. Other queries are all but
+    the one left out. Queries are in blocks of
+    ``BLOCK``.
     """
     for k in range(partial.shape[0]):
         for index in range(open_groups.shape[0]):
@@ -127,13 +138,17 @@ def _learn(
 ) -> None:
     """Write the weights of a group's features without each query of block k to ``beta`` (s, BLOCK).
 
-    The features are added to the selected ones. Their weights
-    β solve a system of their products over the other queries,
-    without the parts that the selected features explain. Its
-    matrix is factorised as LL', in ``factor`` (s, s, BLOCK).
-    The products of a feature with itself and with the labels
-    are in ``state``, those of pairs in ``joint``, from the
-    position ``pair`` on. ``regularization`` is λ.
+    The features are added to the selected ones. The
+    weights β of the group's features solve a system of
+    these features' products over the other queries,
+    without the parts that the selected features
+    explain. The matrix of the system is factorised as
+    LL', in ``factor`` (s, s, BLOCK). The products of a
+    feature with itself and with the labels are in
+    ``state``, those of pairs in ``joint``, from the
+    position ``pair`` on. ``regularization`` is λ. Other
+    queries are all but the one left out. Queries are in
+    blocks of ``BLOCK``.
     """
     # What is left of the features' squares and of their products with the
     # labels, over the other queries, after the selected features.
@@ -187,6 +202,7 @@ def _cost(
     group's first pair in ``products``. ``state`` has
     these numbers of single features, ``products`` those
     of pairs in V'V, and ``beta`` (s, BLOCK) the weights.
+    Queries are in blocks of ``BLOCK``.
     """
     # In the held-out queries: the features' products with the residual e of the
     # labels and their squares, after the selected features; and e'e.

@@ -60,6 +60,8 @@ def start(
     n, BLOCK), and the squares of the labels (blocks,
     BLOCK). ``total`` (2, n) are the first two, summed over
     the queries of all shards. ``regularization`` is λ.
+    Queries are in blocks of ``BLOCK``. A shard is a part
+    of the data with whole queries.
     """
     squares, rights, labels = products
     for k in range(squares.shape[0]):
@@ -71,7 +73,13 @@ def compare(remaining: Ints, state: State, partial: Floats) -> None:
     """Write each block's sum of the criterion with each remaining feature added to ``partial`` (blocks, n).
 
     ``remaining`` are the columns that are not selected, and
-    ``state`` has their numbers in each query.
+    ``state`` has their numbers in each query. The criterion
+    is the leave-query-out error. A block has ``BLOCK``
+    queries. In each query, the numbers of a feature are its
+    pivot and right-hand side over the other queries, and
+    the products of its held-out residual with itself and
+    with that of the labels. Other queries are all but the
+    one left out.
     """
     for k in range(partial.shape[0]):
         for index in range(remaining.shape[0]):
@@ -105,6 +113,12 @@ def select(
     all queries of all shards. ``remaining`` are the
     columns that are not selected. ``work`` (3 t + 6 + 3
     TILE, BLOCK) is work space. ``regularization`` is λ.
+    In each query, the numbers of a feature are its pivot
+    and right-hand side over the other queries, and the
+    products of its held-out residual with itself and with
+    that of the labels. Other queries are all but the one
+    left out. Queries are in blocks of ``BLOCK``. A shard
+    is a part of the data with whole queries.
     """
     # What is left of each feature's square over the other queries, plus λ.
     pivot = state[0]
@@ -199,6 +213,9 @@ def _follow(
     - ``row``: minus z times their products over the other queries;
     - ``moved``: minus z times their products in this query;
     - ``correction``: c times their products over the other queries.
+
+    Other queries are all but the one left out. Queries
+    are in blocks of ``BLOCK``.
     """
     first = places[a]
     second = places[a + 1]
@@ -243,6 +260,8 @@ def _relate(
     places[a]]`` are the products of the a-th one with all
     features in each query, and ``total[a]`` these over
     all queries. ``space`` (> t, BLOCK) is work space.
+    Other queries are all but the one left out. Queries
+    are in blocks of ``BLOCK``.
     """
     b = selected[t]
     end = t * (t - 1) // 2  # entries of the earlier rows below the diagonal
@@ -277,11 +296,11 @@ def _solve(
 ) -> None:
     """Solve LDL'x = r in the queries of block k, by x = L'^-1 D^-1 L^-1 r.
 
-    ``right`` and ``out`` (t, BLOCK) are r and
-    x, ``factor`` has -L^-1 and D, and ``value``
-    (BLOCK,) is work space. Each row of L^-1 is
-    read once, for its product with r and for
-    its part in the product with L'^-1.
+    ``right`` and ``out`` (t, BLOCK) are r and x,
+    ``factor`` has -L^-1 and D, and ``value`` (BLOCK,)
+    is work space. Each row of L^-1 is read once, for
+    its product with r and for its part in the product
+    with L'^-1. Queries are in blocks of ``BLOCK``.
     """
     rows, pivots = factor  # rows are those of -L^-1
     for a in range(t):

@@ -56,6 +56,12 @@ def begin(
     the labels in each query, ``labels`` (blocks, BLOCK)
     the squares of the labels, and ``total`` (2, n) the
     first two over all queries. ``regularization`` is λ.
+    In each query, the numbers of a feature are its
+    pivot and right-hand side over the other queries,
+    and the products of its held-out residual with
+    itself and with that of the labels. Other queries
+    are all but the one left out. Queries are in blocks
+    of ``BLOCK``.
     """
     # Over the other queries: the features' squares plus λ,
     # and products with the labels. In the held-out query:
@@ -103,6 +109,7 @@ def enter(k: int, b: int, state: State, terms: Floats) -> None:
     query with that of the labels, e. The numbers of
     other features are updated by them later. In
     ``state``, only e'e is updated, the criterion.
+    Queries are in blocks of ``BLOCK``.
     """
     # Over the other queries: the features' squares plus λ
     # and products with the labels; in the held-out query:
@@ -133,11 +140,13 @@ def update(
     The part of b in j is γ = S / p_b. ``row`` is S,
     their product over the other queries after the
     earlier features. ``product`` is v_j'v_b, that of
-    their residuals in the held-out query. ``terms``
-    (5, BLOCK) has 1 / p_b, r_b, β_b, e'v_b and
-    v_b'v_b of b: its pivot, right-hand side and
-    weight, and products with the residual e of the
-    labels and with itself. ``regularization`` is λ.
+    their residuals in the held-out query. ``terms`` (5,
+    BLOCK) has 1 / p_b, r_b, β_b, e'v_b and v_b'v_b of
+    b: its pivot, right-hand side and weight, and
+    products with the residual e of the labels and with
+    itself. ``regularization`` is λ. Other queries are
+    all but the one left out. Queries are in blocks of
+    ``BLOCK``.
     """
     # Over the other queries: the features' squares plus λ and products with the
     # labels; in the held-out query: products with the residual, and squares.

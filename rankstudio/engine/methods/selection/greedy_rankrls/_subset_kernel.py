@@ -18,8 +18,9 @@ def gather_row(
     those to copy. In ``out``, 0 pads the last block.
     The sum is taken in each block of ``out`` and then
     over its blocks. So it has the same rounding as for
-    data with only these queries. It is also written to
-    the column of ``total``, a symmetric matrix.
+    data with only these queries. The sum is also
+    written to the column of ``total``, a symmetric
+    matrix.
     """
     n = gram.shape[1]
     width = gram.shape[3]
@@ -46,8 +47,9 @@ def gather_row(
 def gather_squares(gram: Floats, queries: Ints, out: Floats, total: Floats) -> None:
     """Copy the diagonals of some queries' Gram matrices to ``out`` (blocks, n, BLOCK).
 
-    ``gram`` has shape (blocks, n, n, BLOCK), with query q at [q // BLOCK, :, :,
-    q % BLOCK], and ``queries`` are the numbers of those to copy. Also add their
+    ``gram`` has shape (blocks, n, n, BLOCK), with query
+    q at [q // BLOCK, :, :, q % BLOCK], and ``queries``
+    are the numbers of those to copy. Also add their
     diagonals to that of ``total`` (n, n).
     """
     n = gram.shape[1]

@@ -13,7 +13,7 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 
 
 class Algorithm1Search:
-    """Leave-query-out criterion of every candidate feature (Pahikkala et al. 2010, section 3).
+    """Search that computes the leave-query-out error with every feature (Pahikkala et al. 2010, section 3).
 
     The attributes have the paper's names; X is transposed relative to the paper
     (rows are documents).
@@ -59,15 +59,16 @@ class Algorithm1Search:
     def costs(self, candidates: Ints) -> Floats:
         """Return the leave-query-out error with each candidate added, shape (c,): lines 9 to 16.
 
-        Lines are those of algorithm 1 in the paper. Let
-        X^ and y^ be the features and labels centred
+        ``candidates`` (c,) are columns. Lines are those of
+        algorithm 1 in the paper of Pahikkala et al. (2010).
+        Let X^ and y^ be the features and labels centred
         within queries, G the inverse of the matrix of the
-        selected features' scalar products of documents
-        plus λI, and Q the inverses of its diagonal
-        blocks, one per query. The code has C = G X^, U =
-        Q G X^, a = G y^ and p = Q G y^, the left-out
-        residuals. The error is computed for all features,
-        because the matrices contain them anyway.
+        selected features' scalar products of documents plus
+        λI, and Q the inverses of its diagonal blocks, one
+        per query. The code has C = G X^, U = Q G X^, a = G
+        y^ and p = Q G y^, the left-out residuals. The error
+        is computed for all features, because the matrices
+        contain them anyway.
         """
         X = self._X
         C = self._C

@@ -37,6 +37,8 @@ class Products(Protocol):
     def keep(self, feature: int, t: int) -> tuple[Floats, Floats]:
         """Select a feature as the t-th, from 0, and return its products.
 
+        Queries are in blocks of ``BLOCK``.
+
         Returns
         -------
         query_products : ndarray of shape (ceil(Q / BLOCK), t + 2, BLOCK)
@@ -50,6 +52,9 @@ class Products(Protocol):
         self, factor: Floats, regularization: float, state: kernels.State
     ) -> Comparison:
         """Return the function from candidates (c,) to their change of the criterion, shape (c,).
+
+        The criterion is the leave-query-out error. A
+        candidate is the column of a feature.
 
         Parameters
         ----------
@@ -68,6 +73,8 @@ class Products(Protocol):
 class GramProducts:
     """Products from the Gram matrices of the queries.
 
+    A shard is a part of the data with whole queries.
+
     Parameters
     ----------
     gram : ndarray of shape (blocks, n + 1, n + 1, BLOCK)
@@ -84,6 +91,7 @@ class GramProducts:
         ``gram`` (blocks, n + 1, n + 1, BLOCK) has the matrix of
         each query, and ``total`` (n + 1, n + 1) is their sum.
         The last block may be padded: only ``n_queries`` count.
+        Queries are in blocks of ``BLOCK``.
         """
         n = total.shape[0] - 1
         self.n_queries = n_queries
@@ -121,9 +129,10 @@ class GramProducts:
         def changes(candidates: Ints) -> Floats:
             """Return the change of the leave-query-out error by each candidate column, shape (c,).
 
-            Uses ``index``, ``regularization`` and ``state``
-            of the method. ``index`` are the columns of the
-            labels and selected features in the Gram matrices.
+            Uses ``index``, ``regularization`` and ``state`` of
+            the enclosing method. ``index`` are the columns of
+            the labels and selected features in the Gram
+            matrices.
             """
             out = np.empty(candidates.size)
             # The square of each candidate, then its products with those columns.
@@ -165,9 +174,11 @@ class ColumnProducts:
     def columns(self) -> column_kernels.Columns:
         """Sparse columns, and the arrays for products with them, as the kernels expect them.
 
-        They are the columns' entries, their rows, the first entry of each
-        column, the centred columns' squares, labels and selected features by
-        row, the query of each row, and the first row of each query.
+        The arrays are the columns' entries, the rows of the
+        entries, the first entry of each column, the centred
+        columns' squares, labels and selected features by
+        row, the query of each row, and the first row of
+        each query.
         """
         data = self._data
         # Columns less a constant in each query,
@@ -187,9 +198,12 @@ class ColumnProducts:
     def keep(self, feature: int, t: int) -> tuple[Floats, Floats]:
         """Select a feature as the t-th, from 0, and return its products in each query and over all queries.
 
-        They are its products with itself, with the labels and with the earlier
-        features, shapes (blocks, t + 2, BLOCK) and (t + 2,). Its centred column
-        is stored, for products with later features.
+        The products are those of the feature with itself,
+        with the labels and with the earlier features,
+        shapes (blocks, t + 2, BLOCK) and (t + 2,). The
+        centred column of the feature is stored, for
+        products with later features. Queries are in blocks
+        of ``BLOCK``.
         """
         # As many blocks of queries as needed, rounded up.
         by_query = np.zeros((-(-self.n_queries // kernels.BLOCK), t + 2, kernels.BLOCK))
@@ -235,15 +249,14 @@ class ColumnProducts:
         def changes(candidates: Ints) -> Floats:
             """Return the change of the leave-query-out error by each candidate column, shape (c,).
 
-            In most queries a sparse candidate has no
-            entries, so its change follows from products
-            of matrices. Only in queries with entries is
-            it computed by itself. Uses the variables of
-            the method: the t selected features'
-            ``inverse`` factor and ``columns``. ``a``,
-            ``b``, S and H have the effect of leaving
-            out each query. ``low`` and ``high`` are the
-            rows and columns of the pairs of a triangle.
+            In most queries a sparse candidate has no entries,
+            so its change follows from products of matrices.
+            Only in queries with entries is it computed by
+            itself. Uses the variables of the enclosing method:
+            the t selected features' ``inverse`` factor and
+            ``columns``. ``a``, ``b``, S and H have the effect
+            of leaving out each query. ``low`` and ``high`` are
+            the rows and columns of the pairs of a triangle.
             """
             # Of each candidate: its square, its product with the labels, its
             # products with the t features.
@@ -326,7 +339,7 @@ _MAX_PAIRS_PER_PART = 1 << 17
 
 
 class OnDemandSearch:
-    """Leave-query-out criterion after adding a feature to a selection, or removing one.
+    """Search that computes the leave-query-out error after adding a feature to a selection, or removing one.
 
     Parameters
     ----------
@@ -380,7 +393,9 @@ class OnDemandSearch:
     def costs(self, candidates: Ints) -> Floats:
         """Return the criterion with each candidate added, shape (c,).
 
-        Parts of the candidates are compared in threads.
+        Parts of the candidates are compared in threads. The
+        criterion is the leave-query-out error.
+        ``candidates`` (c,) are columns of features.
         """
         # The parts do not depend on the number of threads, so that the results
         # do not depend on it, either.
@@ -514,8 +529,9 @@ class OnDemandSearch:
     def move_to(self, selected: tuple[int, ...]) -> None:
         """Change the search to another selection.
 
-        Features with which both selections begin stay selected. The others are
-        removed, and the following ones of the new selection are added.
+        Features with which both selections begin stay
+        selected. The others are removed, and the following
+        ones of the new selection are added.
         """
         n_common = 0
         while (
@@ -580,8 +596,9 @@ class BackFittingSearch(OnDemandSearch):
     def _comparison(self) -> Comparison:
         """Return the function from candidates (c,) to the change of the criterion by each, by back-fitting.
 
-        The weights of the selected features stay as they are; only the
-        candidate gets a weight.
+        The weights of the selected features stay as they
+        are; only the candidate gets a weight. The criterion
+        is the leave-query-out error.
         """
         t = len(self.selected)
         # The entries of the sparse columns. columns[4]
@@ -601,10 +618,10 @@ class BackFittingSearch(OnDemandSearch):
         def changes(candidates: Ints) -> Floats:
             """Return the change of the leave-query-out error by each candidate column, shape (c,).
 
-            The weights of the t selected features
-            stay as they are: those of ``models``,
-            which leave ``residual`` of the labels.
-            Uses these and ``columns`` of the method.
+            The weights of the t selected features stay as they
+            are: those of ``models``, which leave ``residual``
+            of the labels. Uses these and ``columns`` of the
+            enclosing method.
             """
             out = np.empty(candidates.size)
             column_kernels.changes_by_back_fitting(

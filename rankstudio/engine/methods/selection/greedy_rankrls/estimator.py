@@ -92,15 +92,17 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     constant within every query come last, which differs from Algorithm 1 if
     every other candidate raises the error.
 
-    Documents of a single query are one global ranking, in which no query can be
-    left out. Features are then selected by the leave-pair-out error: RankRLS,
-    trained without two documents, predicts their difference, for all pairs.
-    This takes O(knm²) time for k of n features and m documents, because no
-    shorter way is known (section
+    Documents of a single query are one global ranking,
+    in which no query can be left out. Features are then
+    selected by the leave-pair-out error: RankRLS,
+    trained without two documents, predicts their
+    difference, for all pairs. The leave-pair-out error
+    takes O(knm²) time for k of n features and m
+    documents, because no shorter way is known (section
     2), and needs dense X.
 
-    X may be a SciPy sparse matrix. It is never converted to dense form, and
-    gives the same path.
+    X may be a SciPy sparse matrix. A sparse X is never
+    converted to dense form, and gives the same path.
 
     Only "columns" and "algorithm1" need all documents at once, as do floating
     and swap search, groups and back-fitting if the Gram matrices of the queries
@@ -134,19 +136,20 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         feature that some λ selects, and O(Qnk) memory: better unless k is a
         large part of n. "algorithm1" is the paper's, O(kmn) for each λ, and
         many times slower. "columns" stores nothing for unselected features:
-        O(k² e + k³ Qn) for e nonzero entries of X, and O(e + k² Q
-        + km) memory. It is the only one for sparse X.
+        O(k² e + k³ Qn) for e nonzero entries of X, and O(e + k² Q + km) memory.
+        Only "columns" supports sparse X.
     search : {"forward", "floating", "swap", "best"}, default "forward"
         "floating" also removes features that later ones have made redundant
         (Pudil et al. 1994), so that the sets of a path need not be nested. No
-        step is worse than the step of "forward" with the same size. It takes
-        several times as long with few features, and a hundred times as long for
-        a whole path of more than a hundred. Sets of more than k features are
-        not considered. "swap" replaces features of each greedy set as long as
-        the best swap reduces the error. "best" proves the set with the lowest
-        error for each size by branch and bound, for k with at most 200 million
-        sets. These sets need not be nested, either. The error of "best" is at
-        most that of "swap", which is at most that of "forward".
+        step is worse than the step of "forward" with the same size. "floating"
+        takes several times as long with few features, and a hundred times as
+        long for a whole path of more than a hundred. Sets of more than k
+        features are not considered. "swap" replaces features of each greedy set
+        as long as the best swap reduces the error. "best" proves the set with
+        the lowest error for each size by branch and bound, for k with at most
+        200 million sets. The sets of "best" need not be nested, either. The
+        error of "best" is at most that of "swap", which is at most that of
+        "forward".
     fitting : {"pre", "back"}, default "pre"
         "pre": a candidate is evaluated with all weights retrained. "back": with
         the weights of the earlier features unchanged, O(k² e) for a path; after
@@ -232,8 +235,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def n_steps(self, n_features: int) -> int:
         """Return the greatest number of steps on data with ``n_features`` features: one per group to select.
 
-        A feature outside of groups is a group by itself, and banned groups are
-        never selected.
+        A feature outside of groups is a group by itself,
+        and banned groups are never selected.
         """
         groups = ColumnGroups.of(n_features, self.groups)
         free = len(groups.groups) - len(groups.containing(self.banned))
@@ -271,9 +274,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def check_sparse(self, *, one_ranking: bool, preferring: bool) -> None:
         """Raise a DatasetError or ParameterError for settings that do not support a sparse X.
 
-        ``one_ranking`` is whether the data are one ranking, without queries,
-        and ``preferring`` whether they have preferences between documents
-        instead of labels.
+        ``one_ranking`` is whether the data are one ranking,
+        without queries, and ``preferring`` whether they
+        have preferences between documents instead of
+        labels.
         """
         if one_ranking or self.checked("pairs") == "pointwise":
             raise DatasetError(
@@ -295,9 +299,15 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Select features, and yield one step per feature, with every candidate's criterion.
 
-        A forward search yields each step as soon as a feature is selected; by
-        shards, after progress events. Other searches may still change earlier
-        sets, so they yield progress events first, and all steps at the end.
+        A forward search yields each step as soon as a
+        feature is selected; by shards, after progress
+        events. Other searches may still change earlier
+        sets, so they yield progress events first, and all
+        steps at the end. ``data`` are the training
+        documents. The criterion is the leave-query-out
+        error, or for one ranking the error of left-out
+        documents or pairs. A shard is a part of the data
+        with whole queries.
         """
         regularization = self.checked("regularization")
         groups = ColumnGroups.of(data.X.shape[1], self.groups)
@@ -335,6 +345,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         of features and of shards. ``rules`` say which groups
         may or have to be selected. ``cost`` is the loss of a
         pair of documents, and ``regularization`` is λ.
+        ``data`` are the training documents. A shard is a
+        part of the data with whole queries.
         """
         shape = Shape.of(data.X.shape, data.ptr, groups.greatest(rules.k))
         way = (
@@ -402,7 +414,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def _check_one_ranking(self, data: TrainingData, cost: PairCost) -> None:
         """Raise a ParameterError for settings for which documents or pairs cannot be left out exactly.
 
-        ``cost`` is the loss of a pair.
+        ``cost`` is the loss of a pair. ``data`` are the
+        training documents.
         """
         # "pointwise" is a loss of documents, not of pairs, so that costs of
         # pairs do not apply.
@@ -441,10 +454,12 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         each comparison from Gram matrices of the queries.
         "columns" and "algorithm1" need all documents in
         memory. "columns" is fastest if few candidates are
-        compared, or if they are compared by back-fitting. For
-        several shards, parts of large data, an algorithm is
-        preferred that does not need all documents in memory.
-        ``groups`` are features that are selected together.
+        compared, or if they are compared by back-fitting.
+        With ``several_shards``, the parts of large data, an
+        algorithm is preferred that does not need all
+        documents in memory. ``shape`` has the numbers of
+        documents, features and queries, and k. ``groups`` are
+        features that are selected together.
         """
         # Algorithms that are chosen by name.
         if self.algorithm in ("columns", "algorithm1"):
@@ -492,9 +507,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def paths_from_sums(self, data: TrainingData) -> Callable[[], PathsFromSums] | None:
         """Return a function that prepares paths on any subset of the queries, or None if they are not available.
 
-        Such paths follow from the products of features and labels in each
-        query, which the function computes. They are not available for settings
-        that need more.
+        Such paths follow from the products of features and
+        labels in each query, which the function computes.
+        The result is None for settings that need more than
+        these products. ``data`` are the training documents.
         """
         if not self._follows_from_sums(data):
             return None
@@ -519,10 +535,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def step_test(self, data: TrainingData) -> Callable[[], StepTest] | None:
         """Return a function that prepares a permutation test of the path's steps.
 
-        The test compares how much each step reduces
-        the error with the same for permuted
-        residuals. None if paths do not follow from
-        sums over queries, on which the test is based.
+        The test compares how much each step reduces the
+        error with the same for permuted residuals. None if
+        paths do not follow from sums over queries, on which
+        the test is based. ``data`` are the training
+        documents.
         """
         add_up = self.paths_from_sums(data)
         if add_up is None:
@@ -577,11 +594,12 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
         The function gets label vectors, and returns the
         criteria of the paths' steps, for a permutation
-        test. The paths share the queries' Gram
-        matrices. None for settings or sizes for which
-        these paths are not available. Also None for
-        losses whose rows depend on the labels: rows are
-        the vectors whose squared errors are the loss.
+        test. The paths share the queries' Gram matrices.
+        None for settings or sizes for which these paths are
+        not available. Also None for losses whose rows
+        depend on the labels: rows are the vectors whose
+        squared errors are the loss. ``data`` has the
+        documents.
         """
         # A subclass may select in another way.
         if type(self) is not GreedyRankRLS:

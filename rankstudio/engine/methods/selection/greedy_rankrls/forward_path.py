@@ -59,15 +59,20 @@ _MULTIPLICATION = 0.3  # nanoseconds per multiplication, including memory access
 
 @dataclass(frozen=True)
 class Totals:
-    """Requests [X^ y^]'[X^ y^].
+    """Message that requests [X^ y^]'[X^ y^], the products of centred features and labels, from a shard.
 
-    Without Gram matrices, X^'X^ has only its diagonal.
+    A shard answers with the sum over its queries. If it
+    has no Gram matrices, only the diagonal of X^'X^ is
+    computed. A shard is a part of the data with whole
+    queries.
     """
 
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """Starts a path with what shards need of the result of :class:`Totals` for all shards.
+    """Message that starts a path, with what shards need of the result of :class:`Totals` for all shards.
+
+    A shard is a part of the data with whole queries.
 
     Attributes
     ----------
@@ -82,12 +87,13 @@ class Start:
 
     @classmethod
     def of(cls, total: Floats, has_groups: bool = False) -> Start:
-        """Return the message that starts a path.
+        """Return the message to all shards that starts a path without features.
 
-        ``total`` (n + 1, n + 1) are the products
-        of features and labels over all shards,
-        labels last. ``has_groups`` is whether
-        groups of several features are compared.
+        ``total`` (n + 1, n + 1) are the products of
+        features and labels over all shards, labels last.
+        ``has_groups`` is whether groups of several features
+        are compared. A shard is a part of the data with
+        whole queries.
         """
         ends = np.stack([np.diagonal(total)[:-1], total[-1, :-1]])
         return cls(ends, total if has_groups else None)
@@ -114,6 +120,8 @@ Message = Totals | Start | TotalRow | Select
 @dataclass(frozen=True)
 class GreedyWork:
     """Work of each shard for the path with one λ.
+
+    A shard is a part of the data with whole queries.
 
     Attributes
     ----------
@@ -163,6 +171,8 @@ See ``Statistics``.
 class Statistics:
     """Products of features and labels in each query of a shard, which all λ share.
 
+    A shard is a part of the data with whole queries.
+
     Attributes
     ----------
     query_products : tuple of ndarray
@@ -178,7 +188,7 @@ class Statistics:
         "blocks". If ``rows`` are computed instead, an empty array.
     rows : dict
         Rows of the Gram matrices by feature, each of shape (blocks, n, BLOCK),
-        where whole matrices would need too much memory. They are cached because
+        where whole matrices would need too much memory. Rows are cached because
         paths for other λ select similar features.
     """
 
@@ -227,7 +237,9 @@ class Statistics:
 class KnownStatistics:
     """Cache of a shard's statistics.
 
-    A key is the layout of their Gram matrices, and the cost.
+    A key is the layout of their Gram matrices, and the
+    cost. A shard is a part of the data with whole
+    queries.
     """
 
     by_layout: dict[tuple[GramLayout, PairCost], Statistics] = field(
@@ -238,15 +250,19 @@ class KnownStatistics:
 class GreedyState:
     """State of one shard, a part of the queries, in a greedy path for one λ.
 
-    It holds the shard's parts of the criteria, and the rows of the selected features.
+    The state has the shard's parts of the criteria, and
+    the rows of the selected features. The criterion is
+    the leave-query-out error.
     """
 
     def __init__(self, work: GreedyWork, data: QueryData, scratch: Scratch) -> None:
         """Allocate the state of a shard's queries in ``scratch``, which is memory or a file.
 
-        ``work`` has the settings of the path. Also
-        computes the products of features and labels
-        in each query, if they are not in the cache.
+        ``work`` has the settings of the path. Also computes
+        the products of features and labels in each query,
+        if they are not in the cache. ``data`` has the
+        documents of the shard. A shard is a part of the
+        data with whole queries.
         """
         n = data.X.shape[1]
         blocks = -(-(data.ptr.size - 1) // BLOCK)  # rounded up
@@ -288,6 +304,9 @@ class GreedyState:
         those of one feature. ``Start`` and ``Select`` change
         the state: they begin a path, or add a feature. The
         answer is then the criterion with each feature added.
+        ``data`` has the documents of the shard. The
+        criterion is the leave-query-out error. A shard is a
+        part of the data with whole queries.
         """
         match message:
             case Totals():
@@ -335,9 +354,10 @@ class GreedyState:
         """Compute a feature's products with all n features in each query, and return their sums (n,).
 
         The products are written to the next row of the
-        selected features. They are read from the cache
-        if a path for another λ has computed them. Else
-        they are cached, as long as the cache is small.
+        selected features. The products are read from the
+        cache if a path for another λ has computed them.
+        Otherwise new products are cached, as long as the
+        cache is small. ``data`` has the documents.
         """
         gram = self._rows.next  # shape (blocks, 1, n, BLOCK)
         cached_rows = self._statistics.rows
@@ -380,9 +400,9 @@ class GreedyState:
     def _threads(self, multiplications: float) -> Iterator[Each]:
         """Provide a function that calls another one for slices of the blocks of queries.
 
-        It uses threads if these are
-        worthwhile. ``multiplications`` is
-        the work of all calls per query.
+        The function uses threads if threads are worthwhile.
+        ``multiplications`` is the work of all calls per
+        query.
         """
         ee = self._state[-1]  # a number per query, (blocks, BLOCK)
         with pool(worthwhile(_MULTIPLICATION * multiplications * ee.size)) as (
@@ -401,6 +421,7 @@ class GreedyState:
 
         The criterion is 0 for selected features. Without
         groups of several features, there is no third array.
+        The criterion is the leave-query-out error.
         """
         # The sum of each block of queries for each
         # feature; the last array of the state has
@@ -427,6 +448,7 @@ def _layout_for(work: GreedyWork, data: QueryData) -> GramLayout:
     of the selected features are read, and matrices
     query by query take no copy, unless there are blocks
     already. ``work`` has the settings of the path.
+    ``data`` has the documents.
     """
     if not work.whole:
         return "none"
@@ -443,13 +465,16 @@ def statistics_of(
 ) -> Statistics:
     """Return the statistics of a shard's queries, which all λ share; they are computed on first use.
 
-    They are the features' squares and products with the
-    labels in each query. Unless ``layout`` is "none",
-    they also have the Gram matrix of each query. They
-    belong to the rows whose squared errors are the loss
-    with this ``cost`` of pairs. With ``by_blocks``, a
-    few queries are centred at a time. ``scratch``
-    allocates arrays, in memory or in a file.
+    The statistics are the features' squares and
+    products with the labels in each query. Unless
+    ``layout`` is "none", the statistics also have the
+    Gram matrix of each query. The statistics belong to
+    the rows whose squared errors are the loss with this
+    ``cost`` of pairs. With ``by_blocks``, a few queries
+    are centred at a time. ``scratch`` allocates arrays,
+    in memory or in a file. ``data`` has the documents
+    of the shard. A shard is a part of the data with
+    whole queries.
     """
     cache = data.shared.of(KnownStatistics).by_layout
     key = (layout, cost)
@@ -463,8 +488,10 @@ def statistics_of(
 def gram_statistics(data: QueryData, cost: PairCost = DEFAULT_COST) -> Statistics:
     """Return the statistics of the queries of data in memory, with Gram matrices in blocks.
 
-    They are cached. The rows are those whose squared errors
-    are the loss with this ``cost`` of pairs.
+    The statistics are cached with the data. They are sums
+    over rows, whose squared errors are the loss with this
+    ``cost`` of pairs; by default the rows are the
+    documents.
     """
     no_limit = Scratch(Room(lambda: float("inf")))
     return statistics_of(data, cost, layout="blocks", by_blocks=False, scratch=no_limit)
@@ -486,6 +513,8 @@ def _query_statistics(
     are the loss with this ``cost`` of pairs. Arrays come
     from ``scratch``, which is memory or a file. With
     ``by_blocks``, a few queries are centred at a time.
+    ``data`` has the documents of the shard. A shard is a
+    part of the data with whole queries.
     """
     n = data.X.shape[1]
     blocks = -(-(data.ptr.size - 1) // BLOCK)  # rounded up
@@ -528,13 +557,14 @@ def _write_products(
 ) -> Floats:
     """Write the squares and the label products of all queries, and return their sums (n + 1, n + 1).
 
-    The sums are on the diagonal and in the last row
-    and column, with the labels last; other entries
-    are 0. ``query_products`` are the arrays that are
-    written: (blocks, n, BLOCK) of squares and of
-    label products, and (blocks, BLOCK) of the labels'
-    squares. With ``by_blocks``, a few queries are
-    centred at a time. ``cost`` is the loss of a pair.
+    The sums are on the diagonal and in the last row and
+    column, with the labels last; other entries are 0.
+    ``query_products`` are the arrays that are written:
+    (blocks, n, BLOCK) of squares and of label products,
+    and (blocks, BLOCK) of the labels' squares. With
+    ``by_blocks``, a few queries are centred at a time.
+    ``cost`` is the loss of a pair. ``data`` has the
+    documents. Queries are in blocks of ``BLOCK``.
     """
     squares, rights, labels = query_products
     n = squares.shape[1]
@@ -564,9 +594,9 @@ def _write_products(
 def _write_rows(grams: Floats, feature: int, out: Floats) -> None:
     """Write the products of a feature with all features in each query, in blocks (blocks, n, BLOCK).
 
-    ``grams`` has the shape (Q, n + 1, n +
-    1). The last block is padded with zeros.
-    The result is written to ``out``.
+    ``grams`` has the shape (Q, n + 1, n + 1). The last
+    block is padded with zeros. The result is written to
+    ``out``. Queries are in blocks of ``BLOCK``.
     """
     for block, first in enumerate(range(0, grams.shape[0], BLOCK)):
         rows = grams[first : first + BLOCK, feature, :-1]
@@ -585,6 +615,7 @@ def _write_block(
     the labels' own squares (blocks, BLOCK), which are the
     last column of ``of_labels``. The ``width`` queries
     are the first ones of the block; the rest becomes 0.
+    Queries are in blocks of ``BLOCK``.
     """
     width = of_labels.shape[0]
     for array, values in zip(
@@ -679,8 +710,9 @@ def cut_blocks(
 ) -> list[Floats]:
     """Return an array of shape (blocks, *shape, BLOCK) for each of ``shapes``.
 
-    They are parts of one array, which ``empty``
+    The arrays are parts of one array, which ``empty``
     allocates by its size, in memory or in a file.
+    Queries are in blocks of ``BLOCK``.
     """
     sizes = [blocks * prod(shape) * BLOCK for shape in shapes]
     parts = np.split(empty(sum(sizes)), np.cumsum(sizes)[:-1])
@@ -781,10 +813,14 @@ def totals(
 ) -> Waiting[Floats]:
     """Return the products of all features and labels, (n + 1, n + 1), computed once for all λ.
 
-    They are sums over the queries of all shards, with the
-    labels last. Without ``with_gram``, only the diagonal
-    and the last row and column are computed. ``session``
-    works on the shards, and ``cost`` is the loss of a pair.
+    The products are sums over the queries of all shards,
+    with the labels last. Without ``with_gram``, only the
+    diagonal and the last row and column are computed.
+    ``session`` works on the shards, and ``cost`` is the
+    loss of a pair. ``data`` are the training documents.
+    A shard is a part of the data with whole queries. The
+    generator yields progress events, and then returns
+    the result.
     """
     cache = data.shared.of(_Totals).found
     (total,) = yield from once(
@@ -796,10 +832,12 @@ def totals(
 
 
 class ForwardSearch:
-    """Leave-query-out criterion of every candidate feature or group of a growing selection.
+    """Search that computes the leave-query-out error of a growing selection with every feature or group added.
 
-    It is a search of :mod:`search_steps` among
-    groups, with steps that are sums over shards.
+    The class is a search among groups, of the kind that
+    :mod:`search_steps` expects, with steps that are
+    sums over shards. A shard is a part of the data with
+    whole queries.
 
     Parameters
     ----------
@@ -816,7 +854,8 @@ class ForwardSearch:
         """Store the session with the shards; :meth:`start` begins the search.
 
         ``work`` has the settings of the path, and
-        ``groups`` are features that are added together.
+        ``groups`` are features that are added together. A
+        shard is a part of the data with whole queries.
         """
         self._session = session
         self._work = work
@@ -841,7 +880,8 @@ class ForwardSearch:
         """Start the path in all shards, with progress events.
 
         ``total`` (n + 1, n + 1) are the products of
-        features and labels over all shards, labels last.
+        features and labels over all shards, labels last. A
+        shard is a part of the data with whole queries.
         """
         self._total = total
         self._coef = np.zeros(total.shape[0] - 1)
@@ -864,8 +904,10 @@ class ForwardSearch:
     def select(self, feature: int) -> Iterator[WorkProgress]:
         """Add a group to the selection, with a progress event per shard; ``feature`` is the group's position.
 
-        Also computes the criteria with each
-        further group, and the weights.
+        Also computes the criteria with each further group,
+        and the weights. The criterion is the
+        leave-query-out error. A shard is a part of the data
+        with whole queries.
         """
         for column in self._groups.groups[feature]:
             # Products with all features, then with the labels.

@@ -37,7 +37,8 @@ def label_paths(
     each step of each path. ``rules`` limit the path,
     ``cost`` is the loss of pairs, and ``needed`` the
     bytes that the paths need. Raises an OutOfMemoryError
-    if less memory is free. ``regularization`` is λ.
+    if less memory is free. ``regularization`` is λ. The
+    criterion is the leave-query-out error.
     """
     # Called for their errors only.
     several_queries(data.ptr, "GreedyRankRLS")
@@ -55,19 +56,19 @@ def label_paths(
     def paths(labels: Floats, share: Share) -> list[Floats]:
         """Return the criteria after each step of the path, for each label vector in ``labels`` (P, m).
 
-        ``share`` runs the paths on threads. Other variables are those of the
-        enclosing function.
+        ``share`` runs the paths on threads. The rules and
+        the documents are those of the enclosing function.
+        The criterion is the leave-query-out error.
         """
         criteria: list[Floats] = [np.empty(0)] * labels.shape[0]
 
         def learn(number: int) -> None:
             """Write the criteria of the path for the label vector with a number to ``criteria``.
 
-            Uses the ``labels`` of all paths, and the
-            variables of the outer function: ``data``
-            are rows whose squared errors are the
-            loss, ``targets`` converts labels to
-            their targets, and ``known_statistics``
+            Uses the ``labels`` of all paths, and the variables
+            of the enclosing functions: ``data`` are rows whose
+            squared errors are the loss, ``targets`` converts
+            labels to their targets, and ``known_statistics``
             has their products in each query.
             """
             # The path reads labels only from cached

@@ -58,9 +58,12 @@ from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
 @dataclass(frozen=True, eq=False)
 class Begin:
-    """Starts without selection, and requests the criterion.
+    """Message that starts a search without features, and requests the criterion of the empty model.
 
-    ``total`` (n + 1, n + 1) is over all shards.
+    ``total`` (n + 1, n + 1) are the products of
+    features and labels, summed over all shards, labels
+    last. The criterion is the leave-query-out error. A
+    shard is a part of the data with whole queries.
     """
 
     total: Floats
@@ -68,7 +71,9 @@ class Begin:
 
 @dataclass(frozen=True, eq=False)
 class Compare:
-    """Changes the selection of groups; requests its criterion, also with each candidate or without a group.
+    """Message that changes the selection of groups, and requests its criterion, also with each candidate.
+
+    The criterion is the leave-query-out error.
 
     Attributes
     ----------
@@ -91,6 +96,8 @@ Message = Totals | Begin | Compare
 class OnDemandWork:
     """Work of each shard for one λ.
 
+    A shard is a part of the data with whole queries.
+
     Attributes
     ----------
     regularization : float
@@ -103,7 +110,8 @@ class OnDemandWork:
         Whether candidates are evaluated by back-fitting.
     cost : PairCost
     by_blocks : bool
-        As in :class:`GreedyWork`.
+        Whether a few queries are centred at a time; a
+        single shard caches its centred data.
     """
 
     replayed: ClassVar[bool] = True
@@ -125,7 +133,10 @@ class OnDemandState:
     def __init__(self, work: OnDemandWork, data: QueryData, scratch: Scratch) -> None:
         """Compute the Gram matrices of a shard's queries, or read them from the cache.
 
-        ``work`` has the settings of the path, and ``scratch`` allocates arrays.
+        ``work`` has the settings of the path, and
+        ``scratch`` allocates arrays. ``data`` has the
+        documents of the shard. A shard is a part of the
+        data with whole queries.
         """
         self._work = work
         self._scratch = scratch
@@ -146,6 +157,9 @@ class OnDemandState:
         a selection: the answer is its criterion. ``Compare``
         also asks for the criteria with each candidate added,
         and perhaps for those without each selected feature.
+        ``data`` has the documents of the shard. The
+        criterion is the leave-query-out error. A shard is a
+        part of the data with whole queries.
         """
         match message:
             case Totals():
@@ -165,8 +179,9 @@ class OnDemandState:
     def _group_search(self, products: GramProducts) -> FloatingSearch:
         """Return a search among the groups of this path, with room for its largest selection.
 
-        ``products`` are those of features and
-        labels in each query of the shard.
+        ``products`` are those of features and labels in
+        each query of the shard. A shard is a part of the
+        data with whole queries.
         """
         work = self._work
         search_class = _BackFitting if work.back else _OnScratch
@@ -183,8 +198,9 @@ class _OnScratch(OnDemandSearch):
     def reserve(self, capacity: int, scratch: Scratch) -> None:
         """Allocate the arrays for ``capacity`` selected features in ``scratch``, in memory or in a file.
 
-        They replace the state of the search, which has no
-        features yet, and the equations of the weights.
+        The new arrays replace the state of the search,
+        which has no features yet, and the equations of the
+        weights.
         """
         blocks = self._state[-1].shape[0]
         square = blocks * capacity * capacity * BLOCK
@@ -215,8 +231,9 @@ class _BackFitting(_OnScratch):
     def _comparison(self) -> Comparison:
         """Return the function from candidates (c,) to the change of the criterion by each, by back-fitting.
 
-        The weights of the selected features stay as they are; only the
-        candidate gets a weight.
+        The weights of the selected features stay as they
+        are; only the candidate gets a weight. The criterion
+        is the leave-query-out error.
         """
         products = self._products
         regularization = self._regularization
@@ -238,12 +255,13 @@ class _BackFitting(_OnScratch):
         def changes(candidates: Ints) -> Floats:
             """Return the change of the leave-query-out error by each candidate column, shape (c,).
 
-            Uses the variables of the method: ``gram`` and
-            ``total`` are the products of features and labels
-            in each query and over all queries, ``labels`` is
-            the labels' column in these, and ``models``
-            (blocks, t, BLOCK) has the weights w_q of the
-            ``selected`` features without each query.
+            Uses the variables of the enclosing method: ``gram``
+            and ``total`` are the products of features and
+            labels in each query and over all queries,
+            ``labels`` is the labels' column in these, and
+            ``models`` (blocks, t, BLOCK) has the weights w_q of
+            the ``selected`` features without each query.
+            Queries are in blocks of ``BLOCK``.
             """
             out = np.empty(candidates.size)
             for index, j in enumerate(candidates.tolist()):
@@ -373,8 +391,9 @@ def on_demand_path(
 def _varying_groups(groups: ColumnGroups, total: Floats) -> Bools:
     """Return for each group whether one of its features varies within some query, (g,).
 
-    ``total`` (n + 1, n + 1) are the products of the centred
-    features and labels, labels last.
+    A group of ``groups`` are features that are selected
+    together. ``total`` (n + 1, n + 1) are the products of
+    the centred features and labels, labels last.
     """
     varying = groups.of_column[np.diagonal(total)[:-1] > 0]
     return np.isin(np.arange(len(groups.groups)), varying)
@@ -383,8 +402,11 @@ def _varying_groups(groups: ColumnGroups, total: Floats) -> Bools:
 def _all_gram_matrices(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
     """Return the Gram matrices of all queries, (blocks, n + 1, n + 1, BLOCK).
 
-    They belong to the rows whose squared errors
-    are the loss with this ``cost`` of pairs.
+    The matrices belong to the rows whose squared errors
+    are the loss with this ``cost`` of pairs. ``data``
+    are the training documents. The generator yields
+    progress events, and then returns the result.
+    Queries are in blocks of ``BLOCK``.
     """
     if not data.several:
         return gram_statistics(data.shard(0), cost).gram
@@ -393,7 +415,9 @@ def _all_gram_matrices(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
 
 
 class OnDemandGroups:
-    """A :class:`FloatingSearch` among groups, whose criteria are sums over shards.
+    """Search among groups, as a :class:`FloatingSearch`, whose leave-query-out errors are sums over shards.
+
+    A shard is a part of the data with whole queries.
 
     Parameters
     ----------
@@ -418,10 +442,11 @@ class OnDemandGroups:
     ) -> None:
         """Start without groups: ``criterion`` is that of the model without features.
 
-        ``session`` sends messages to all shards and
-        adds up their answers. ``total`` (n + 1, n +
-        1) are the products of features and labels
-        over all queries. ``regularization`` is λ.
+        ``session`` sends messages to all shards and adds up
+        their answers. ``total`` (n + 1, n + 1) are the
+        products of features and labels over all queries.
+        ``regularization`` is λ. A shard is a part of the
+        data with whole queries.
         """
         self._session = session
         self._total = total

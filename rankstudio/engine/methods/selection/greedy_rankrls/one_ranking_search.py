@@ -47,7 +47,8 @@ class OneRankingSearch(ABC):
     def __init__(self, data: QueryData, regularization: float) -> None:
         """Start without selected features, with all documents as one ranking; ``regularization`` is λ.
 
-        Raises a DatasetError for too few documents, or an OutOfMemoryError.
+        Raises a DatasetError for too few documents, or an
+        OutOfMemoryError. ``data`` has the documents.
         """
         # `least` is the smallest number
         # of documents for this error.
@@ -89,8 +90,8 @@ class OneRankingSearch(ABC):
     def select(self, feature: int) -> None:
         """Add a feature to the selection, and update the residuals and the products of all candidates.
 
-        The hat matrix H maps labels to predictions.
-        Its kept entries are updated, too.
+        The hat matrix H maps labels to predictions. The
+        stored entries of H are updated, too.
         """
         # STEADY: BLAS has one thread, because with
         # several its sums differ in their last bits.
@@ -145,8 +146,8 @@ class OneRankingSearch(ABC):
     def move_to(self, selected: tuple[int, ...]) -> None:
         """Change to another selection.
 
-        If it does not begin with the present selection, all of its features are
-        selected anew.
+        If it does not begin with the present selection, all
+        of its features are selected anew.
         """
         if selected[: len(self.selected)] != self.selected:
             self._start()
@@ -205,8 +206,9 @@ class LeaveOneOutSearch(OneRankingSearch):
             def work(first: int) -> None:
                 """Write the criteria of ``size`` candidates from position ``first`` on to ``costs``.
 
-                Uses ``size``, ``candidates``
-                and ``costs`` of the method.
+                Uses ``size``, ``candidates`` and ``costs`` of the
+                enclosing method. The criterion is the error of
+                left-out documents with the candidate added.
                 """
                 part = candidates[first : first + size]
                 R = self._R[:, part]

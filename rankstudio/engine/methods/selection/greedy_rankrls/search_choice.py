@@ -55,10 +55,12 @@ _GRAM_CONDITIONS = (2, 16), (4, 3)
 def kept_statistics(algorithm: str, shape: tuple[int, int, int], k: int) -> str:
     """Return which algorithm a forward path uses, "statistics" or "rows".
 
-    It is the requested ``algorithm``. For "auto", it depends only on the
-    ``shape`` of the data: m documents, n features and Q queries. "statistics"
-    stores a Gram matrix for each query. "rows" only computes the matrices' rows
-    of the k selected features.
+    The answer is the requested ``algorithm``, unless
+    that is "auto". For "auto", the answer depends only
+    on the ``shape`` of the data: m documents, n
+    features and Q queries. "statistics" stores a Gram
+    matrix for each query. "rows" only computes the
+    matrices' rows of the k selected features.
     """
     m, n, Q = shape
     if algorithm != "auto":
@@ -83,6 +85,7 @@ def delay(n: int, k: int, with_gram: bool) -> int:
     twice the first two terms, k²n - 2k³ / 3, which is less
     if k is at least n / 2, and even less with matrices.
     ``with_gram`` says whether each query has a Gram matrix.
+    A shard is a part of the data with whole queries.
     """
     if 2 * k < n:
         return 0
@@ -92,9 +95,11 @@ def delay(n: int, k: int, with_gram: bool) -> int:
 def path_need(shape: DataShape, k: int, algorithm: str) -> MemoryNeed:
     """Return the memory requirements of a greedy path of k features, by an algorithm for any size of data.
 
-    For each query, 2n + 1 numbers are stored for all λ, and (n + 1)² more with
-    the algorithm "statistics". Each λ needs 4n + 1 numbers and the state of the
-    selected features.
+    For each query, 2n + 1 numbers are stored for all λ,
+    and (n + 1)² more with the algorithm "statistics".
+    Each λ needs 4n + 1 numbers and the state of the
+    selected features. ``shape`` has the numbers of
+    documents, features and queries.
     """
     m = shape.m
     n = shape.n
@@ -126,6 +131,9 @@ def _memory_need(
     ``states`` and ``lasting`` are the bytes of the states
     for one λ, and of what all λ share. One shard keeps its
     centred documents and ``result_bytes`` bytes of results.
+    ``shape`` has the numbers of documents, features and
+    queries. A shard is a part of the data with whole
+    queries.
     """
     if shape.sharded:
         return shard_need(shape, 0.5, states, lasting)
@@ -135,9 +143,13 @@ def _memory_need(
 def on_demand_need(shape: DataShape, k: int, best: bool = False) -> MemoryNeed:
     """Return the memory of a search that compares sets of up to k features by Gram matrices.
 
-    For each query, (n + 1)² numbers are stored for all λ, and 2k² + 4k + 1 for
-    one λ. Search for the ``best`` sets has the (n + 1)² numbers of all queries
-    in memory, also those of other shards.
+    For each query, (n + 1)² numbers are stored for all
+    λ, and 2k² + 4k + 1 for one λ. Search for the
+    ``best`` sets has the (n + 1)² numbers of all
+    queries in memory, also those of other shards.
+    ``shape`` has the numbers of documents, features and
+    queries. A shard is a part of the data with whole
+    queries.
     """
     lasting = NUMBER * shape.Q * (shape.n + 1) ** 2  # bytes
     states = NUMBER * shape.Q * (2 * k**2 + 4 * k + 1)
@@ -213,7 +225,8 @@ class Shape:
     def memory(self) -> dict[str, float]:
         """Return the bytes of each algorithm that needs all documents, in addition to X and the centred X.
 
-        They depend on m documents, n features, Q queries and k selected features.
+        The numbers of bytes depend on m documents, n
+        features, Q queries and k selected features.
         """
         m = self.m
         n = self.n
@@ -230,9 +243,11 @@ class Shape:
     def need(self, algorithm: str, data: DataShape) -> MemoryNeed:
         """Return the memory requirements of an algorithm that needs all documents: "algorithm1" or "columns".
 
-        If they exceed the free memory, or the data are
-        in several shards, their ``fits`` is the setting
-        with which the method would fit, as text.
+        If the requirements exceed the free memory, or the
+        data are in several shards, the attribute ``fits``
+        is the setting with which the method would fit, as
+        text. A shard is a part of the data with whole
+        queries.
         """
         base_need = whole_need(data)
         needed = self.memory()[algorithm]
@@ -319,9 +334,12 @@ def search_path(
 ) -> Iterator[Step | WorkProgress]:
     """Search a path, and yield its steps and progress events.
 
-    ``feature_search`` computes criteria of sets of features. Steps and
-    ``rules`` refer to groups by their positions. ``search`` is "forward",
-    "floating" or "swap"; the last two improve on the forward path.
+    ``feature_search`` computes criteria of sets of
+    features. Steps and ``rules`` refer to groups by
+    their positions. ``search`` is "forward", "floating"
+    or "swap"; the last two improve on the forward path.
+    The criterion of a set is the error of left-out
+    queries, or of left-out documents for one ranking.
     """
     # Trivial groups have one feature each.
     if not groups.trivial:
@@ -352,10 +370,12 @@ def whole_search(
 ) -> FloatingSearch:
     """Return a search on the columns of all documents at once, for at most k features.
 
-    With ``back``, a candidate is evaluated by back-fitting: the
-    weights of all other features are unchanged. Dense data are
-    converted to sparse columns, which are cached. Raises an
-    OutOfMemoryError if they do not fit. ``regularization`` is λ.
+    With ``back``, a candidate is evaluated by
+    back-fitting: the weights of all other features are
+    unchanged. Dense data are converted to sparse
+    columns, which are cached. Raises an
+    OutOfMemoryError if they do not fit.
+    ``regularization`` is λ.
     """
     if not data.sparse:
         cache = data.shared.of(KeptColumns)

@@ -110,8 +110,10 @@ def empty_model(criterion: float, candidate_criteria: Floats) -> Step:
     """Return the only step of a search in which no feature is worth its penalty: the model without features.
 
     ``criterion`` is that of this model,
-    ``candidate_criteria`` (n,) the
-    criteria with each feature.
+    ``candidate_criteria`` (n,) the criteria with each
+    feature. The criterion of a set is the error of
+    left-out queries, or of left-out documents for one
+    ranking.
     """
     return Step(
         number=1,
@@ -148,11 +150,13 @@ def _best_candidate(
     """Return the best candidate; of those that are equal up to rounding, the first one.
 
     None if there is no candidate, or if no candidate
-    reduces the criterion by more than the size
-    penalty. ``costs`` are the criteria with each
-    candidate added, ``before`` is the present
-    criterion, and ``empty`` the criterion of the empty
-    model. ``rules`` have the costs and the penalty.
+    reduces the criterion by more than the size penalty.
+    ``costs`` are the criteria with each candidate
+    added, ``before`` is the present criterion, and
+    ``empty`` the criterion of the empty model.
+    ``rules`` have the costs and the penalty. The
+    criterion of a set is the error of left-out queries,
+    or of left-out documents for one ranking.
     """
     tie = TIE * empty  # the rounding of criteria
     # Only candidates whose reduction is worth the penalty of one more feature.
@@ -189,7 +193,8 @@ def greedy_steps(
 ) -> Waiting[list[Step]]:
     """Run a greedy path, and return its steps, with its progress events and one for each step.
 
-    ``rules`` have k, the number of steps.
+    ``rules`` have k, the number of steps. The generator
+    yields progress events, and then returns the result.
     """
     return steps_of(
         path, lambda step: WorkProgress(tr("greedy search"), step.number / rules.k)
@@ -200,6 +205,9 @@ def floating(
     greedy: list[Step], search: FloatingSearch, rules: Constraints
 ) -> Iterator[Step | WorkProgress]:
     """Improve the greedy path by sequential floating forward selection, and yield the best set of every size.
+
+    The criterion of a set is the error of left-out queries,
+    or of left-out documents for one ranking.
 
     Parameters
     ----------
@@ -260,6 +268,10 @@ def floating(
 class BestSets:
     """The best set found so far of every size, initially the greedy ones.
 
+    The criterion of a set is the error of left-out queries,
+    or of left-out documents for one ranking. The best set
+    of a size has the smallest one.
+
     Parameters
     ----------
     greedy : list of Step
@@ -281,7 +293,10 @@ class BestSets:
     ) -> None:
         """Start with the greedy sets, one step per size; ``search`` computes the criteria of other sets.
 
-        ``rules`` are the pinned and allowed features, and the penalty of the size.
+        ``rules`` are the pinned and allowed features, and
+        the penalty of the size. The criterion of a set is
+        the error of left-out queries, or of left-out
+        documents for one ranking.
         """
         self._best = greedy.copy()
         self._search = search
@@ -303,8 +318,10 @@ class BestSets:
     def of_size(self, size: int) -> Step:
         """Return the best set of a size so far, as a step.
 
-        Its ``before`` and ``candidates``, the criteria of the
-        size below, are only set by :meth:`steps`.
+        The step's ``before`` and ``candidates``, the criteria
+        of the size below, are only set by :meth:`steps`. The
+        criterion of a set is the error of left-out queries,
+        or of left-out documents for one ranking.
         """
         return self._best[size - 1]
 
@@ -335,9 +352,12 @@ class BestSets:
     def grow(self, size: int) -> None:
         """Add the best feature to the best set of a size, and register the result if it is better.
 
-        It is better if it improves the best set of
-        the next size. A set whose additions were
-        compared before is not compared again.
+        The result is better if its criterion is lower than
+        that of the best set of the next size. A set whose
+        additions were compared before is not compared
+        again. The criterion of a set is the error of
+        left-out queries, or of left-out documents for one
+        ranking.
         """
         if self._is_grown[size - 1] or size == self.largest_size:
             return
@@ -350,7 +370,9 @@ class BestSets:
     def put(self, size: int, selected: tuple[int, ...]) -> None:
         """Register a set as the best of its size; the search moves to it, to train its model.
 
-        Its removals and additions have not been compared yet.
+        ``selected`` are the columns of the set. The
+        removals and additions of this set have not been
+        compared yet.
         """
         self._search.move_to(selected)
         criterion = self._search.criterion()
@@ -366,9 +388,11 @@ class BestSets:
     def _compare(self, size: int) -> Floats:
         """Compute, store and return the criterion (n,) of the best set of a size with each feature added.
 
-        NaN for features in the set, and for those
-        that may not be added. The additions of
-        the set count as compared from now on.
+        NaN for features in the set, and for those that may
+        not be added. The additions of the set count as
+        compared from now on. The criterion of a set is the
+        error of left-out queries, or of left-out documents
+        for one ranking.
         """
         self._is_grown[size - 1] = True
         selected = self._best[size - 1].selected
@@ -384,8 +408,10 @@ class BestSets:
     def _improve(self, size: int, selected: tuple[int, ...], cost: float) -> bool:
         """Register a set as the best of its size if it is better; return whether it is.
 
-        ``cost`` is the set's criterion up to rounding:
-        it rejects most sets before they are selected.
+        ``cost`` is the set's criterion up to rounding: it
+        rejects most sets before they are selected. The
+        criterion of a set is the error of left-out queries,
+        or of left-out documents for one ranking.
         """
         limit = self._best[size - 1].criterion - self.tie
         if cost >= limit:
@@ -399,9 +425,11 @@ class BestSets:
     def steps(self) -> Iterator[Step]:
         """Yield the best set of each size as a step, up to the size with the lowest penalised criterion.
 
-        The rules have a penalty per feature. Without
-        a penalty, all sizes are yielded. If the model
-        without features is best, it is the only step.
+        The rules have a penalty per feature. Without a
+        penalty, all sizes are yielded. If the model without
+        features is best, it is the only step. The criterion
+        of a set is the error of left-out queries, or of
+        left-out documents for one ranking.
         """
         # A step shows the criteria of the additions
         # to the best set of the size before. Those
@@ -433,7 +461,7 @@ class BestSets:
 
 
 class GroupSearch:
-    """Leave-query-out criterion after adding a group to a selection, or removing one.
+    """Search that computes the leave-query-out error after adding a group to a selection, or removing one.
 
     In this search, selection, candidates
     and criteria refer to groups, by
@@ -466,9 +494,11 @@ class GroupSearch:
     def costs(self, candidates: Ints) -> Floats:
         """Return the criterion with each candidate added, shape (c,); candidates are positions of groups.
 
-        Groups of one feature are compared
-        together. Each other group is added to
-        the selection to compute its criterion.
+        Groups of one feature are compared together. Each
+        other group is added to the selection to compute its
+        criterion. The criterion of a set is the error of
+        left-out queries, or of left-out documents for one
+        ranking.
         """
         groups = [self._groups.groups[candidate] for candidate in candidates]
         is_single = np.array([len(group) == 1 for group in groups], dtype=np.bool_)

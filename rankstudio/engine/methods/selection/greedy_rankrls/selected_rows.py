@@ -29,6 +29,8 @@ Each = Callable[[Callable[[slice], None]], None]
 class SelectedRows(Protocol):
     """State of the selected features in the queries of a shard.
 
+    A shard is a part of the data with whole queries.
+
     Attributes
     ----------
     next : ndarray of shape (blocks, 1, n, BLOCK)
@@ -110,10 +112,12 @@ class SolvedRows:
         """Return the shapes of a query's arrays for a path of k steps among n features.
 
         LDL' is the regularised Gram matrix of the selected
-        features over the other queries. The arrays are the entries
-        of -L^-1, the diagonal of D, and unless Gram matrices
-        exist, their rows of the selected features. ``delay`` is
-        not used. ``with_gram`` says whether Gram matrices exist.
+        features over the other queries. The arrays are the
+        entries of -L^-1, the diagonal of D, and unless Gram
+        matrices exist, their rows of the selected features.
+        ``delay`` is not used. ``with_gram`` says whether
+        Gram matrices exist. Other queries are all but the
+        one left out.
         """
         return [(k * (k - 1) // 2,), (k,), () if with_gram else (k, n)]
 
@@ -156,15 +160,19 @@ class SolvedRows:
 
         # Each thread has a part of the blocks, and work space of its own.
         def work(part: slice) -> None:
-            """Update the queries of some blocks.
+            """Update the numbers of the remaining features in the queries of a slice of the blocks.
 
-            Uses the variables of the method. ``selected``
-            are the columns of the t + 1 selected
-            features, ``ascending`` the order of the first
-            t by column, and ``places`` their rows in the
-            Gram matrices. ``totals`` are their products
-            over all queries. ``inverse`` and ``diagonal``
-            have a triangular system per query.
+            Uses the variables of the enclosing method.
+            ``selected`` are the columns of the t + 1 selected
+            features, ``ascending`` the order of the first t by
+            column, and ``places`` their rows in the Gram
+            matrices. ``totals`` are their products over all
+            queries. ``inverse`` and ``diagonal`` have a
+            triangular system per query. In each query, the
+            numbers of a feature are its pivot and right-hand
+            side over the other queries, and the products of its
+            held-out residual with itself and with that of the
+            labels. Other queries are all but the one left out.
             """
             # Work space, of the size that the kernel needs.
             space = np.empty((3 * t + 6 + 3 * _solved_kernel.TILE, BLOCK))
@@ -291,15 +299,19 @@ class DelayedRows:
             at_gram = feature if self._has_whole_matrices else 0
 
         def work(part: slice) -> None:
-            """Update the queries of some blocks.
+            """Update the numbers of the remaining features in the queries of a slice of the blocks.
 
-            Uses the variables of the method.
+            Uses the variables of the enclosing method.
             ``selected_position`` and ``places`` are the
             positions of the selected and the ``remaining``
-            columns in the matrices of pairs, and ``h`` is
-            the number of stored steps. ``at_gram`` is the
-            row of the Gram matrices that is read instead
-            of the matrices, or -1.
+            columns in the matrices of pairs, and ``h`` is the
+            number of stored steps. ``at_gram`` is the row of
+            the Gram matrices that is read instead of the
+            matrices, or -1. In each query, the numbers of a
+            feature are its pivot and right-hand side over the
+            other queries, and the products of its held-out
+            residual with itself and with that of the labels.
+            Other queries are all but the one left out.
             """
             _delayed_kernel.select(
                 feature,
@@ -336,10 +348,10 @@ class DelayedRows:
         def work(part: slice) -> None:
             """Apply the steps to the matrices of some blocks of queries.
 
-            The first time, the matrices are made from
-            the Gram matrices. Uses the columns
-            ``remaining``, their former ``places`` in
-            the matrices and the number ``h`` of steps.
+            The first time, the matrices are made from the Gram
+            matrices. ``part`` is the slice of the blocks. Uses
+            the columns ``remaining``, their former ``places``
+            in the matrices and the number ``h`` of steps.
             """
             # An empty array says that the matrices exist already.
             gram = self._gram[:0] if self._has_matrices else self._gram[part]
@@ -371,7 +383,7 @@ def _pairs_of(group: tuple[int, ...]) -> list[tuple[int, int]]:
 
 
 class JointPairs:
-    """State of the pairs of features within groups, and the criterion with each group added.
+    """State of the pairs of features within groups, and the leave-query-out error with each group added.
 
     Parameters
     ----------
@@ -400,11 +412,12 @@ class JointPairs:
     ) -> None:
         """Allocate two numbers for each pair of features of a group in each query.
 
-        They are the products of the features over the
-        other queries, and in the query. ``groups``
-        have several of the n columns each, and
-        ``blocks`` is the number of blocks of queries.
-        ``empty`` allocates an array of a size.
+        The two numbers are the products of the features
+        over the other queries, and in the query. ``groups``
+        have several of the n columns each, and ``blocks``
+        is the number of blocks of queries. ``empty``
+        allocates an array of a size. Other queries are all
+        but the one left out.
         """
         # The features, group by group; where each group begins; and where its pairs begin.
         sizes = np.array([len(group) for group in groups], dtype=np.int64)
@@ -439,8 +452,9 @@ class JointPairs:
     ) -> None:
         """Update the pairs after the selection of a feature.
 
-        ``delayed`` has the changes by all selected features, and ``step`` is
-        the position of this feature among them. ``for_each_block`` calls a
+        ``delayed`` has the changes by all selected
+        features, and ``step`` is the position of this
+        feature among them. ``for_each_block`` calls a
         function for slices of the blocks.
         """
         self._is_remaining[feature] = False
@@ -453,8 +467,9 @@ class JointPairs:
         def work(part: slice) -> None:
             """Update the pairs of features in the queries of some blocks.
 
-            Uses ``delayed`` and ``arguments`` of the
+            Uses ``delayed`` and ``arguments`` of the enclosing
             method, the parameters that all blocks share.
+            ``part`` is the slice of the blocks.
             """
             kernels.follow(
                 *arguments,
@@ -497,9 +512,10 @@ class JointPairs:
         def work(part: slice) -> None:
             """Write the criteria of some blocks of queries to ``partial``.
 
-            Uses ``state``, ``partial``, ``s`` and
-            ``arguments`` of the method: the largest group has
-            s features, and all blocks share the arguments.
+            Uses ``state``, ``partial``, ``s`` and ``arguments``
+            of the enclosing method: the largest group has s
+            features, and all blocks share the arguments. The
+            criterion is the leave-query-out error.
             """
             kernels.costs(
                 *arguments,

@@ -38,9 +38,10 @@ _MOST_PRODUCTS = 2e7
 def _scores_of_models(data: TrainingData, coefs: Sequence[Floats]) -> Floats:
     """Score the centred documents by the empty model and by each of k models, shape (k + 1, m).
 
-    ``coefs`` are the weights (n,) of the models. The scores of the empty model
-    are 0. The array is in memory up to half of the memory limit, beyond it in a
-    file.
+    ``coefs`` are the weights (n,) of the models. The
+    scores of the empty model are 0. The array is in
+    memory up to half of the memory limit, beyond it in
+    a file. ``data`` are the training documents.
     """
     limit = budget() / 2  # bytes
     # A small array is allocated without
@@ -51,9 +52,11 @@ def _scores_of_models(data: TrainingData, coefs: Sequence[Floats]) -> Floats:
     out[0] = 0.0
 
     def score(index: int, shard: Shard, rows: QueryData) -> None:
-        """Write the scores of a shard's documents to ``out``; the shard's number is not used.
+        """Write the scores of a shard's documents to ``out`` of the enclosing function.
 
-        ``rows`` are the documents.
+        ``rows`` are the documents. ``index``, the number of
+        the shard, is not used. A shard is a part of the
+        data with whole queries.
         """
         X = rows.centred[0]  # the features, centred within queries
         for row, coef in zip(out[1:], coefs, strict=True):
@@ -81,6 +84,7 @@ class ResidualTest:
         ``paths`` has the products of features and labels in
         each query, from which paths follow. Raises a
         ParameterError for a ``cost`` of pairs without ties.
+        ``data`` are the training documents.
         """
         if not cost.ties:
             raise ParameterError(
@@ -145,7 +149,8 @@ class ResidualTest:
     def _drop(self, targets: Floats, step: int) -> float:
         """Return by how much a step, from 0, reduces the error with some targets (m, 1).
 
-        A path is computed for them, which starts with the
+        The error is the leave-query-out error. A path is
+        computed for the targets, which starts with the
         features of the earlier steps.
         """
         labels = np.ascontiguousarray(targets)

@@ -155,8 +155,8 @@ class SummedPaths:
     O(mn²) once for m documents with n features. A path of k features on Q
     queries then takes O(Qnk) to copy the required parts of the Gram matrices,
     or O(Qn²) for k of at least n / 2, and O(Qnk²). Each thread has copies of
-    its own; if there is too little memory for all copies, they are in unnamed
-    files.
+    its own; if there is too little memory for all copies, the copies are in
+    unnamed files.
     """
 
     def __init__(
@@ -171,6 +171,7 @@ class SummedPaths:
         Paths have the ``regularization`` λ and these
         ``rules`` of which features may or have to be
         selected. ``cost`` is the loss of a pair of documents.
+        ``data`` are the training documents.
         """
         self.regularization = regularization
         self.rules = rules
@@ -211,10 +212,10 @@ class SummedPaths:
     def path_without(
         self, queries: Ints, first: Sequence[int] | None = None
     ) -> list[Step]:
-        """Return the steps of the path on all but a few ``queries``, which are their numbers.
+        """Return the steps of the path on all but a few ``queries``, which are their positions in the data, from 0.
 
-        ``first`` are features to start with; the
-        path then ends with the feature after them.
+        ``first`` are features to start with; the path then
+        has these features and one more.
         """
         with self._buffer(self.n_queries) as buffer:
             return self._path(self._statistics_without(queries, buffer), first)
@@ -229,7 +230,8 @@ class SummedPaths:
         labels : ndarray of shape (m, 1)
             Centred labels.
         first : sequence of int, optional
-            Features to start with; the path then ends with the feature after them.
+            Features to start with; the path then has these
+            features and one more.
         """
         return self._path(self._statistics_with_labels(labels), first)
 
@@ -247,7 +249,8 @@ class SummedPaths:
     def _buffer(self, n_queries: int) -> Iterator[Floats]:
         """Provide a buffer (blocks, n + 1, n + 1, BLOCK) for Gram matrices of ``n_queries`` queries.
 
-        After the ``with`` block, it is stored for the next call.
+        After the ``with`` block, it is stored for the next
+        call. Queries are in blocks of ``BLOCK``.
         """
         blocks = -(-n_queries // BLOCK)  # rounded up
         unused = self._unused_buffers.setdefault(blocks, [])
@@ -265,9 +268,10 @@ class SummedPaths:
     def _statistics_of(self, queries: Ints, buffer: Floats) -> SomeQueries:
         """Return the statistics of some queries, whose numbers are in ascending order.
 
-        Their Gram matrices are written to
-        ``buffer`` (blocks, n + 1, n + 1, BLOCK),
-        row by row when a path needs them.
+        The Gram matrices of the queries are written to
+        ``buffer`` (blocks, n + 1, n + 1, BLOCK), row by row
+        when a path needs them. Queries are in blocks of
+        ``BLOCK``.
         """
         # Room for as many blocks as the queries fill, rounded up.
         out = buffer[: -(-queries.size // BLOCK)]
@@ -296,7 +300,8 @@ class SummedPaths:
 
         Gram matrices are written to ``buffer`` (blocks, n +
         1, n + 1, BLOCK), row by row when a path needs them.
-        This is faster than gathering all other queries.
+        To leave out a few queries is faster than to gather
+        all others. Queries are in blocks of ``BLOCK``.
         """
         all_queries = self.statistics
         # The places of the queries: block, and position in the block.
@@ -335,10 +340,11 @@ class SummedPaths:
         )
 
         def add(index: int, shard: Shard, rows: QueryData) -> None:
-            """Write the products of a shard's queries to ``out``, with the method's ``targets``.
+            """Write the products of a shard's queries to ``out``, with the enclosing method's ``targets``.
 
-            ``rows`` are the documents of the
-            shard. Its number is not used.
+            ``rows`` are the documents of the shard. ``index``,
+            the number of the shard, is not used. A shard is a
+            part of the data with whole queries.
             """
             query = shard.first_query
             row = shard.first_row
@@ -402,7 +408,8 @@ class SummedPaths:
         source : Statistics or SomeQueries
             Statistics of all or some of the queries.
         first : sequence of int, optional
-            Features to start with; the path then ends with the feature after them.
+            Features to start with; the path then has these
+            features and one more.
         """
         rules = self.rules
         # With first features, these are pinned, and one more is selected. If
@@ -448,6 +455,7 @@ class SummedPaths:
         without it. No documents are needed: one shard's
         state of a greedy path is started with the statistics
         of all queries, and the features are selected in it.
+        A shard is a part of the data with whole queries.
         """
         n = self.statistics.total.shape[0] - 1
         data = _data_of_statistics(self.statistics).shard(0)

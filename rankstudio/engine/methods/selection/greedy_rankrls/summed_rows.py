@@ -101,6 +101,8 @@ def summed_rows(
 ) -> QueryData:
     """Return the rows whose squared errors are the loss of pairs; they are cached with the data.
 
+    A shard is a part of the data with whole queries.
+
     Parameters
     ----------
     data : TrainingData
@@ -134,11 +136,14 @@ def summed_rows(
 
 
 def summing_rows(data: TrainingData, cost: PairCost) -> Waiting[QueryData]:
-    """Return the rows whose squared errors are the loss of pairs, with progress events.
+    """Return the rows whose squared errors are the loss of pairs.
 
-    They are cached with the data, for each ``cost`` of a
-    pair of documents. For several shards, the rows have
-    no features, only the Gram matrix of each query.
+    The rows are cached with the data, for each ``cost``
+    of a pair of documents. For several shards, the rows
+    have no features, only the Gram matrix of each query.
+    A shard is a part of the data with whole queries. The
+    generator yields progress events, and then returns
+    the result.
     """
     if not data.several:
         return summed_rows(data, cost)  # one shard, without progress
@@ -149,13 +154,17 @@ def summing_rows(data: TrainingData, cost: PairCost) -> Waiting[QueryData]:
 
 
 def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics]:
-    """Compute the statistics of all queries, shard by shard, with progress events.
+    """Compute the statistics of all queries, shard by shard.
 
-    They are the features' squares and products with the
-    labels in each query, the Gram matrices of the queries,
-    and their sum. They belong to the rows whose squared
-    errors are the loss with this ``cost`` of pairs. The
-    arrays are in memory, or in files if they are large.
+    The statistics are the features' squares and products
+    with the labels in each query, the Gram matrices of the
+    queries, and their sum. The statistics belong to the
+    rows whose squared errors are the loss with this
+    ``cost`` of pairs. The arrays are in memory, or in
+    files if they are large. ``data`` are the training
+    documents. A shard is a part of the data with whole
+    queries. The generator yields progress events, and then
+    returns the result.
     """
     n = data.X.shape[1]
     Q = data.ptr.size - 1
@@ -174,11 +183,13 @@ def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics
     def add(index: int, shard: Shard, rows: QueryData) -> None:
         """Copy the Gram matrices of a shard's queries to the arrays of all queries.
 
-        These are ``squares``, ``rights``, ``labels`` and
-        ``gram`` of the enclosing function, whose axes
-        are blocks of queries, features, and the queries
-        of a block. The sum of the matrices is written to
+        The arrays are ``squares``, ``rights``, ``labels``
+        and ``gram`` of the enclosing function, whose axes
+        are blocks of queries, features, and the queries of
+        a block. The sum of the matrices is written to
         ``totals``, at the shard's number ``index``.
+        ``rows`` are the rows of the shard. A shard is a
+        part of the data with whole queries.
         """
         query = shard.first_query
         total = np.zeros((n + 1, n + 1))

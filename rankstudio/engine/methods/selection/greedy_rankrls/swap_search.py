@@ -20,6 +20,9 @@ def swap_features(
 ) -> tuple[tuple[int, ...], float]:
     """Replace a feature of a set by the best one outside of it, until no swap reduces the criterion.
 
+    The criterion of a set is the error of left-out queries,
+    or of left-out documents for one ranking.
+
     Parameters
     ----------
     search : FloatingSearch
@@ -93,7 +96,8 @@ def _swap_candidates(
 ) -> Ints:
     """Return the columns that may replace the only feature of ``selected`` that is not in ``rest``.
 
-    They vary in some query (``informative``), and their cost
+    A column may replace the feature if it varies in some
+    query, by the mask ``informative`` (n,), and if its cost
     fits into the budget of the ``rules``.
     """
     remaining = rules.allowed & informative
@@ -106,6 +110,9 @@ def swap_path(
     greedy: list[Step], search: FloatingSearch, rules: Constraints
 ) -> Iterator[Step | WorkProgress]:
     """Improve each set of a greedy path by swaps as long as possible, and yield one step per size.
+
+    The criterion of a set is the error of left-out queries,
+    or of left-out documents for one ranking.
 
     Parameters
     ----------
@@ -133,10 +140,12 @@ def swap_sets(
 ) -> Iterator[WorkProgress]:
     """Improve each of the best sets, one per size, by swaps, with a progress event per size.
 
-    A swap replaces a feature of the set by one
-    outside of it. ``sets`` are changed in place.
-    ``search`` computes the criteria, and ``rules``
-    say which features may or have to be selected.
+    A swap replaces a feature of the set by one outside
+    of it. ``sets`` are changed in place. ``search``
+    computes the criteria, and ``rules`` say which
+    features may or have to be selected. The criterion
+    of a set is the error of left-out queries, or of
+    left-out documents for one ranking.
     """
     # From the size of the pinned features on.
     for size in range(max(1, len(rules.pinned)), sets.largest_size + 1):

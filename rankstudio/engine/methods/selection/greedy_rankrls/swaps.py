@@ -125,9 +125,10 @@ def group_swap_criteria(
 def swap_seconds(n_queries: int, n_selected: int, n_candidates: int) -> float:
     """Estimate the seconds that one thread takes to compute the criteria of all swaps.
 
-    A swap replaces one of the selected features
-    by a candidate. ``n_queries`` is the number
-    of queries that are left out in turn.
+    A swap replaces one of the selected features by a
+    candidate. ``n_queries`` is the number of queries
+    that are left out in turn. The criterion is the
+    leave-query-out error.
     """
     # For each query and each removed feature: k² k / 2 products for the inverse
     # without it, and k² for each candidate. A product takes about a nanosecond.
@@ -139,10 +140,11 @@ def on_demand_search(data: QueryData, regularization: float, k: int) -> Floating
     """Return a search among sets of up to k features, which computes criteria on training data in memory.
 
     The criterion is the leave-query-out error, with the
-    ``regularization`` λ. It follows from Gram matrices
-    of the queries, or if these are large, from the
-    columns of the documents. :class:`SummedRows` have
-    only Gram matrices, so these are always used.
+    ``regularization`` λ. The error follows from Gram
+    matrices of the queries, or if these are large, from
+    the columns of the documents. :class:`SummedRows`
+    have only Gram matrices, so for them these are
+    always used.
     """
     from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import (  # noqa: PLC0415
         SummedRows,

@@ -141,10 +141,11 @@ def _append(
 def _error_with(j: int, t: int, regularization: float, prefix: Prefix) -> float:
     """Return the training error of a prefix of t features with feature j added, in O(1).
 
-    ``prefix`` has the numbers of the features
-    from which it follows, and ``regularization``
-    is λ. The error without λ is the minimum J
-    minus λ times the squared weights.
+    ``prefix`` has the numbers of the features from
+    which it follows, and ``regularization`` is λ. The
+    error without λ is the minimum J minus λ times the
+    squared weights. A prefix is the features with which
+    a set begins.
     """
     # A pivot is below λ only by rounding.
     _, s, g, q, h, J_ww = prefix
@@ -170,7 +171,8 @@ def _factorise_without(
     and t_q = t - r_q, of features and labels. G_q and r_q
     are those in the query, T and t those of all queries.
     ``space`` are arrays (t, t, BLOCK) and (t, BLOCK). The
-    diagonal entries of L are inverted.
+    diagonal entries of L are inverted. Queries are in
+    blocks of ``BLOCK``.
     """
     # Products over all queries, with the features in
     # the order of the search; those of each query, with
@@ -219,14 +221,15 @@ def _errors_of_block(
 ) -> None:
     """Write the errors of the held-out queries of block k to ``out`` (BLOCK,), with t chosen features.
 
-    ``space`` has the factor L and the solution of
-    the forward substitution for each query; a back
+    ``space`` has the factor L and the solution of the
+    forward substitution for each query; a back
     substitution gives the weights w_q without the
-    query. The error is y_q'y_q - 2 w_q'r_q +
-    w_q'G_q w_q with the query's own products: y_q
-    are its labels, G_q those of its features, r_q
-    of features and labels. ``totals`` has the
-    products over all queries and in each one.
+    query. The error is y_q'y_q - 2 w_q'r_q + w_q'G_q
+    w_q with the query's own products: y_q are its
+    labels, G_q those of its features, r_q of features
+    and labels. ``totals`` has the products over all
+    queries and in each one. Queries are in blocks of
+    ``BLOCK``.
     """
     # The products of each query, and the
     # column in them of each feature, whose
@@ -270,12 +273,13 @@ def _left_out_error(
 ) -> float:
     """Return the leave-query-out error of t features, and write that of each query to ``by_query``.
 
-    ``chosen`` (≥ t,) are the features, ``totals``
-    the products over all queries and in each query,
-    ``regularization`` is λ, and ``by_query`` has
-    shape (blocks, BLOCK). ``space`` is work space
-    for the factor of each query's system and for
-    its solution, (t, t, BLOCK) and (t, BLOCK).
+    ``chosen`` (≥ t,) are the features, ``totals`` the
+    products over all queries and in each query,
+    ``regularization`` is λ, and ``by_query`` has shape
+    (blocks, BLOCK). ``space`` is work space for the
+    factor of each query's system and for its solution,
+    (t, t, BLOCK) and (t, BLOCK). Queries are in blocks
+    of ``BLOCK``.
     """
     error = 0.0
     for k in range(by_query.shape[0]):
@@ -337,7 +341,8 @@ def _remove_feature(matrix: Floats, c: int) -> None:
 def _remove_item(matrix: Floats, item: int, starts: Ints) -> None:
     """Remove the features of an item from the model of a swept matrix, in place.
 
-    ``starts`` (items + 1,) are the first features of items.
+    ``starts`` (items + 1,) are the first features of
+    items. An item is a feature or a group of features.
     """
     for c in range(starts[item], starts[item + 1]):
         _remove_feature(matrix, c)
@@ -353,12 +358,13 @@ def _bound(
     ``starts`` (items + 1,) are the first features of
     items. ``matrix`` is the swept matrix of the model
     with all these items, whose error is the smallest.
-    Removing an item increases the error at least by
-    the greatest increase without one of its features,
-    its cost. If d items have to be removed, the error
-    increases at least by the d-th smallest cost. This
-    is the (n_to_choose + 1)-th greatest one, so only
-    as many are stored in ``greatest``.
+    Removing an item increases the error at least by the
+    greatest increase without one of its features, its
+    cost. If d items have to be removed, the error
+    increases at least by the d-th smallest cost. The
+    d-th smallest cost is the (n_to_choose + 1)-th
+    greatest one, so only as many costs are stored in
+    ``greatest``.
     """
     n = matrix.shape[0] - 1
     items = starts.shape[0] - 1
@@ -395,7 +401,8 @@ def _begin_bound(
     features and labels over all queries, labels last:
     ``total`` (n + 1, n + 1), the shape of ``matrix``.
     ``ridge`` is μ, and ``starts`` (items + 1,) are the
-    first features of items.
+    first features of items. An item is a feature or a
+    group of features.
     """
     n = total.shape[0] - 1
     # The features that are swept, and the labels.
@@ -529,8 +536,9 @@ def _deviation(
 
     The difference in a query is the error in ``by_query``
     minus that in ``reference``, both of shape (blocks,
-    BLOCK). Both are 0 for the queries that pad the last
-    block, so that ``n_queries`` may be fewer.
+    BLOCK). Both arrays are 0 for the queries that pad the
+    last block, so that ``n_queries`` may be fewer.
+    Queries are in blocks of ``BLOCK``.
     """
     difference = 0.0
     squares = 0.0
@@ -550,11 +558,12 @@ def _evaluate_set(
     """Compute the exact criterion of a set of t features, and store the set in ``output`` if it qualifies.
 
     ``chosen`` (≥ t,) are the features, in branching
-    order. Without a reference set in the ``task``,
-    a set qualifies if it is the best so far. With
-    one, it qualifies if it is not significantly
-    worse than the reference. ``totals`` has the
-    products over all queries and in each one.
+    order. Without a reference set in the ``task``, a
+    set qualifies if it is the best so far. With one, it
+    qualifies if it is not significantly worse than the
+    reference. ``totals`` has the products over all
+    queries and in each one. The criterion is the
+    leave-query-out error.
     """
     # Seven numbers; the errors of the reference in
     # each query, empty without one; work space;
@@ -643,15 +652,16 @@ def _search_last_item(
 ) -> None:
     """Search among the sets of a prefix of t features and one more item, from ``item`` on.
 
-    An item is a feature or a group, and ``starts``
-    (items + 1,) are the first features of items. ``spent``
-    is the cost of the prefix, and ``chosen`` has its
-    features. ``prefix`` and ``work`` have the numbers
-    from which training errors follow, ``task`` the limits
-    of the search. The exact criterion of a set is only
-    computed if its training error, a lower bound, is
-    small enough. Sets that qualify are stored in
-    ``output``. The search ends if ``stop[0]`` is not 0.
+    An item is a feature or a group, and ``starts`` (items
+    + 1,) are the first features of items. ``spent`` is the
+    cost of the prefix, and ``chosen`` has its features.
+    ``prefix`` and ``work`` have the numbers from which
+    training errors follow, ``task`` the limits of the
+    search. The exact criterion of a set is only computed
+    if its training error, a lower bound, is small enough.
+    Sets that qualify are stored in ``output``. The search
+    ends if ``stop[0]`` is not 0. A prefix is the features
+    with which a set begins.
     """
     regularization, _, budget, _, _, _, _ = task[0]
     total = totals[0]  # products of features and labels
@@ -694,6 +704,8 @@ def _append_item(
     features from ``first`` on. ``total`` are the
     products of features and labels, ``starts`` the
     first features of items, and ``work`` is work space.
+    An item is a feature or a group of features. A
+    prefix is the features with which a set begins.
     """
     for b in range(starts[item], starts[item + 1]):
         _append(b, t, first, total, prefix, work)
@@ -712,7 +724,8 @@ def _empty_prefix(max_features: int, total: Floats, regularization: float) -> Pr
     each further feature with the prefix. From s, g, q and
     h (rows, n), the training error with one more feature
     follows. J_ww (rows, 2) has the error and the squared
-    length of the weights. ``regularization`` is λ.
+    length of the weights. ``regularization`` is λ. A
+    prefix is the features with which a set begins.
     """
     # Without features: s are the squares plus λ, g
     # the products with the labels, and the error is
@@ -859,9 +872,10 @@ def errors(
     """Return the leave-query-out error of features, and write that of each query to ``by_query``.
 
     ``chosen`` are the features, in the order of
-    ``totals``, which has the products over all
-    queries and in each one. ``by_query`` has shape
-    (blocks, BLOCK); ``regularization`` is λ.
+    ``totals``, which has the products over all queries
+    and in each one. ``by_query`` has shape (blocks,
+    BLOCK); ``regularization`` is λ. Queries are in
+    blocks of ``BLOCK``.
     """
     t = chosen.shape[0]
     space = np.empty((t, t, BLOCK)), np.empty((t, BLOCK))

@@ -34,13 +34,18 @@ NO_REFERENCE: Floats = np.empty((0, BLOCK))
 class SizeSearch:
     """State of the search among the sets of one size.
 
+    An item is a feature or a group of features.
+
     Attributes
     ----------
     size : int
+        Number of items of a set, features or groups.
     n_sets : int
+        Number of all sets of this size.
     columns : tuple of int
         Best set found, ascending; () for none.
     criterion : float
+        Leave-query-out error of the best set found.
     greedy : float
         Criterion of the greedy set; NaN without one.
     lower : float
@@ -48,9 +53,11 @@ class SizeSearch:
     n_evaluated : int
         Number of sets with a computed criterion.
     done : bool
+        Whether the search has ended.
     share : float
         Share of the sets evaluated or excluded.
     seconds : float
+        Time of the search so far.
     """
 
     size: int
@@ -67,7 +74,9 @@ class SizeSearch:
 
 @dataclass(frozen=True, eq=False)
 class Branches:
-    """Branches of a search; the sets of a branch begin with the same items.
+    """Branches of a search among sets of items; the sets of a branch begin with the same items.
+
+    An item is a feature or a group of features.
 
     Attributes
     ----------
@@ -75,7 +84,9 @@ class Branches:
         Positions of the items with which the sets of each branch begin, in
         order of the branches' bounds.
     bounds : ndarray
-        Lower bound of the criterion of each branch's sets, ascending.
+        Lower bound of the criterion of each branch's sets,
+        ascending; the criterion is the leave-query-out
+        error.
     sets : list of int
         Number of sets of each branch.
     """
@@ -92,6 +103,7 @@ def open_branches(problem: SubsetProblem, size: int, limit: float) -> Branches:
     in the problem's order of items; an item is a feature
     or a group of them. All sets begin with the required
     items. Branches are in order of their lower bounds.
+    The criterion is the leave-query-out error.
     """
     # Of `n_items`, the number of all items, these may be chosen.
     free = problem.n_items - problem.n_forced
@@ -126,12 +138,14 @@ def open_branches(problem: SubsetProblem, size: int, limit: float) -> Branches:
 def _bounds(
     problem: SubsetProblem, size: int, length: int, limit: float
 ) -> tuple[Ints, Floats]:
-    """Return the prefixes of ``length`` items whose lower bound is at n_items ``limit``, and these bounds.
+    """Return the prefixes of ``length`` items whose lower bound is at most ``limit``, and these bounds.
 
     Shapes are (p, length) for p prefixes, and (p,). A
     bound is that of the criterion of all sets of ``size``
     items that begin with the prefix. ``problem`` has the
-    items, their products and the rules of a set.
+    items, their products and the rules of a set. The
+    criterion is the leave-query-out error. An item is a
+    feature or a group of features.
     """
     # Room for all prefixes; only the first `count` rows are filled.
     rows = comb(problem.n_items - problem.n_forced, length)
@@ -157,8 +171,9 @@ def _bounds(
 def bound_of_size(problem: SubsetProblem, size: int) -> float:
     """Return a lower bound of the criterion of all sets of a size, before any search.
 
-    ``problem`` has the items, their
-    products and the rules of a set.
+    ``problem`` has the items, their products and the
+    rules of a set. The criterion is the leave-query-out
+    error. An item is a feature or a group of features.
     """
     _, bounds = _bounds(problem, size, length=0, limit=inf)  # of the empty prefix
     return float(bounds[0])
@@ -171,9 +186,9 @@ def in_rounds(count: int, job: Job, stop: Ints) -> Generator[int | None, None, N
     """Call ``job`` for the numbers below ``count``, on all threads, in rounds of a few jobs.
 
     A job is the search of one branch. When the
-    generator ends, also because the caller closes
-    it early, it sets ``stop[0]`` to 1. This ends
-    the running jobs, for which it waits.
+    generator ends, also because the caller closes it
+    early, it sets ``stop[0]`` to 1. That ends the
+    running jobs, for which the generator waits.
 
     Yields
     ------
@@ -211,6 +226,9 @@ def search_size(
     the best set of the branches searched so far, and
     ``state.lower`` stays a valid bound. ``problem`` has
     the items, their products and the rules of a set.
+    The criterion is the leave-query-out error. The
+    caller gets None at every yield. An item is a
+    feature or a group of features.
 
     Notes
     -----
@@ -239,10 +257,12 @@ def search_size(
     def job(number: int) -> None:
         """Search the branch with a number, and write the best set in it to ``searched``.
 
-        Uses ``problem``, ``state``, ``branches`` and
-        ``stop`` of the enclosing function. Branches that
-        cannot have a better set are skipped. ``widest``
-        is the number of columns of the largest set.
+        The sets of a branch begin with the same items. Uses
+        ``problem``, ``state``, ``branches`` and ``stop`` of
+        the enclosing function. Branches that cannot have a
+        better set are skipped. ``widest`` is the number of
+        columns of the largest set. An item is a feature or
+        a group of features.
         """
         # An earlier round may have found a better set
         # than there was when the branches were opened.

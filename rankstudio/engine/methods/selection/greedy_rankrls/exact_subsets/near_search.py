@@ -62,10 +62,11 @@ def search_near(
 ) -> Generator[None, None, None]:
     """Search all sets of a size whose error is close to that of the best set, and at most ``max_error``.
 
-    The error is the leave-query-out error. "Close" means that
-    the difference of the errors is at most ``deviations``
-    standard errors, which follow from the differences in the
-    queries. Yields None whenever the state may have changed.
+    The error is the leave-query-out error. "Close"
+    means that the difference of the errors is at most
+    ``deviations`` standard errors, which follow from
+    the differences in the queries. Yields None whenever
+    the state may have changed.
 
     Parameters
     ----------
@@ -92,8 +93,10 @@ def search_near(
     def job(number: int) -> None:
         """Write all qualifying sets of the branch with a number to ``searched``.
 
-        Uses ``problem``, ``size``, ``branches``, ``parts``,
+        The sets of a branch begin with the same items. Uses
+        ``problem``, ``size``, ``branches``, ``parts``,
         ``reference`` and ``stop`` of the enclosing function.
+        An item is a feature or a group of features.
         """
         # The table of sets has a fixed number of rows. If it is too small, the
         # branch is searched again with a larger one.

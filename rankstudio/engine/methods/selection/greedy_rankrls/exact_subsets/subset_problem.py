@@ -216,8 +216,9 @@ class SubsetProblem:
     def errors(self, columns: tuple[int, ...]) -> tuple[float, Floats]:
         """Return the leave-query-out error with some columns, and that of each query, (blocks, BLOCK).
 
-        ``columns`` are those of the data. The arrays of the problem have the
-        columns in another order, that of the search.
+        ``columns`` are those of the data. The arrays of the
+        problem have the columns in another order, that of
+        the search. Queries are in blocks of ``BLOCK``.
         """
         # The products of each query, and
         # the columns in the search's order.
@@ -317,7 +318,8 @@ def check_sizes(informative: Bools, rules: Constraints) -> None:
 def check_room(n_queries: int, n: int) -> None:
     """Raise an OutOfMemoryError if the Gram matrices of the queries do not fit into memory.
 
-    A matrix has the n features and the labels.
+    Each of ``n_queries`` queries has a matrix, of the n
+    features and the labels.
     """
     needed = 8.0 * n_queries * (n + 1) ** 2  # bytes
     # Small matrices always fit; to ask
@@ -332,12 +334,14 @@ def check_room(n_queries: int, n: int) -> None:
 def _ridge(regularization: float, greatest: float) -> tuple[float, float]:
     """Return the ridge μ of the search's lower bounds, and the share of y'y to subtract from the bound.
 
-    A bound is the error of ridge regression with μ in place of λ. With σ =
-    ``greatest``, the greatest eigenvalue of the features' Gram matrix, μ = λ² /
-    (2λ + σ) gives a lower bound of the criterion, so that nothing has to be
-    subtracted. If this μ is so small that rounding would dominate, μ is larger.
-    The share is then the maximum of μ / (σ_i + μ) - (λ / (σ_i + λ))² over σ_i
-    from 0 to σ.
+    A bound is the error of ridge regression with μ in
+    place of λ. With σ = ``greatest``, the greatest
+    eigenvalue of the features' Gram matrix, μ = λ² /
+    (2λ + σ) gives a lower bound of the criterion, so
+    that nothing has to be subtracted. If this μ is so
+    small that rounding would dominate, μ is larger. The
+    share is then the maximum of μ / (σ_i + μ) - (λ /
+    (σ_i + λ))² over σ_i from 0 to σ.
     """
     exact = regularization * regularization / (2 * regularization + greatest)
     ridge = max(exact, _LEAST_RIDGE * greatest)
@@ -367,12 +371,15 @@ def _order(
 ) -> list[int]:
     """Order the free items, groups of features, for the search: the most useful ones first.
 
-    A backward elimination drops the item without which the training error
-    increases least, again and again. The returned order is the opposite one. So
-    sets that lack several of the first items have large bounds, and are soon
-    excluded. ``total`` (n + 1, n + 1) are the products of features and labels,
-    labels last. ``forced`` items are never eliminated, and ``ridge`` is that of
-    the bounds.
+    A backward elimination drops the item without which
+    the training error increases least, again and again.
+    The returned order is the opposite one. So sets that
+    lack several of the first items have large bounds,
+    and are soon excluded. ``total`` (n + 1, n + 1) are
+    the products of features and labels, labels last.
+    ``forced`` items are never eliminated, and ``ridge``
+    is that of the bounds. An item is a feature or a
+    group of features.
     """
     inside = np.array(groups.columns((*forced, *free)), dtype=np.int64)
     index_of = {int(column): index for index, column in enumerate(inside)}

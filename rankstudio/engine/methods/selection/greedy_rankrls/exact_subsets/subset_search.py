@@ -40,9 +40,10 @@ def search_sizes(
 ) -> Generator[SizeSearch, None, None]:
     """Search the best set of each size, and yield the state of a size whenever it may have changed.
 
-    The first states, one per size, contain the sets of greedy search improved
-    by swaps. Then the sizes are searched one after the other. If the caller
-    closes the generator early, all yielded states stay valid.
+    The first states, one per size, contain the sets of
+    greedy search improved by swaps. Then the sizes are
+    searched one after the other. If the caller closes
+    the generator early, all yielded states stay valid.
 
     Parameters
     ----------
@@ -77,6 +78,8 @@ def prove_sizes(
     of a state is a bound below which no set's criterion
     is; at the end, it equals the criterion. ``problem``
     has the items, their products and the rules of a set.
+    The criterion is the leave-query-out error. An item
+    is a feature or a group of features.
     """
     for state in sizes:
         state.lower = min(state.criterion, bound_of_size(problem, state.size))
@@ -104,6 +107,8 @@ def best_path(
     problem: SubsetProblem,
 ) -> Iterator[Step | WorkProgress]:
     """Search the best set of each size among all sets, and yield one step per size.
+
+    The best set has the smallest leave-query-out error.
 
     Parameters
     ----------
@@ -172,7 +177,8 @@ def _start(
     ``sizes`` are the states. ``data`` are the rows whose
     squared errors are the loss, and ``rules`` say which
     groups are required or allowed. ``problem`` has the
-    items, their products and the rules of a set.
+    items, their products and the rules of a set. An item
+    is a feature or a group of features.
     """
     # Selects groups; the search inside
     # selects their features.
