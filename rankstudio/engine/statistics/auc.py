@@ -18,13 +18,17 @@ from rankstudio.engine.statistics._checks import checked_row
 
 
 def pooled_auc(scores: ArrayLike, labels: ArrayLike) -> float:
-    """Compare all documents with each other, regardless of the model that predicted them.
+    """Return the AUC over all pairs of documents, whichever models predicted their scores.
+
+    The AUC is the share of pairs of documents with different labels in which
+    the one with the higher label has the higher score; equal scores count half.
 
     Parameters
     ----------
     scores : array-like of shape (m,)
         Score of each document, by the model trained without its fold.
     labels : array-like of shape (m,)
+        Label of each document.
 
     Returns
     -------
@@ -44,8 +48,9 @@ def averaged_auc(scores: ArrayLike, labels: ArrayLike, folds: ArrayLike) -> floa
     """Return the AUC over all pairs of documents of the same fold.
 
     The AUC is the share of pairs of documents with different labels in which
-    the one with the higher label has the higher score. The documents of a fold
-    have scores of the same model, and so can be compared.
+    the one with the higher label has the higher score. Equal scores count half.
+    Only pairs of documents of one fold are compared: their scores come from the
+    same model.
 
     Parameters
     ----------
@@ -81,13 +86,14 @@ def averaged_auc(scores: ArrayLike, labels: ArrayLike, folds: ArrayLike) -> floa
 def pair_auc(held_out: ArrayLike, labels: ArrayLike) -> float:
     """Return the AUC of leave-pair-out: a model trained without a pair ranks this pair.
 
-    That is the share of pairs with different labels in which the document with
-    the higher label has the higher score.
+    The AUC is the share of pairs of documents with different labels in which
+    the document with the higher label has the higher score.
 
     Parameters
     ----------
     held_out : array-like of shape (m, m)
-        Entry (i, j) is the score of i by the model without i and j.
+        Entry (i, j) is the score of document i by the model trained without the
+        documents i and j.
     labels : array-like of shape (m,)
         Label of each document.
 
@@ -119,6 +125,7 @@ def auc_interval(
     scores : array-like of shape (m,)
         Scores of one model for documents it was not trained on.
     relevant : array-like of shape (m,), bool
+        Whether each document is relevant.
     level : float, default 0.95
         Coverage, between 0 and 1.
 
@@ -148,6 +155,7 @@ def mean_auc_interval(
         For each model, the scores of its documents, and whether each of them is
         relevant.
     level : float, default 0.95
+        Coverage, between 0 and 1.
 
     Returns
     -------
@@ -220,6 +228,8 @@ def _ordered_pairs(scores: Floats, labels: Floats) -> tuple[float, int]:
     """Return (number of pairs in the right order, number of pairs).
 
     A pair is two documents with different labels. Equal scores count half.
+    ``scores`` and ``labels`` have a number for each document; the order is
+    right if the document with the higher label has the higher score.
     """
     n_right = 0.0
     n_pairs = 0

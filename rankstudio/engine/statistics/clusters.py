@@ -19,9 +19,10 @@ class Clusters:
     Attributes
     ----------
     order : ndarray of shape (n,)
-        Columns in the order of the dendrogram's leaves, with clusters in sequence.
+        The n features, as columns of their matrix, in the order of the
+        dendrogram's leaves: the features of a cluster follow each other.
     labels : ndarray of shape (n,)
-        Cluster of each column, from 0, numbered in `order`.
+        Number of each feature's cluster, from 0 in the order of the leaves.
     """
 
     order: Ints
@@ -45,8 +46,8 @@ def clusters(correlations: Floats, alike: float = ALIKE) -> Clusters:
     Returns
     -------
     Clusters
-        The order of the features in the tree, and the number of each feature's
-        cluster, from 0 in this order.
+        The order of the features as leaves of the tree, and the number of each
+        feature's cluster.
 
     Notes
     -----

@@ -24,12 +24,13 @@ def pareto_front(
     values : array-like of shape (c,)
         Values of the measure; models with NaN are excluded.
     higher_is_better : bool, default True
+        Whether larger values of the measure are better.
 
     Returns
     -------
     ndarray of int64
-        Positions, by ascending size; values strictly improve along it. Ties go
-        to the first model.
+        Positions of the optimal models in ``sizes``, by ascending size; their
+        values strictly improve. Of equal models the first is returned.
 
     Raises
     ------
@@ -70,12 +71,13 @@ def one_standard_error(
     sizes : array-like of shape (c,)
         Numbers of features, or costs.
     higher_is_better : bool, default True
+        Whether larger means are better.
 
     Returns
     -------
     int
-        Position of the model: the best one of the smallest size within the
-        error; ties go to the first.
+        Position of the model in ``means``. Of several models of the smallest
+        size, it is the best, then the first.
 
     Raises
     ------
@@ -106,8 +108,9 @@ def _sizes_and_gains(
     """Return (sizes, gains) of c models as arrays of shape (c,).
 
     The gains are the values, negated if lower is better, and -inf, the worst
-    gain, for NaN. ``name`` is that of the values. Raise ParameterError for rows
-    of different lengths, infinite values, or a missing size.
+    gain, for NaN. ``name`` is the name of the parameter with the values, for
+    the message. Raise ParameterError for rows of different lengths, infinite
+    values, or a missing size.
     """
     value_row = checked_row(name, values)
     size = checked_row("sizes", sizes, value_row.size)
@@ -119,10 +122,11 @@ def _sizes_and_gains(
 
 
 def _smallest_model(size: Floats, gain: Floats, allowed: Bools) -> int:
-    """Return the smallest of the allowed models.
+    """Return the position of the smallest of the allowed models.
 
-    Of models of equal size, it is the one with the greatest gain, then the
-    first.
+    ``size`` and ``gain`` have a number for each model, and ``allowed`` whether
+    each may be returned. Of models of equal size, it is the one with the
+    greatest gain, then the first.
     """
     candidates = np.flatnonzero(allowed)
     return int(candidates[np.lexsort((-gain[candidates], size[candidates]))[0]])

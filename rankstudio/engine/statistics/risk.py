@@ -144,7 +144,7 @@ def baseline_risk(
 
 
 def z_risks(table: ArrayLike, alpha: float = ALPHA) -> Floats:
-    r"""Return ZRisk of each run against what all runs achieve together.
+    r"""Return ZRisk of each run: its risk against what all runs together would lead to expect.
 
     Parameters
     ----------
@@ -157,7 +157,8 @@ def z_risks(table: ArrayLike, alpha: float = ALPHA) -> Floats:
     Returns
     -------
     ndarray of shape (R,)
-        0 for a run that has the same share of every query.
+        ZRisk of each run: 0 if the run's value is the same share of the sum of
+        all runs in every query.
 
     Raises
     ------

@@ -18,16 +18,16 @@ INDICES = ("Jaccard", "Kuncheva", "Lustgarten")
 
 
 class Nogueira(NamedTuple):
-    """An estimate of stability.
+    """An estimate of the stability of a selection of features, by Nogueira's index.
 
     Attributes
     ----------
     value : float
         The estimate.
     variance : float
-        Its variance.
+        Variance of the estimate.
     low, high : float
-        Ends of its confidence interval.
+        Ends of the confidence interval of the stability.
     """
 
     value: float
@@ -55,9 +55,10 @@ class Stability:
         that of the union. It is not corrected for chance: large sets appear
         stable.
     similarity : ndarray of shape (M, M)
-        Jaccard's index of each pair, for a heat map.
+        Jaccard's index of each pair of sets, for a heat map.
     corrected : ndarray of shape (M, M)
-        Corrected index of each pair.
+        Index of each pair of sets that is corrected for chance, as named by
+        ``index``.
     sizes : ndarray of shape (M,)
         Sizes of the sets.
     """
@@ -136,11 +137,13 @@ def similarity(member: Bools, index: str = "Jaccard") -> Floats:
     member : ndarray of bool of shape (M, d)
         Whether each of M sets has each of d features.
     index : {"Jaccard", "Kuncheva", "Lustgarten"}, default "Jaccard"
+        Index to compute.
 
     Returns
     -------
     ndarray of shape (M, M)
-        Symmetric; the diagonal compares each set with itself.
+        Index of each pair of sets. The matrix is symmetric; the diagonal
+        compares each set with itself.
 
     Raises
     ------
@@ -246,12 +249,14 @@ def nogueira(member: Bools, level: float = 0.95) -> Nogueira:
 def membership(sets: Sets, n_features: int) -> Bools:
     """Return whether each of M sets has each of d features, shape (M, d).
 
-    ``n_features`` is d.
+    ``sets`` has the numbers of the features of each set, and ``n_features`` is
+    d.
 
     Raises
     ------
     ParameterError
-        Without a set, and for features out of range or repeated in a set.
+        Without a set, and for features outside of 0 to d - 1 or repeated in a
+        set.
     """
     n_features = between("n_features", n_features, 1)
     rows = [list(features) for features in sets]
@@ -279,11 +284,12 @@ def _chance_scale(k: Floats, d: int, index: str) -> Floats:
     d : int
         Number of features.
     index : {"Kuncheva", "Lustgarten"}
+        Index that is corrected for chance.
 
     Returns
     -------
     ndarray of shape (M, M)
-        For each pair of sets.
+        The denominator times d for each pair of sets.
 
     Raises
     ------

@@ -85,7 +85,7 @@ def one_line(text: str) -> str:
 
 
 def comment_text(text: str, kind: Comment) -> str:
-    """Return a text for a comment of a kind, as one line.
+    """Return a text for a comment of a kind of file, as one line.
 
     Characters with a meaning in such comments become blanks.
     """
@@ -173,7 +173,8 @@ def shell_command(words: Sequence[str]) -> str:
 def guarded(cell: object) -> object:
     """Return a cell of a CSV file that no spreadsheet executes.
 
-    A text such as ``=cmd|…`` gets an apostrophe in front.
+    A text that a spreadsheet would read as a formula, such as ``=cmd|…``, gets
+    an apostrophe in front. Other cells are returned unchanged.
     """
     if not isinstance(cell, str) or _is_number(cell):
         return cell

@@ -19,11 +19,11 @@ _MAX_BLOCK_NUMBERS = 1 << 22  # numbers that are copied at a time
 
 
 def release(array: NDArray[Any]) -> None:
-    """Release the pages of an array mapped from a file; do nothing for an array in memory.
+    """Release the memory of an array mapped from a file; do nothing for an array in memory.
 
     Pages count as memory of the process once they are read. The values,
     including written ones, stay in the file, and are read again on demand. On
-    systems without such a call, the system decides.
+    systems that offer no such call, nothing happens.
 
     Parameters
     ----------
@@ -84,8 +84,9 @@ def taken_rows(X: Floats, rows: Ints, folder: Path) -> Floats:
     Parameters
     ----------
     X : ndarray of shape (m, n)
+        Matrix mapped from a file.
     rows : ndarray of shape (m',)
-        Row numbers.
+        Numbers of the rows to return, in this order.
     folder : Path
         Folder of the new file, which disappears with the array.
 
@@ -114,8 +115,9 @@ def chosen_columns(X: Floats, columns: Sequence[int], folder: Path) -> Floats:
     Parameters
     ----------
     X : ndarray of shape (m, n)
+        Matrix mapped from a file.
     columns : sequence of k int
-        Column numbers.
+        Numbers of the columns to return, in this order.
     folder : Path
         Folder of the new file, which disappears with the array.
 
@@ -159,6 +161,7 @@ def joined_rows(matrices: Sequence[Floats], folder: Path) -> Floats:
     Parameters
     ----------
     matrices : sequence of ndarray of shape (m_i, n)
+        Matrices with the same number of columns.
     folder : Path
         Folder of the new file, which disappears with the array.
 

@@ -57,8 +57,9 @@ _log = logging.getLogger(__name__)
 def kernel_cache(function: Callable[..., Any]) -> Any:
     """Return the cache of a function's compiled code, for numba's dispatcher.
 
-    If no safe folder can be written, a temporary one is used from now on or,
-    without such a folder, a cache that stores nothing.
+    The code is stored in a folder that other users cannot write. If no such
+    folder can be written, a temporary one is used from now on or, without such
+    a folder, a cache that stores nothing.
     """
     try:
         return _checked_cache(_KernelCache(function), function)
@@ -79,7 +80,7 @@ class _UntrustedError(RuntimeError):
 def _checked_cache(
     candidate: _KernelCache, function: Callable[..., Any]
 ) -> _KernelCache:
-    """Return a cache if its folder is safe from other users.
+    """Return ``candidate``, a cache for the code of a function, if its folder is safe from other users.
 
     Only this user, or the one who installed the program, may be able to write
     there. The files of the folder are unpickled and run. The digest in each
@@ -88,7 +89,7 @@ def _checked_cache(
     Raises
     ------
     _UntrustedError
-        For any other folder.
+        If other users could write to the folder.
     """
     if not only_ours(Path(candidate.cache_path), Path(inspect.getfile(function))):
         text = tr(
@@ -104,7 +105,7 @@ def only_ours(folder: Path, source: Path) -> bool:
     Only this user, the system and the owner of the file ``source`` may own it.
 
     The user's own group may also write, because on many systems it has no other
-    members.
+    members. Return True on Windows.
     """
     if not hasattr(os, "geteuid"):
         return True  # Windows keeps a user's folders to itself
@@ -124,8 +125,8 @@ def _use_temporary_folder(reason: str = "") -> None:
     """Warn, and make numba store kernels in a temporary folder, if possible.
 
     Processes that this one starts use it, too. ``reason`` is the warning's
-    first sentence; "" for the usual one. Cached, so that it happens only once
-    per reason.
+    first sentence; "" for the usual one. For each reason this happens only
+    once.
     """
     default = "Compiled kernels cannot be cached: neither the program folder nor the user cache is writable."
     warnings.warn(
@@ -147,7 +148,8 @@ def shipped_folder(module: str) -> Path:
 def _source_digest(function: Callable[..., Any]) -> str:
     """Return a digest of the source of a function.
 
-    It covers the files of the function and of the kernels that it may call.
+    The digest covers the source files of the function and of all kernels that
+    it may call.
     """
     files: dict[str, Path] = {}
     _add_sources(function, files)
@@ -168,7 +170,7 @@ def _add_sources(function: Callable[..., Any], files: dict[str, Path]) -> None:
 class _KernelCache(FunctionCache):  # type: ignore[misc]
     """numba's cache of a function, which also reads shipped kernels.
 
-    Failing to write is not an error.
+    If a file of the cache cannot be written, no error is raised.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -207,9 +209,10 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
         return code
 
     def _load_shipped(self, sig: Any, target_context: Any) -> Any:
-        """Return the code shipped with the program.
+        """Return the code shipped with the program for some types of arguments (``sig``).
 
-        Return None if there is none, or only for another processor.
+        Return None if there is no such code, or only for another processor.
+        ``target_context`` is numba's, for the processor.
         """
         if self._shipped is None:
             return None

@@ -21,7 +21,7 @@ _MAX_FACTORS = 32
 
 @dataclass(frozen=True)
 class Product:
-    """A weight times named values.
+    """A product in a sum: a weight times values that are given by their names.
 
     Attributes
     ----------

@@ -70,7 +70,7 @@ def check_none_missing(qid: ArrayLike) -> None:
 
 
 def _is_flat(qid: ArrayLike) -> bool:
-    """Return whether ids are a flat list.
+    """Return whether query ids are a flat list, and not an array or nested lists.
 
     From such a list, numpy would convert all ids to text if one is text.
     """

@@ -56,9 +56,9 @@ class Shard:
 def shards_of(query_ptr: Ints, documents: int = DOCUMENTS) -> tuple[Shard, ...]:
     """Divide queries into shards, groups of consecutive queries of limited size.
 
-    A new one starts if the next query would make the current one too
-    large. The division depends only on the sizes of the queries, not on
-    workers or memory.
+    A new shard starts if the next query would make the current shard too large.
+    The division depends only on the sizes of the queries, not on workers or
+    memory.
 
     Parameters
     ----------

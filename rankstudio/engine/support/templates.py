@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def rendered(name: str, **values: object) -> str:
-    """Render a template with values.
+    """Render a template with values, and return the text.
 
     Parameters
     ----------
