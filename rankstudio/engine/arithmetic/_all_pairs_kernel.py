@@ -39,7 +39,7 @@ def partner_sums(
     Parameters
     ----------
     values : ndarray of shape (m,)
-        One per document.
+        Value of each document.
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     level : ndarray of shape (m,)
@@ -94,7 +94,7 @@ def logistic(
     Parameters
     ----------
     scores : ndarray of shape (m,)
-        s.
+        Scores s of the documents.
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     lower : ndarray of shape (m,)
@@ -104,9 +104,10 @@ def logistic(
     first, last : int
         The queries are first … last - 1.
     losses : ndarray of shape (m,)
-        Receives the sum over the less relevant partners j of each document i.
+        Receives, for each document i, the sum of the losses of its pairs with
+        less relevant documents j.
     slopes : ndarray of shape (m,)
-        Receives the gradient in the scores.
+        Receives the gradient of the summed loss in the scores.
     """
     for q in range(first, last):
         begin = ptr[q]
@@ -151,7 +152,7 @@ def logistic_laplacian(
     Parameters
     ----------
     scores : ndarray of shape (m,)
-        s.
+        Scores s of the documents.
     values : ndarray of shape (m,)
         Vector that the Hessian is multiplied with.
     ptr : ndarray of shape (Q + 1,)
@@ -163,7 +164,7 @@ def logistic_laplacian(
     first, last : int
         The queries are first … last - 1.
     out : ndarray of shape (m,)
-        Receives the product.
+        Receives the product for the documents of these queries.
     """
     for q in range(first, last):
         begin = ptr[q]

@@ -33,7 +33,7 @@ _FEW = 8  # labels up to which running sums are faster than a tree
 
 @inlined
 def _add(sums: Floats, n_levels: int, level: int, value: float) -> None:
-    """Add a value at a level, the number of a label from 0.
+    """Add a value at a level, the number of a label from 0, to ``sums`` in place.
 
     Later, sums of the values at lower levels are needed. For few levels,
     ``sums[i]`` is the sum of all values below level i; for many, ``sums``
@@ -57,8 +57,8 @@ def _add(sums: Floats, n_levels: int, level: int, value: float) -> None:
 def _below(sums: Floats, n_levels: int, level: int) -> float:
     """Return the sum of the values that were added at lower levels than ``level``.
 
-    ``sums`` has these sums themselves for few levels, and is a Fenwick
-    tree for many. ``n_levels`` is the number of labels.
+    For each level, ``sums`` has the sum below it for few levels, and is a
+    Fenwick tree for many. ``n_levels`` is the number of labels.
     """
     if n_levels <= _FEW:
         return float(sums[level])
@@ -73,7 +73,7 @@ def _below(sums: Floats, n_levels: int, level: int) -> float:
 
 @inlined
 def _add_both(sums: Floats, n_levels: int, level: int, score: float) -> None:
-    """Add one document and its score at a level, the number of a label from 0.
+    """Add one document and its score at a level, the number of a label from 0, to ``sums`` in place.
 
     Column 0 of ``sums`` has numbers of documents, column 1 sums of
     scores: for few levels those below level i in row i, for many the
@@ -96,8 +96,8 @@ def _add_both(sums: Floats, n_levels: int, level: int, score: float) -> None:
 def _both_below(sums: Floats, n_levels: int, level: int) -> tuple[float, float]:
     """Return (number, sum of scores) of the documents added at levels below ``level``.
 
-    ``sums`` has these themselves for few levels, and is a Fenwick tree
-    for many. ``n_levels`` is the number of labels.
+    For each level, ``sums`` has both numbers for few levels, and is a Fenwick
+    tree for many. ``n_levels`` is the number of labels.
     """
     if n_levels <= _FEW:
         return sums[level, 0], sums[level, 1]
@@ -115,9 +115,9 @@ def _both_below(sums: Floats, n_levels: int, level: int) -> tuple[float, float]:
 def sort_nearly_sorted(values: Floats, order: Ints) -> None:
     """Sort the documents in ``order`` by ascending value, in place.
 
-    ``values`` are theirs, in the same order, and are sorted, too. Shell's
-    passes, with gaps of …, 40, 13, 4, 1: NumPy's sort would take 4 s to
-    compile.
+    ``values`` has the value of each of these documents, in the same order, and
+    is sorted, too. Shell's passes, with gaps of …, 40, 13, 4, 1: NumPy's sort
+    would take 4 s to compile.
     """
     size = order.shape[0]
     gap = 1
@@ -142,8 +142,9 @@ def sort_nearly_sorted(values: Floats, order: Ints) -> None:
 
 @inlined
 def _sort(scores: Floats, order: Ints, begin: int, end: int, values: Floats) -> None:
-    """Sort ``order[begin:end]`` by ascending score, unless it is long, as the caller has then sorted it.
+    """Sort the documents ``order[begin:end]`` of a query by ascending score, in place.
 
+    The caller has sorted a long query already, which is then left as it is.
     ``values`` receives the sorted scores.
     """
     for k in range(begin, end):
@@ -180,7 +181,7 @@ def arrange(
     Parameters
     ----------
     scores : ndarray of shape (m,)
-        s.
+        Scores s of the documents.
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     margin : float
@@ -247,14 +248,15 @@ def violations(
     order : ndarray of shape (m,)
         Documents of each query by ascending score.
     start, stop : ndarray of shape (m,)
-        The document at sorted position k violates the margin with less relevant
-        ones from position ``start[k]`` on, and with more relevant ones before
-        position ``stop[k]``.
+        The document at position k of ``order`` violates the margin with the
+        less relevant documents from position ``start[k]`` on, and with the more
+        relevant documents before position ``stop[k]``.
     first, last : int
         The queries are first … last - 1.
     counts, sums : ndarray of shape (2, m)
-        Receive the numbers of pairs, and the sums of the partners' scores: row
-        0 for less relevant partners, row 1 for more relevant ones.
+        Receive the number of violated pairs of each document, and the sum of
+        the partners' scores in these pairs: row 0 for less relevant partners,
+        row 1 for more relevant ones.
     """
     # Numbers of documents and sums of scores, by level, of those passed so far.
     tree = np.empty((n_levels[first:last].max() + 1, 2))
@@ -305,7 +307,7 @@ def hinge(
     Parameters
     ----------
     scores : ndarray of shape (m,)
-        s.
+        Scores s of the documents.
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     level : ndarray of shape (m,)
@@ -320,8 +322,8 @@ def hinge(
         Receives the documents of each query by ascending score.
     slopes : ndarray of shape (m,)
         Receives, for each document, the number of violated pairs with more
-        relevant documents minus that with less relevant ones: the subgradient
-        of the hinge in the scores.
+        relevant documents minus the number with less relevant documents: the
+        subgradient of the hinge in the scores.
 
     Notes
     -----
@@ -379,8 +381,10 @@ def laplacian(
 ) -> None:
     """Write the Laplacian of the violated pairs times ``values``, for some queries.
 
-    That is each document's number of violated pairs times its value, minus the
-    sum of the values of its partners in them.
+    The product is each document's number of violated pairs times its value,
+    minus the sum of the values of its partners in these pairs. A pair is two
+    documents of a query with different labels; it is violated if the scores
+    differ by less than a margin, or in the wrong direction.
 
     Parameters
     ----------
@@ -397,9 +401,9 @@ def laplacian(
     order : ndarray of shape (m,)
         Documents of each query by ascending score.
     start, stop : ndarray of shape (m,)
-        The document at sorted position k violates the margin with less relevant
-        ones from position ``start[k]`` on, and with more relevant ones before
-        position ``stop[k]``.
+        The document at position k of ``order`` violates the margin with the
+        less relevant documents from position ``start[k]`` on, and with the more
+        relevant documents before position ``stop[k]``.
     first, last : int
         The queries are first … last - 1.
     out : ndarray of shape (m,)
@@ -455,8 +459,8 @@ def _find(y: float, labels: Floats, n_labels: int) -> int:
 def _few_labels(y: Floats, begin: int, end: int, labels: Floats) -> int:
     """Write the distinct labels of the rows begin … end - 1 to ``labels``, ascending.
 
-    Return their number. If there are more than `_FEW_LABELS`, return that plus
-    1, and leave out the others.
+    Return the number of these labels. If there are more labels than the limit
+    `_FEW_LABELS`, write no more than this limit, and return the limit plus 1.
     """
     number = 0
     for row in range(begin, end):
@@ -483,7 +487,7 @@ def rank_labels(
     Parameters
     ----------
     y : ndarray of shape (m,)
-        Labels.
+        Label of each document.
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     level : ndarray of shape (m,)

@@ -31,7 +31,7 @@ def multiply(
     first, last : int
         The queries are first … last - 1.
     out : ndarray of shape (m,)
-        Receives the values.
+        Receives (x_i - x_f)'w for the documents i of these queries.
     """
     for q in range(first, last):
         begin = ptr[q]
@@ -55,7 +55,7 @@ def weigh(
     X : ndarray of shape (m, n)
         Documents x.
     weights : ndarray of shape (m,)
-        One per document.
+        Weight of each document.
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     first, last : int
@@ -96,12 +96,13 @@ def average(X: Floats, ptr: Ints, first: int, last: int, out: Floats) -> None:
     Parameters
     ----------
     X : ndarray of shape (m, n)
+        One row for each document.
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     first, last : int
         The queries are first … last - 1.
     out : ndarray of shape (Q, n)
-        Receives the means.
+        Receives the mean row of each of these queries.
     """
     for q in range(first, last):
         begin = ptr[q]
@@ -117,7 +118,7 @@ def average(X: Floats, ptr: Ints, first: int, last: int, out: Floats) -> None:
 
 @reordered
 def dot(a: Floats, b: Floats) -> float:
-    """Compute a'b on this thread.
+    """Return the inner product a'b of two vectors, computed on this thread.
 
     BLAS would wake threads of its own for each of many short products.
     """
@@ -141,7 +142,7 @@ def accumulate(columns: Floats, coefs: Floats, out: Floats) -> None:
     coefs : ndarray of shape (K, n)
         Weights, one model per row.
     out : ndarray of shape (K, m)
-        Scores.
+        Scores, to which the product is added.
     """
     for k in range(coefs.shape[0]):
         for j in range(coefs.shape[1]):
@@ -155,9 +156,9 @@ def accumulate(columns: Floats, coefs: Floats, out: Floats) -> None:
 def centre_rows(values: Floats, ptr: Ints, out: Floats, mean: Floats) -> None:
     """Centre ``values`` (m, n) inside queries, and write the result to ``out`` (m, n).
 
-    The mean of a column in a query is subtracted from it. Query q has the rows
-    ``ptr[q]:ptr[q + 1]``. ``mean`` (n,) is scratch space: code that creates an
-    array takes long to compile.
+    The mean of a column in a query is subtracted from the column. Query q has
+    the rows ``ptr[q]:ptr[q + 1]``. ``mean`` (n,) is scratch space: code that
+    creates an array takes long to compile.
     """
     n = values.shape[1]
     for q in range(ptr.shape[0] - 1):
@@ -188,10 +189,13 @@ def squared_distances(A: Floats, B: Floats, first: int, last: int, out: Floats) 
     Parameters
     ----------
     A : ndarray of shape (a, n)
+        Documents A_i, one per row.
     B : ndarray of shape (b, n)
+        Documents B_j, one per row.
     first, last : int
         The rows of A are first … last - 1.
     out : ndarray of shape (a, b)
+        Receives the squared distances.
     """
     for i in range(first, last):
         for j in range(B.shape[0]):
@@ -212,10 +216,13 @@ def inner_products(A: Floats, B: Floats, first: int, last: int, out: Floats) -> 
     Parameters
     ----------
     A : ndarray of shape (a, n)
+        Documents A_i, one per row.
     B : ndarray of shape (b, n)
+        Documents B_j, one per row.
     first, last : int
         The rows of A are first … last - 1.
     out : ndarray of shape (a, b)
+        Receives the inner products.
     """
     for i in range(first, last):
         for j in range(B.shape[0]):

@@ -12,9 +12,9 @@ def shift_columns(
 ) -> None:
     """Shift columns of a sparse matrix so that those constant inside a query become 0.
 
-    Where all documents of a query have an entry in a column, the first of them
-    is subtracted from all. The shift does not change the column centred inside
-    queries.
+    Where all documents of a query have an entry in a column, the first
+    document's entry is subtracted from all these entries. The shift does not
+    change the column centred inside queries.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def centred_squares(
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     out : ndarray of shape (n,)
-        Receives the sums.
+        Receives the sum of each column.
     """
     for j in range(starts.shape[0] - 1):
         out[j] = 0.0
@@ -111,13 +111,13 @@ def add_products(
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     vector : ndarray of shape (n,)
-        v.
+        The vector v.
     first, last : int
         The queries are first … last - 1.
     scores : ndarray of shape (m,)
-        Scratch space.
+        Scratch space, which is overwritten.
     out : ndarray of shape (n,)
-        The product is added to it.
+        Array to which the product is added.
     """
     for q in range(first, last):
         # The scores of the query's documents, and their mean.

@@ -29,8 +29,8 @@ def linear_scores(columns: Floats | SparseColumns, coefs: Floats) -> Floats:
     Returns
     -------
     ndarray of shape (K, m)
-        ``coefs @ X.T``, summed from the first feature to the last over the
-        nonzero weights.
+        Score of each document with each model: ``coefs @ X.T``, summed from the
+        first feature to the last over the nonzero weights.
 
     Notes
     -----

@@ -267,7 +267,7 @@ class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
         return self._load(self._data_path(name))
 
     def _load(self, path: str) -> Any:
-        """Return the object in a file.
+        """Return the object that a file of kernels has, unpickled.
 
         Raises
         ------

@@ -14,9 +14,10 @@ PenaltyName = Literal["l1", "mcp", "log", "lp"]
 
 @dataclass(frozen=True)
 class ConcavePenalty:
-    """λ g(|w|), summed over the weights, with g concave, g(0) = 0 and slope 1 at 0.
+    """A penalty of weights w: λ g(|w|), summed over the weights, with g concave, g(0) = 0 and slope 1 at 0.
 
-    With this slope, all weights are 0 for the same λ and every penalty.
+    With this slope, the least λ for which all weights are 0 is the same for
+    every penalty.
 
     Attributes
     ----------

@@ -11,16 +11,18 @@ from rankstudio.engine.arrays import Floats
 
 
 class OptimizerState(NamedTuple):
-    """State of an optimiser.
+    """State of the search for the minimum of an objective, after a step.
 
     Attributes
     ----------
     w : ndarray of shape (n,)
+        Weights.
     objective : float
-        At w.
+        Value of the objective at w.
     gap : float
         Upper bound of the distance of the objective from its minimum.
     converged : bool
+        Whether the search has met its tolerance.
     """
 
     w: Floats
@@ -47,9 +49,9 @@ def minimise(
     diagonal : ndarray of shape (n,)
         Diagonal of G.
     right : ndarray of shape (n,)
-        b.
+        The vector b.
     constant : float
-        c.
+        The number c.
     regularization : float
         λ > 0.
     tol : float

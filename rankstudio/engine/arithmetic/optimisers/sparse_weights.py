@@ -27,14 +27,14 @@ _MOST_ROUNDS = 50  # of reweighting
 
 
 class ScaledPairs:
-    """Pairs whose features are divided by numbers.
+    """Pairs of documents whose features are divided by numbers.
 
     Parameters
     ----------
     pairs : PairProblem
-        n features.
+        Pairs of documents with n features.
     scale : ndarray of shape (n,)
-        Divisors, greater than 0.
+        Divisor of each feature, greater than 0.
     """
 
     def __init__(self, pairs: PairProblem, scale: Floats) -> None:
@@ -63,12 +63,14 @@ class ScaledPairs:
 
 @dataclass(frozen=True, eq=False)
 class SparseWeights:
-    """Weights of a penalised problem.
+    """Solution of a pairwise problem with a penalty of the weights.
 
     Attributes
     ----------
     w : ndarray of shape (n,)
+        Weights.
     objective : float
+        Loss plus penalty at w.
     violation : float
         Greatest violation of the conditions of the optimum of the last weighted
         L1 problem; see
@@ -87,7 +89,9 @@ class SparseWeights:
 
 
 class SparseProblem:
-    """F(w) = 1/p sum over pairs of max(0, 1 - w'(x_i - x_j))² + sum_k c_k |w_k|.
+    """Minimises F(w) = 1/p sum over pairs of max(0, 1 - w'(x_i - x_j))² + sum_k c_k |w_k|.
+
+    The costs c are arguments of its methods.
 
     Parameters
     ----------
@@ -128,6 +132,9 @@ class SparseProblem:
         weights, a weighted L1 penalty that lies above it and touches it there.
         A round therefore never increases the objective.
 
+        A generator of progress; its result are the weights with their
+        objective.
+
         Parameters
         ----------
         penalty : ConcavePenalty
@@ -159,7 +166,9 @@ class SparseProblem:
     ) -> Waiting[SparseWeights]:
         """Minimise the loss plus Σ c_k |w_k| for costs c (n,).
 
-        ``start`` (n,) are the first weights.
+        ``costs`` are c, and ``start`` (n,) are the first weights. A generator
+        of progress; its result has the weights, their objective F and the
+        violation of the conditions.
 
         The conditions of the optimum are g_k = -c_k sign(w_k) for w_k other than 0, and
         |g_k| <= c_k otherwise, where g is the gradient of the loss. F exceeds its
@@ -206,10 +215,10 @@ class SparseProblem:
         return SparseWeights(weights, value, violation, weights)
 
     def _objective(self, costs: Floats) -> FSMObjective:
-        """Return F as FSMRank's objective.
+        """Return F, the loss plus Σ c_k |w_k|, as an objective of FSMRank.
 
-        It has no similarities, and the importances 1 / c. ``costs`` (n,)
-        are c.
+        The objective has no similarities, and the importances 1 / c. ``costs``
+        (n,) are c.
         """
         with np.errstate(divide="ignore"):
             importance = np.tile(1.0 / costs, 2)
@@ -231,10 +240,11 @@ def _signed_parts(w: Floats) -> Floats:
 
 
 def _violation(objective: FSMObjective, w: Floats, scores: Floats) -> Waiting[float]:
-    """Return the violation of the conditions of the optimum.
+    """Compute the greatest violation of the conditions of the optimum of an objective.
 
-    The weights (2n,) are not negative. ``scores`` are those of the
-    weights, and the optimum is that of ``objective``.
+    The weights (2n,) are not negative. ``scores`` are the scores of the
+    documents with these weights. A generator of progress; its result is the
+    violation.
     """
     _, loss = yield from objective.at(w, scores)
     slopes = objective.gradient(w, loss.slopes) + objective.costs

@@ -60,7 +60,8 @@ def eliminate(
         Query q has the documents ``ptr[q]:ptr[q + 1]`` and the preferences
         ``edges[q]:edges[q + 1]``.
     winner, loser : ndarray of shape (l,)
-        Documents.
+        Row numbers of the preferred document, and of the other one, of each
+        preference.
     scale, target : ndarray of shape (l,)
         The loss of scores s is the sum of (target - scale (s_winner - s_loser))².
     starts : ndarray of shape (m,)

@@ -33,10 +33,11 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
     X : ndarray of shape (m, n)
         Features, grouped by query.
     y : ndarray of shape (m,)
-        Labels.
+        Label of each document.
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     cost : PairCost
+        Loss of a pair.
 
     Returns
     -------
@@ -143,7 +144,7 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
 
 
 def tied_scale(ptr: Ints, cost: PairCost) -> Floats:
-    """Return the factor of each document for losses that count tied pairs, shape (m,).
+    """Return the factor of each document for losses that also count pairs of equal labels, shape (m,).
 
     If all pairs of a query count, the loss is that of the centred documents
     times these factors. Query q has the rows ``ptr[q]:ptr[q + 1]``.
@@ -160,14 +161,14 @@ def tied_scale(ptr: Ints, cost: PairCost) -> Floats:
 
 
 class _Classes:
-    """The classes of documents with equal labels of all queries, ascending inside each.
+    """Classes of documents: those of one query with equal labels, query by query with ascending labels.
 
     Attributes
     ----------
     labels, counts, query : ndarray of shape (C,)
         Label, number of documents and query of each class.
     sizes : ndarray of shape (Q,)
-        Documents of each query.
+        Number of documents of each query.
     """
 
     def __init__(self, labels: Floats, counts: Ints, query: Ints, sizes: Ints) -> None:
@@ -186,9 +187,10 @@ class _Classes:
 
     @property
     def surplus(self) -> Floats:
-        """Documents below each class minus documents above it, over the documents of the query, shape (C,).
+        """Documents below each class minus documents above it, divided by the query's documents, shape (C,).
 
-        These are the scores closest to a difference of 1 between all pairs.
+        "Below" means with a lower label in the same query. The numbers are the
+        scores closest to a difference of 1 between all pairs.
         """
         first_rows = np.cumsum(self.counts) - self.counts
         n_below = first_rows - np.append(0, np.cumsum(self.sizes))[self.query]
@@ -200,18 +202,17 @@ class _Classes:
 def _general_cost_rows(
     means: Floats, classes: _Classes, cost: PairCost
 ) -> tuple[Floats, Floats]:
-    """Return (degrees, rows) of classes for any weights ω_cd of pairs.
+    """Return (degrees, rows) of the classes of documents for any weights ω_cd of pairs.
 
     A class is the documents of a query with equal labels; ``means`` (C, n) are
     their mean features. The degree of class c is d_c = sum_d ω_cd n_d, and the
     squares of the rows add up to sum_{c > d} ω_cd n_c n_d ||m_c - m_d||², for
     n_c documents with mean m_c.
 
-    In each query, let CC' be the Cholesky factorisation of the
-    Laplacian of the classes without the last class, which is positive
-    definite. Only differences of means count, so that the rows are C'M,
-    where row c of M is m_c - m_last. A last row of zeros makes their
-    number that of the classes.
+    In each query, let CC' be the Cholesky factorisation of the Laplacian of the
+    classes without the last class, which is positive definite. Only differences
+    of means count, so that the rows are C'M, where row c of M is m_c - m_last.
+    A last row of zeros is added, so that each class has a row.
     """
     degrees = np.empty(len(means))
     rows = np.zeros_like(means)
@@ -244,11 +245,11 @@ def _general_cost_rows(
 
 
 def shares(weighting: str, sizes: Ints, n_pairs: Floats) -> Floats:
-    """Return the factor of each query's loss, shape (Q,), 0 for a query without pairs.
+    """Return the factor of each query's pairwise loss, shape (Q,), 0 for a query without pairs.
 
     By ``weighting``, it is one over the number of documents ("size") or of
     pairs ("pairs") of the query, or 1 ("none"). ``sizes`` and ``n_pairs``, of
-    shape (Q,), are these numbers.
+    shape (Q,), are the numbers of documents and pairs.
     """
     divisor = {"size": sizes, "pairs": n_pairs, "none": np.ones(sizes.size)}[
         weighting

@@ -34,8 +34,9 @@ class ScaledPreferences:
     query : ndarray of shape (l,)
         Number of the query of each preference.
     winner, loser : ndarray of shape (l,)
-        Row numbers of the documents.
+        Row numbers of the preferred document, and of the other one.
     scale, targets : ndarray of shape (l,)
+        Factor of the difference of scores, and its target.
     """
 
     query: Ints
@@ -59,13 +60,14 @@ class ScaledPreferences:
 class LaplacianFactor:
     """Rows whose squared errors equal the loss of the preferences of some queries.
 
-    A query with c components of compared documents has |q| - c rows and one row
-    of zeros, whose target is the root of the irreducible loss.
+    The queries are consecutive, a block. A query with c components of compared
+    documents has |q| - c rows and one row of zeros, whose target is the root of
+    the irreducible loss.
 
     Attributes
     ----------
     inside : slice
-        Documents of the block.
+        Rows of the block's documents among all documents.
     targets : ndarray of shape (r,)
         Target of each row.
     counts : ndarray of shape (queries,)
@@ -82,7 +84,7 @@ class LaplacianFactor:
     _row_of_document: Ints
 
     def times(self, X: Floats) -> Floats:
-        """Return S X for X of shape (documents, n), where S'S is the Laplacian.
+        """Return the rows S X for features X of shape (documents, n), where S'S is the Laplacian.
 
         The result has shape (r, n), a row for each of the r
         targets. The squared rows of S s add up to the loss of
@@ -273,10 +275,11 @@ def incidence(
 def preference_rows(
     X: Floats, ptr: Ints, preferences: Preferences, cost: PairCost
 ) -> Rows:
-    """Return rows whose squared errors equal the loss of the preferences.
+    """Return rows whose squared errors equal the loss of the preferences, for features X (m, n).
 
-    They are (X, y, ptr) as for training data: features of shape (r, n), targets
-    (r,), and query q has the rows ``ptr[q]:ptr[q + 1]``.
+    The result is (rows, targets, row_ptr) with r rows of shape (r, n) and their
+    targets (r,). Query q has the documents ``ptr[q]:ptr[q + 1]`` and the rows
+    ``row_ptr[q]:row_ptr[q + 1]``.
 
     Notes
     -----
@@ -321,13 +324,13 @@ PreferenceBlock = IncidenceBlock | LaplacianFactor
 def preference_blocks(
     ptr: Ints, preferences: Preferences, cost: PairCost
 ) -> Iterator[PreferenceBlock]:
-    """Yield blocks of queries, which compute the rows of their preferences.
+    """Yield blocks of consecutive queries, objects that compute rows from features.
 
-    The rows follow from features later; their squared errors equal the loss.
-    Query q has the documents ``ptr[q]:ptr[q + 1]``. If any query has more
-    preferences than its triangular factor has rows, blocks of factors are
-    yielded, each with at most ``VALUES`` entries; otherwise one block with a
-    row per preference.
+    The squared errors of a block's rows equal the loss of the preferences of
+    its queries. Query q has the documents ``ptr[q]:ptr[q + 1]``. If any query
+    has more preferences than its triangular factor has rows, blocks of factors
+    are yielded, each with at most ``VALUES`` entries; otherwise one block with
+    a row per preference.
     """
     sizes = np.diff(ptr)
     query = np.searchsorted(ptr, preferences.winner, side="right") - 1
@@ -365,7 +368,8 @@ def preference_factors(
     factor : ndarray of shape (r, |q|)
         S with S'S = M_q M_q', the Laplacian, and r at most |q|.
     targets : ndarray of shape (r,)
-        t for which ||t - S s||² is the loss of scores s of the query.
+        t for which ||t - S s||² is the loss of scores s of the documents of the
+        query.
     """
     for block in laplacian_factors(ptr, _scaled(preferences, ptr, cost)):
         yield block.times(np.eye(block.inside.stop - block.inside.start)), block.targets
@@ -403,10 +407,10 @@ def _scaled(preferences: Preferences, ptr: Ints, cost: PairCost) -> ScaledPrefer
 
 
 def sparse_preference_rows(data: SparseQueryData, cost: PairCost) -> SparseQueryData:
-    """Return rows whose squared errors equal the loss of preferences, for sparse features.
+    """Return rows whose squared errors equal the loss of the preferences of data with sparse features.
 
-    The rows are followed by their negatives, and divided by √2. So they are
-    centred in each query, and have the sums of products of the rows themselves.
+    The rows are followed by their negatives, and divided by √2. So the result
+    is centred in each query, and has the same sums of products as the rows.
     """
     assert data.preferences is not None
     matrix, targets, row_ptr = incidence(data.preferences, data.ptr, cost)
