@@ -28,7 +28,7 @@ class Comments(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class TextComments:
-    """A sequence of comments, each decoded on demand.
+    """The comments of the m documents of a dataset, as a sequence of texts decoded on demand.
 
     Attributes
     ----------
@@ -44,9 +44,9 @@ class TextComments:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Self:
-        """Return the comments in some texts.
+        """Return the comments of a dataset, from the texts of its documents.
 
-        A character without UTF-8 is kept as an escape.
+        A character that UTF-8 cannot encode is kept as an escape.
         """
         content = [text.encode("utf-8", errors="backslashreplace") for text in texts]
         offsets = np.cumsum([0, *map(len, content)], dtype=np.int64)
@@ -86,14 +86,14 @@ class TextComments:
 
 @dataclass(frozen=True, eq=False)
 class TakenComments:
-    """Comments of some rows, decoded on demand.
+    """Comments of some rows of a dataset, as a sequence of texts decoded on demand.
 
     Attributes
     ----------
     of : Comments
         Comments of all rows.
     rows : ndarray of shape (m,)
-        Positions of the selected rows among all.
+        Positions of the selected rows among all rows.
     """
 
     of: Comments
@@ -113,12 +113,13 @@ class TakenComments:
 class RankedIds:
     """Comments that contain only a document id, which is the rank of the original id.
 
-    They replace the comments where only the order of the document ids was kept.
+    Such comments replace the comments of the file where only the order of the
+    document ids was kept.
 
     Attributes
     ----------
     ranks : int64 array of shape (m,)
-        See `rankstudio.engine.support.grades.Grading.id_ranks`.
+        Rank of each document's id among the ids of its query.
     """
 
     ranks: Ints

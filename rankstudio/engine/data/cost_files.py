@@ -49,14 +49,15 @@ def read_costs(path: Path, dataset: FoldedDataset) -> FeatureCosts:
         of the plug-in Learning To Rank are the features of the feature set, in
         order.
     dataset : FoldedDataset
+        Data whose features have the costs.
 
     Raises
     ------
     DatasetError
-        If it is no such file, a number is invalid, or a feature of the data has
-        no cost.
+        If the file has another form, a number is invalid, or a feature of the
+        data has no cost.
     FileAccessError
-        If it cannot be read.
+        If the file cannot be read.
     """
     text = read_feature_file(path, tr(_EXPECTED))
     read = _costs_from_json if text.lstrip()[:1] in ("{", "[") else _costs_from_table
@@ -66,8 +67,8 @@ def read_costs(path: Path, dataset: FoldedDataset) -> FeatureCosts:
 def costs_beside(dataset: FoldedDataset) -> tuple[FeatureCosts | None, str]:
     """Return the costs of features in a file beside the data, and a note.
 
-    The costs are None if there is no such file, or if it cannot be used. The
-    note says why it cannot be used; otherwise it is "".
+    The costs are None if there is no such file, or if the file cannot be used.
+    The note says why the file cannot be used; otherwise the note is "".
     """
     # Data made in memory have no file.
     if dataset.path is None:
@@ -83,10 +84,10 @@ def costs_beside(dataset: FoldedDataset) -> tuple[FeatureCosts | None, str]:
 
 
 def holds_costs(path: Path) -> bool:
-    """Return whether a file holds costs of features, of whatever data.
+    """Return whether a file has costs of features, of any dataset.
 
-    A CSV file is recognised by its header alone; JSON is parsed. A file that
-    cannot be read holds none.
+    A CSV file is recognised by its header alone; JSON is parsed. Return False
+    for a file that cannot be read.
     """
     with suppress(OSError, DataError):
         if path.suffix.lower() == ".csv":
@@ -247,7 +248,7 @@ def _column_positions(header: str) -> dict[str, int] | None:
     """Return the position of each column, from 0, by the header of a table of costs.
 
     The columns are "feature" and at least one of "per_document" and
-    "per_query". Return None for the header of another table.
+    "per_query". Return None if the header lacks these columns.
     """
     names = [
         cell.strip().strip('"').lower() for cell in header.split(_separator(header))
@@ -452,8 +453,8 @@ def _document_and_request_nanoseconds(
 
     ``breakdown`` has the nanoseconds of each step of the search engine by name,
     and numbers of calls, whose names end with "_count". If segments are
-    searched in parallel, it has the times of slices (``max_`` …) besides their
-    sum; only the sum counts.
+    searched in parallel, ``breakdown`` also has the times of slices (``max_``
+    …); only the sum over the slices counts.
     """
     # milliseconds_of() only checks that a value is a number from 0 up: these
     # remain nanoseconds.

@@ -56,8 +56,8 @@ class RankingDataset:
     ----------
     X : ndarray of shape (m, n), float64, C order, read-only; or SparseRows
         Features: one row per document, one column per feature. Missing values
-        are already filled (see ``missing``). Of mostly zeros only the other
-        values are stored.
+        are already filled (see ``missing``). If most values are zeros, only the
+        others are stored (SparseRows).
     y : ndarray of shape (m,), float64, read-only
         Relevance labels.
     query_ptr : ndarray of shape (Q + 1,), int64, read-only
@@ -69,7 +69,7 @@ class RankingDataset:
     feature_names : tuple of str
         One name per column; ``"feature 7"`` if no name is known.
     comments : Comments
-        Text after ``#`` in each row, or "".
+        Comment of each row: the text after ``#`` in the file, or "".
     source : Source or None
         Source file; None for data made in memory.
     missing : ndarray of shape (n,), int64
@@ -78,15 +78,16 @@ class RankingDataset:
         Corrections made by the reader, as sentences, such as grouping scattered
         queries.
     sparse : bool
-        Whether the file omits features, which are then 0.
+        Whether lines of the file omit features, whose values are then 0.
     file_rows : ndarray of shape (m,), int64, or None
         Position of each row in the file, from 0; None if the rows are in the
         order of the file, which is the case unless a query was scattered.
     greatest_grade : float
-        Largest label of the whole dataset, for ERR; by default that of ``y``.
+        Largest label of the whole dataset, for ERR; by default the largest
+        label in ``y``.
     convention : str
-        Key of the usual convention: that of the public dataset that a file was
-        recognised as, or "standard".
+        Key of the convention by which measures are computed by default: the one
+        of the public dataset that the file was recognised as, or "standard".
     """
 
     X: Floats
@@ -124,15 +125,18 @@ class RankingDataset:
         Parameters
         ----------
         X : array-like of shape (m, n)
-            Finite numbers; the columns of a pandas DataFrame name the features.
+            Features, finite numbers; the columns of a pandas DataFrame name the
+            features.
         y : array-like of shape (m,)
-            Finite numbers.
+            Relevance labels, finite numbers.
         qid : array-like of shape (m,), optional
-            Integers or strings; by default all documents belong to one query.
+            Query of each document, integers or strings; by default all
+            documents belong to one query.
         feature_names : sequence of n str, optional
-            By default ``"feature 1"`` and so on, or the column names of X.
+            Names of the features; by default ``"feature 1"`` and so on, or the
+            column names of X.
         comments : sequence of m str, optional
-            One per document.
+            Comment of each document; "" by default.
 
         Raises
         ------
@@ -256,7 +260,7 @@ class RankingDataset:
         normalize: str | bool = False,
         n_features: int | None = None,
     ) -> RankingDataset:
-        """Make a dataset from parsed contents; the features of the table are changed in place.
+        """Make a dataset from the parsed contents of a file; the features of the table are changed in place.
 
         Parameters
         ----------
@@ -266,12 +270,12 @@ class RankingDataset:
             Source file of the contents.
         missing : {"query_min", "zero", "refuse"}
             Whether a missing value becomes the smallest value of the feature in
-            its query, or 0. With "refuse" nothing is filled, as the reader has
-            refused missing values.
+            its query, or becomes 0. With "refuse" nothing is filled, as the
+            reader has refused missing values.
         normalize : bool or str
             Whether to scale features to [0, 1] within each query.
         n_features : int, optional
-            Number of columns, if larger than that of the table.
+            Number of columns of the dataset, if larger than that of the table.
         """
         # The policy "" leaves missing values as they are.
         fill_policy = missing if missing != "refuse" else ""
@@ -321,9 +325,9 @@ class RankingDataset:
     def changed(self, **values: Any) -> RankingDataset:
         """Return a copy of the dataset with some attributes replaced.
 
-        Unlike `dataclasses.replace`, it accepts training parts that assemble
-        their rows on demand (leave-query-out), and returns a plain dataset.
-        ``values`` are new values by the names of attributes.
+        Unlike `dataclasses.replace`, this method accepts training parts that
+        assemble their rows on demand (leave-query-out), and returns a plain
+        dataset. ``values`` are new values by the names of attributes.
         """
         unchanged = {
             f.name: getattr(self, f.name)
@@ -444,7 +448,7 @@ class RankingDataset:
 
     @cached_property
     def constant_features(self) -> Bools:
-        """Features with a single value within every query, shape (n,).
+        """Whether each feature has a single value within every query, shape (n,).
 
         Such a feature cannot change any ranking: centring within queries makes it zero.
         """
@@ -465,7 +469,8 @@ def default_names(feature_ids: Ints) -> tuple[str, ...]:
 def id_and_name(feature: int, name: str) -> str:
     """Return the label of a feature in a table: "25 BM25 of anchor".
 
-    The label is "7" if the feature has no name of its own.
+    ``feature`` is the id. Without a name of its own, a feature has only the id
+    as label.
     """
     return f"{feature} {name}".removesuffix(f" feature {feature}")
 
@@ -508,9 +513,10 @@ class Fold:
 def changed_parts(
     folds: Iterable[Fold], change: Callable[[RankingDataset], RankingDataset]
 ) -> tuple[Fold, ...]:
-    """Return folds with each part changed.
+    """Return folds whose parts are replaced by ``change(part)``.
 
-    A part that several folds share is changed once.
+    Parts are train, vali and test. A part that several folds share is changed
+    once.
     """
     changed = cache(change)
     return tuple(
@@ -532,15 +538,16 @@ class FoldedDataset:
     folds : tuple of Fold
         At least one fold.
     convention : str
-        Key of the usual convention of the dataset (see
+        Key of the convention by which measures are computed by default (see
         ``rankstudio.engine.metrics``); by default that of the first training
         part.
     divided_by : str
         How the folds were created, if not from files: "10-fold, seed 0"; otherwise "".
     origin : DatasetOrigin
-        What was read.
+        The files that were read, and how.
     extensions : Extensions
-        What abilities know of the data, such as `FeatureCosts`; see :meth:`extension`.
+        Values that abilities (removable plug-ins) have added to the data, such
+        as `FeatureCosts`; see :meth:`extension`.
     """
 
     name: str
@@ -583,7 +590,7 @@ class FoldedDataset:
         return self.folds[0].train.greatest_grade
 
     def extension(self, kind: type[Value]) -> Value | None:
-        """Return the value that an ability has added to the data, by its type; None without it.
+        """Return the value of a type that an ability has added to the data; None without one.
 
         An ability is a removable plug-in; an example of a type is `FeatureCosts`.
         """
@@ -601,14 +608,14 @@ class FoldedDataset:
 
     @classmethod
     def of(cls, data: FoldedDataset | RankingDataset) -> FoldedDataset:
-        """Return folded data unchanged; make other data the training part of a fold.
+        """Return a FoldedDataset unchanged; make a RankingDataset the training part of one fold.
 
         The name of the new dataset is that of its file up to the first dot.
 
         Raises
         ------
         ParameterError
-            For other objects.
+            For an object of another class.
         """
         if isinstance(data, FoldedDataset):
             return data
@@ -628,7 +635,7 @@ class FoldedDataset:
         ignore: Sequence[str] = (),
         **options: Any,
     ) -> FoldedDataset:
-        """Make folds from a frame with a column for the part of each document.
+        """Make folds from a pandas or polars frame with a column for the part of each document.
 
         Parameters
         ----------
@@ -704,10 +711,10 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def numbered(keys: NDArray[Any]) -> tuple[Ints, tuple[str, ...]]:
-    """Return the number of each document's query, and the ids of the queries.
+    """Return (number of each document's query, ids of the queries).
 
-    ``keys`` has the query of each document. Queries are numbered in order of
-    first appearance.
+    ``keys`` has the query of each document. Queries are numbered from 0 in
+    order of first appearance; the numbers have shape (m,).
     """
     unique, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     appearance = np.argsort(first)
@@ -737,7 +744,7 @@ def check_arrays(X: Floats, y: Floats, qid: NDArray[Any]) -> None:
 
 
 def constant_columns(X: Floats, query_ptr: Ints) -> Bools:
-    """Return which columns are constant within each query, as shape (n,).
+    """Return whether each column is constant within every query, shape (n,).
 
     X has shape (m, n), one row per document. ``query_ptr``, of shape (Q + 1,),
     has the first row of each query and then m. O(mn), in blocks of queries to

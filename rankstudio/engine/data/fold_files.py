@@ -54,7 +54,8 @@ class FilesOfFold:
     number : int
         Number of the fold, from 1.
     parts : dict from str to tuple of Path
-        Files of each part, in order, by its name. The part train is present.
+        Files of each part, in order, by the part's name: "train", "vali" or
+        "test". The part "train" is present.
     """
 
     number: int
@@ -64,7 +65,7 @@ class FilesOfFold:
 def path_to_open(paths: Sequence[str]) -> str:
     """Return the path to open for files that the user opens together.
 
-    Files with the sizes of queries, and judgments of logs, do not count. One
+    Files with the sizes of queries, and judgments of logs, are ignored. One
     file with data is the path itself; several logs, or the parts of one fold,
     are opened by their folder.
 
@@ -116,12 +117,12 @@ def _path_of_logs(files: Sequence[Path]) -> Path | None:
 
 
 def first_file(path: Path) -> Path:
-    """Return the file itself, or the first training part of a folder.
+    """Return a file itself, or the first file of the training part in a folder.
 
     Raises
     ------
     DatasetError, FileAccessError
-        If there is none.
+        If there is no such file.
     """
     return find_folds(path)[0].parts["train"][0]
 
@@ -132,11 +133,12 @@ def is_part_file(path: Path) -> bool:
     Parameters
     ----------
     path : Path
+        Path whose last component is the name.
 
     Returns
     -------
     bool
-        Decided by name and ending; the file is not read.
+        Whether name and ending are those of a part; the file is not read.
     """
     words = re.split("[._-]", path.name)
     named = any(pattern.match(word) for pattern in PARTS.values() for word in words)
@@ -180,9 +182,9 @@ def find_folds(path: Path, *, judged: bool = False) -> list[FilesOfFold]:
 
 
 def folds_in(folder: Path) -> list[FilesOfFold]:
-    """Return the folds that a folder holds, in the order of their numbers.
+    """Return the files of each fold of the dataset in a folder, in the order of the folds' numbers.
 
-    Return [] if it holds no dataset.
+    Return [] if the folder has no dataset.
 
     Raises
     ------
@@ -237,9 +239,10 @@ def folds_in(folder: Path) -> list[FilesOfFold]:
 
 
 def _logs_in(folder: Path) -> dict[str, tuple[Path, ...]]:
-    """Return the feature logs of a folder with judgments as the one part "train".
+    """Return the feature logs in a folder, with judgments beside them, as the part "train".
 
-    Return {} if it has none.
+    Feature logs are responses of a search engine. Return {} if the folder has
+    no logs with judgments.
     """
     logs = logs_in(folder) if judgment_files(folder) else ()
     return {"train": logs} if logs else {}
@@ -310,8 +313,9 @@ def _parts_in(folder: Path) -> dict[str, tuple[Path, ...]]:
 def _files_below(folder: Path, pattern: re.Pattern[str]) -> tuple[Path, ...]:
     """Return the data files in the subfolder of ``folder`` that is named like a part, in order.
 
-    Programs for large data write such: train/part-0001.parquet and so on.
-    ``pattern`` matches the name of the part. Return () if there is none.
+    Programs for large data write such subfolders: train/part-0001.parquet and
+    so on. ``pattern`` matches the name of the part. Return () if there is no
+    such subfolder.
     """
     for child in children(folder):
         if pattern.fullmatch(child.name) and child.is_dir():
@@ -336,9 +340,9 @@ def _numbered_files(
 ) -> tuple[Path, ...]:
     """Return files whose names differ only in a number, in the order of that number.
 
-    A single file is returned as it is; other files give (). In a name that
-    contains ``word``, the number must follow it: set_1.train-02.txt is number 2
-    for "train".
+    A single file is returned as it is. Return () if the names differ in more
+    than a number. In a name that contains ``word``, the number must follow it:
+    set_1.train-02.txt is number 2 for "train".
     """
     if len(candidates) < 2:
         return tuple(candidates)
@@ -376,7 +380,7 @@ def name_of_folder(folder: Path) -> str:
 
 
 def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
-    """Refuse to overwrite an input file.
+    """Raise an error if an output file is also an input file, which would be overwritten.
 
     Parameters
     ----------
@@ -388,7 +392,7 @@ def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
     Raises
     ------
     OutputError
-        The message names both.
+        If an output is an input. The message names both.
     """
     # A file has several identities, such as its path and its number on the disk.
     output_of_identity = {
@@ -415,10 +419,10 @@ def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
 
 
 def _identities(path: Path) -> Iterator[tuple[int, int] | Path]:
-    """Yield the identities of a file.
+    """Yield the identities of a file, by which two paths of the same file are recognised.
 
-    They are its resolved path, and its device and inode, which hard links
-    share.
+    The identities are the resolved path, and the file's device and inode, which
+    hard links share.
     """
     # a circle of links, a name that no file has
     with suppress(OSError, RuntimeError, ValueError):
@@ -428,10 +432,10 @@ def _identities(path: Path) -> Iterator[tuple[int, int] | Path]:
 
 
 def _files_to_protect(source: Path) -> Iterator[Path]:
-    """Yield the input files that belong to a file or folder.
+    """Yield the input files that belong to a file or folder, and must not be overwritten.
 
-    These are the judgments of a log, the data files of a folder with their
-    query sizes and judgments, or all files of a folder without data.
+    These are the file and the judgments of a log, the data files of a folder
+    with their query sizes and judgments, or all files of a folder without data.
     """
     if not source.is_dir():
         yield from judgment_files(source.parent) if holds_logs(source) else ()

@@ -75,7 +75,7 @@ def open_dataset(
         ``{"judgments": "ratings.csv"}`` and ``{"feature_set":
         "featureset.json"}`` name files that are not next to the data.
     missing, normalize, progress, cancelled, cache
-        See `rankstudio.engine.data.formats.data_file.load_letor`; progress
+        See `rankstudio.engine.data.formats.data_file.load_letor`; ``progress``
         counts the bytes of all files.
 
     Returns
@@ -93,7 +93,7 @@ def open_dataset(
     FormatError
         At the first invalid line of a file.
     MissingValueError
-        At the first missing value, if these are refused.
+        At the first missing value, with ``missing="refuse"``.
     Cancelled
         If ``cancelled`` returned True.
     ParameterError
@@ -183,8 +183,8 @@ def _with_the_same_features(
 ) -> tuple[dict[Files, FileContents], int]:
     """Give the contents of all parts the same columns.
 
-    ``tables`` has the contents of each part by its files. Return them with the
-    union of their feature ids, and the largest number of features. Raise
+    ``tables`` has the contents of each part by its files. Return (contents with
+    the union of the feature ids, largest number of features). Raise
     DatasetError if the files do not have the same features.
     """
     # The first file of a part stands for the part in messages.
@@ -221,7 +221,7 @@ def _opened_fold(
 ) -> Fold:
     """Make a fold from the contents of its files, which are removed from ``tables``.
 
-    So their memory is free once the datasets are made.
+    So the memory of the contents is free once the datasets are made.
 
     Parameters
     ----------

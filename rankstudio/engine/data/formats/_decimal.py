@@ -88,7 +88,7 @@ def leading_digits(word: np.uint64) -> int:
 def digits_value(word: np.uint64, count: int) -> np.uint64:
     """Return the number that the first ``count`` bytes (1 to 8 digits) of a word spell.
 
-    ``word`` holds eight bytes of text, the first one in its lowest bits.
+    ``word`` has eight bytes of text, the first one in its lowest bits.
     """
     # Turn "0" … "9" into 0 … 9 (by ^) and shift out the bytes
     # behind the digits: the number is now of eight digits, with
@@ -156,7 +156,7 @@ _GREATEST_POWER = 288
 
 
 def _powers_of_five() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return a table of the powers of five, as (upper halves, lower halves).
+    """Return a table of the powers of five with 128 bits, as (upper halves, lower halves).
 
     Row k is 5^q for q = `_LEAST_POWER` + k, cut to its 128 leading bits; the
     power of two by which the bits are shifted is not stored.
@@ -211,7 +211,8 @@ def _product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
 def nearest_double(digits: np.uint64, power: int) -> tuple[float, int]:
     """Return (the double nearest to digits × 10^power, `OK`).
 
-    Return (0, `HARD`) if 128 bits do not decide which double is the nearest.
+    `OK` and `HARD` are status codes. Return (0, `HARD`) if 128 bits do not
+    decide which double is the nearest.
 
     The algorithm is that of Eisel and Lemire (2021, see the module's
     docstring): the leading bits of digits × 5^power, with a tabulated power of
@@ -272,7 +273,7 @@ def _significant(begin: int, end: int) -> int:
 
 @subroutine
 def read_exponent(i: int) -> tuple[int, int]:
-    """Read an exponent, whose sign or first digit is at the address ``i``.
+    """Read the exponent of a decimal number, whose sign or first digit is at the address ``i``.
 
     Return (exponent, address behind it); the address is -1 if there are no digits.
     """

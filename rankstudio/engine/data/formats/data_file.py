@@ -96,11 +96,11 @@ def load_letor(
 ) -> RankingDataset:
     """Read a file in LETOR format, which SVM-light and RankLib also use.
 
-    A line is ``label qid:id feature:value … # comment``. Dense or sparse
-    (omitted features are 0), with or without comments, any line ends; query ids
-    need not be numbers; ``NULL`` and ``nan`` are missing values; files may be
-    compressed by gzip, bzip2, xz or Zstandard. Every number becomes exactly the
-    double returned by ``float()``.
+    A line is ``label qid:id feature:value … # comment``. Lines may be dense or
+    sparse (omitted features are 0), with or without comments, and have any line
+    ends; query ids need not be numbers; ``NULL`` and ``nan`` are missing
+    values; files may be compressed by gzip, bzip2, xz or Zstandard. Every
+    number becomes exactly the double returned by ``float()``.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def load_letor(
     FormatError
         At the first violation of the format.
     MissingValueError
-        At the first missing value, with the policy to refuse them.
+        At the first missing value, with ``missing="refuse"``.
     DatasetError
         If the features do not fit into memory.
     Cancelled
@@ -168,7 +168,7 @@ def load_letor(
 
 
 def unmatched_documents(logs: Path, *judgments: str) -> list[tuple[str, str, str]]:
-    """Return the documents of feature logs and judgments that are not in both.
+    """Return the documents that are only in feature logs, or only in their judgments.
 
     Parameters
     ----------
@@ -213,10 +213,10 @@ def load_trec(
     Parameters
     ----------
     qrels : Path
-        A file, or ``ir_datasets:`` followed by the id of a collection in the
-        library ir_datasets.
+        File of judgments, or ``ir_datasets:`` followed by the id of a
+        collection in the library ir_datasets.
     runs : Mapping of str to Path
-        Runs by feature name.
+        Files of runs by the name of the feature that each becomes.
     missing : {"query_min", "zero", "refuse"}
         Whether a missing value becomes the smallest value of the feature in its
         query, becomes 0, or is an error.

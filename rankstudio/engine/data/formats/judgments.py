@@ -43,8 +43,8 @@ def read_judgments(text: TextLines) -> Grades:
     Raises
     ------
     FormatError, DatasetError
-        If a line is no judgment, there are no judgments, or two different ones
-        of a document of a query.
+        If a line is no judgment, the file has no judgments, or a document of a
+        query has two different grades.
     """
     # The first line that is not blank.
     first_line = next((line.strip() for line in text.lines if line.strip()), "")
@@ -90,7 +90,7 @@ def judgments_beside(logs: Path) -> Path:
 
 
 def judged_by_any(judges: Sequence[Grades]) -> Grades:
-    """Combine the judgments of several judges: query -> document -> grade.
+    """Combine the judgments of several judges into one mapping: query -> document -> grade.
 
     A document has the grade of the first judge who judged it.
     """
@@ -125,8 +125,8 @@ def _grades_by_query(
     """Return the grades as a mapping: query -> document -> grade.
 
     ``rows`` has (line, query, document, rating); ``text`` is for messages.
-    Raise FormatError for a rating that is no number, or two different ones of a
-    document.
+    Raise FormatError for a rating that is no number, or two different ratings
+    of a document.
     """
     grades: dict[str, dict[str, float]] = {}
     for line, *ids, rating in rows:
