@@ -178,7 +178,8 @@ def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
 def _stored_costs(path: Path) -> FeatureCosts | None:
     """Return the costs of features that are stored beside the user's names of features.
 
-    ``path`` is the file. Return None if it does not exist, or is damaged.
+    ``path`` is the file of the names. Return None if there are no costs, or
+    their file is damaged.
     """
     with suppress(OSError, ValueError, RecursionError, DataError, ParameterError):
         stored = json.loads(read_feature_file(path.with_suffix(_COSTS_ENDING), ""))

@@ -434,8 +434,9 @@ def _identities(path: Path) -> Iterator[tuple[int, int] | Path]:
 def _files_to_protect(source: Path) -> Iterator[Path]:
     """Yield the input files that belong to a file or folder, and must not be overwritten.
 
-    These are the file and the judgments of a log, the data files of a folder
-    with their query sizes and judgments, or all files of a folder without data.
+    ``source`` itself, if it is a file, is not included. The files are the
+    judgments of a log, the data files of a folder with their query sizes and
+    judgments, or all files of a folder without data.
     """
     if not source.is_dir():
         yield from judgment_files(source.parent) if holds_logs(source) else ()

@@ -36,8 +36,8 @@ class LargeData:
     """Synthetic data in the style of MSLR-WEB30K: counts, shares and scores, graded from 0 to 4.
 
     Hidden factors of a document determine its relevance, the first one most
-    strongly; each feature depends on one of them, strongly or weakly, and every
-    eighth feature on none. The data depend only on these values, and are
+    strongly; each feature depends on one factor, strongly or weakly, and every
+    eighth feature on no factor. The data depend only on the attributes, and are
     generated a few queries at a time.
 
     Attributes
@@ -48,6 +48,7 @@ class LargeData:
     n_queries : int
         Number of queries, at least five.
     n_features : int
+        Number of features.
     seed : int
         Equal seeds give equal data.
 
@@ -193,7 +194,7 @@ class LargeData:
 
 
 def write_folder(data: LargeData, folder: Path) -> Generator[int, None, None]:
-    """Write train.txt, vali.txt and test.txt, each completely or not at all.
+    """Write generated data as train.txt, vali.txt and test.txt, each completely or not at all.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ class DatasetOrigin:
     read_as : ReadAs
         Format of the first file.
     columns : DataColumns
-        Columns as specified by the user.
+        Columns of the data that the user specified.
     whole_sources : tuple of Source
         With a share of the training queries: the files of the whole folds; otherwise
         ().

@@ -190,8 +190,8 @@ def _judgments_in_table(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
 def _judgments_in_json(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
     """Yield (line, query, document, rating) for each judgment in JSON of OpenSearch.
 
-    It has judgment lists, perhaps within responses of the engine. Raise
-    FormatError if there is none, or an entry is invalid.
+    The JSON has judgment lists, perhaps within responses of the engine. Raise
+    FormatError if there is no such list, or a judgment is invalid.
     """
     # NaN and Infinity become texts, which are checked as ratings later.
     try:

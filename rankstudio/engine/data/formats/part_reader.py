@@ -78,11 +78,11 @@ Files = tuple[Path, ...]
 
 
 def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
-    """Return whether data probably exceed their share of the memory limit.
+    """Return whether the files of a dataset probably exceed the data's share of the memory limit.
 
-    If so, they are read from disk as needed. Text with mostly zeros
-    stays in memory, where zeros are not stored: with zeros it would
-    fill the disk.
+    If so, the documents are read from disk as needed. Text with mostly zeros
+    stays in memory, where zeros are not stored: with zeros it would fill the
+    disk.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
     Raises
     ------
     OutOfMemoryError
-        If such text exceeds the memory limit.
+        If text with mostly zeros exceeds the memory limit.
 
     Notes
     -----
@@ -145,7 +145,7 @@ def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
 
 
 class PartReader:
-    """Reads each file of a dataset once, and creates datasets from the contents.
+    """Reads each file of a dataset once, and makes datasets from the contents.
 
     Parameters
     ----------
@@ -165,8 +165,8 @@ class PartReader:
     cache : bool
         Whether to read and write the cache of parsed files.
     several_folds : bool
-        Whether there are several folds: then a single one would need less
-        memory.
+        Whether there are several folds: a message then says that a single fold
+        needs less memory.
     """
 
     def __init__(
@@ -201,7 +201,7 @@ class PartReader:
         self._judgments: dict[int, Judgments] = {}
 
     def read(self) -> dict[Files, FileContents]:
-        """Read each part once; return its contents by its files.
+        """Read each part once; return the contents of each part by its files.
 
         Feature ids count from 1. If any file has an id 0, all are read again
         with ids that count from 0, unless the user specified the first id.
@@ -234,7 +234,7 @@ class PartReader:
     def datasets(
         self, part: Files, file_contents: FileContents, name: str, width: int
     ) -> dict[str, RankingDataset]:
-        """Return datasets by the name of the part: "train", "vali" or "test".
+        """Return the datasets of the contents by the name of the part: "train", "vali" or "test".
 
         A table with a column for the part gives several datasets, other files
         give one. Files with equal contents share arrays.
@@ -244,7 +244,7 @@ class PartReader:
         part : tuple of Path
             The files.
         file_contents : FileContents
-            Contents of the files; they are changed in place.
+            Contents of the files, which are changed in place.
         name : str
             Name of the part, if the contents do not state it.
         width : int
@@ -320,7 +320,7 @@ class PartReader:
         return data
 
     def _source(self, file_contents: FileContents) -> Source:
-        """Return the source of documents, with file and checksum.
+        """Return the source of the documents of some files, with path and checksum.
 
         With several judges, the checksum depends on the judge in use, as labels do.
         """
@@ -341,7 +341,7 @@ class PartReader:
     def _unjudged(self, file_contents: FileContents, n: int) -> tuple[str, ...]:
         """Return a note on n documents that the judge in use has not judged.
 
-        Return () if there are none.
+        Return () if n is 0 or no note is needed.
         """
         if not n:
             return ()
@@ -386,8 +386,8 @@ class PartReader:
     def _contents(self, part: Files, is_large: bool) -> FileContents:
         """Read the files of a part into memory, or into mapped files.
 
-        The latter are used if the data are large, and the format can be
-        read piece by piece. ``is_large`` is whether the data are large.
+        Mapped files are used if the data are large, and the format can be read
+        piece by piece. ``is_large`` is whether the data are large.
         """
         _refuse_judges(
             part[0], recognised_form(part[0], self._specified), self._specified
@@ -422,9 +422,10 @@ class PartReader:
 
 
 def _refuse_judges(path: Path, form: DataFormat, specified: DataColumns) -> None:
-    """Refuse label columns of several judges for a format with one label per document.
+    """Raise DatasetError for label columns of several judges if a format has one label per document.
 
-    Raise DatasetError for such columns in ``specified``; ``path`` is for the message.
+    ``specified`` has the label columns that the user named; ``path`` is for the
+    message.
     """
     if specified.labels and not form.is_table:
         text = (
@@ -479,13 +480,16 @@ _MAPPED_VERSION = 3  # raise it when the same files would give other mapped arra
 
 @dataclass(frozen=True, eq=False)
 class FileContents:
-    """Contents of the files of a part.
+    """Contents of the files of a part of a dataset.
 
     Attributes
     ----------
     table : Table
+        The documents.
     source : Source
+        Path, size and checksum.
     read_as : ReadAs
+        How the files were read, such as their format.
     treated : bool
         Whether missing values are filled and features scaled as requested.
     """
@@ -557,14 +561,16 @@ def read_files(
     refuse: bool,
     cache: bool,
 ) -> FileContents:
-    """Read the files of a part into memory, or load them from the cache.
+    """Read the files of a part of a dataset into memory, or load their contents from the cache.
 
     Parameters
     ----------
     paths : tuple of Path
+        Files of the part, in order.
     progress : ReadProgress
+        Receives the progress over all bytes of the files.
     specified : DataColumns
-        Specified columns.
+        Columns and format that the user specified.
     refuse : bool
         Whether a missing value is an error.
     cache : bool
@@ -590,7 +596,7 @@ def read_files(
 def read_into_memory(
     part: PartFiles, progress: ReadProgress, *, cache: bool
 ) -> FileContents:
-    """Read the files of a part into memory, or load them from the cache.
+    """Read the files of a part of a dataset into memory, or load their contents from the cache.
 
     ``cache`` is whether to use the cache of parsed files, which is keyed by the
     checksum of the files. Raise DataError if a file cannot be read.
@@ -633,9 +639,9 @@ def read_into_memory(
 def _open_file(
     part: PartFiles, path: Path, progress: ReadProgress, pool: Executor
 ) -> LoadedFile | StreamedFile:
-    """Return a file, read into memory.
+    """Return a file of a part, read into memory.
 
-    The reader of a plug-in opens the file itself: then it is only read
+    The reader of a plug-in opens the file itself: then the file is only read
     for its checksum here. ``pool`` computes the checksum.
     """
     if not part.form.package:
@@ -648,7 +654,7 @@ def _open_file(
 def read_to_disk(
     part: PartFiles, progress: ReadProgress, treatment: Treatment, n_features: int = 0
 ) -> FileContents:
-    """Read files into files that are mapped into memory, or find such in the cache.
+    """Read the files of a part into arrays on disk that are mapped into memory, or find these in the cache.
 
     Parameters
     ----------
@@ -711,7 +717,7 @@ def read_to_disk(
 
 
 def _parsing_key(part: PartFiles) -> str:
-    """Return a text that identifies how the bytes are parsed, for keys of the cache.
+    """Return a text that says how the bytes of a part's files are parsed, for keys of the cache.
 
     Return "" for LETOR text with ids from 1, the usual case.
     """
@@ -760,7 +766,7 @@ def _contents(
 
 
 def _refuse_missing(path: Path, table: Table) -> None:
-    """Raise MissingValueError for the first missing value, if there is any.
+    """Raise MissingValueError for the first missing value of a table, if there is any.
 
     The table is of feature logs, which are joined with judgments: the message
     names the query and document instead of a line.
@@ -785,11 +791,11 @@ def _refuse_missing(path: Path, table: Table) -> None:
 
 
 def _stored_table(key: str, progress: ReadProgress, part: PartFiles) -> Table | None:
-    """Return the table that is stored under a key, or None if there is none.
+    """Return the table of a part that is stored in the cache under a key, or None if there is none.
 
-    Return None, too, if it has a missing value that is refused, or too great a
-    feature id: the text is then parsed, because only it shows the position of
-    the error.
+    Return None, too, if the table has a missing value that is refused, or too
+    great a feature id: the text is then parsed, because only it shows the
+    position of the error.
     """
     table = find_parsed(key, progress.check)
     if table is None or (part.refuse and table.missing.any()):
@@ -820,10 +826,10 @@ def _stream_files(
 def _key_of_mapped_table(
     part: PartFiles, checksums: Sequence[str], treatment: Treatment, n_features: int
 ) -> str:
-    """Return the key in the store of the mapped table of files with these checksums.
+    """Return the cache's key of the table in mapped arrays of a part whose files have some checksums.
 
-    ``treatment`` is that of missing values, ``n_features`` the least
-    number of columns.
+    ``treatment`` says how values are filled and scaled, ``n_features`` the
+    least number of columns.
     """
     how = (treatment.missing, treatment.normalize, n_features, _parsing_key(part))
     return hashlib.sha256(

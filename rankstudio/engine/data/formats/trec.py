@@ -74,12 +74,12 @@ def _values_by_query(
     expected: str,
     lines: dict[tuple[str, str], int] | None = None,
 ) -> dict[str, dict[str, float]]:
-    """Return the value of each document of each query: query -> document -> value.
+    """Read a value of each document from lines of text, as a mapping: query -> document -> value.
 
     Parameters
     ----------
     text : TextLines
-        Lines of query, a word of no use, document and others.
+        Lines with the words query, a word that is ignored, document, and more.
     value_of : callable
         Computes the value from the words of a line; None for an invalid line.
     expected : str
@@ -147,7 +147,8 @@ def is_qrels_name(name: str) -> bool:
 def runs_beside(qrels: Path) -> dict[str, Path]:
     """Return the TREC runs in the folder of a file of judgments, by their names.
 
-    They are recognised by the names of their files, and sorted by them.
+    Runs are recognised by the names of their files, and sorted by name. Return
+    {} if there is no run.
 
     Raises
     ------
@@ -237,8 +238,7 @@ def graded_documents(
     FormatError
         At the first line that is not a judgment, or judges a document of a query twice.
     MissingValueError
-        At the first document missing from a run, with the policy to refuse
-        missing values.
+        At the first document missing from a run, if ``refuse`` is true.
     DatasetError
         For an empty file, or a score that is not finite.
 
@@ -292,7 +292,10 @@ def graded_documents(
 def judgments(
     qrels: TextLines,
 ) -> tuple[dict[str, dict[str, float]], dict[tuple[str, str], int]]:
-    """Return the grade of each document of each query, and the line of each document.
+    """Return (grades, lines) of TREC judgments.
+
+    The grades are a mapping query -> document -> grade. The lines have the line
+    number of each judgment by (query, document).
 
     Raises
     ------
@@ -306,7 +309,7 @@ def judgments(
 
 
 def grades_of(qrels: TextLines) -> dict[str, dict[str, float]]:
-    """Return the grades as a mapping: query -> document -> grade.
+    """Return the grades in TREC judgments as a mapping: query -> document -> grade.
 
     Raise FormatError at the first line that is not a judgment, or judges a
     document of a query twice; DatasetError for an empty file.
@@ -321,9 +324,10 @@ def _parsed_grade(words: list[str]) -> float | None:
 
 
 def _check_scores(name: str, values: Floats, rows: list[tuple[str, str]]) -> None:
-    """Raise DatasetError if a score of the run ``name`` is infinite.
+    """Raise DatasetError if a score of the TREC run ``name`` is infinite.
 
-    ``values`` has shape (m,), and ``rows`` has (query, document) for each of them.
+    ``values`` has shape (m,), and ``rows`` has (query, document) for each
+    value.
     """
     if np.isinf(values).any():
         query, document = rows[int(np.isinf(values).argmax())]
@@ -339,11 +343,12 @@ def _remarks(
     runs: Mapping[str, RunScores],
     n_negative: int,
 ) -> tuple[str, ...]:
-    """Return remarks on the data as sentences; () if there are none.
+    """Return remarks on TREC judgments and runs as sentences; () if there are none.
 
-    They count negative grades, and documents that a run retrieved but no one
-    judged. ``grades`` is a mapping query -> document -> grade; ``runs`` is one
-    run name -> query -> document -> score.
+    The remarks count negative grades, and documents that a run retrieved but no
+    one judged. ``grades`` is a mapping query -> document -> grade; ``runs`` is
+    a mapping run name -> query -> document -> score; ``n_negative`` is the
+    number of negative grades.
     """
     # Find the retrieved documents without a judgment, from pairs (query,
     # document -> score) of all runs.
@@ -391,13 +396,13 @@ def is_collection(path: Path) -> bool:
 
 
 def collection_judgments(path: Path) -> TextLines:
-    """Return the judgments of a collection as lines of a TREC file.
+    """Return the judgments of a collection in the library ir_datasets, as lines of a TREC file.
 
     Parameters
     ----------
     path : Path
-        Id after ``ir_datasets:``. The library downloads missing files of the
-        collection.
+        ``ir_datasets:`` and the id of the collection. The library downloads
+        missing files of the collection.
 
     Raises
     ------
@@ -439,8 +444,8 @@ def _judgment_lines(path: Path, iterator: Callable[[], Iterable[Any]]) -> Iterab
     """Yield a line of TREC judgments for each judgment of a collection.
 
     ``iterator`` yields named tuples of query_id, doc_id, relevance and perhaps
-    iteration. Raise DatasetError, which names ``path``, if the library cannot
-    provide them.
+    iteration. Raise DatasetError, which names ``path``, if the library
+    ir_datasets cannot provide the judgments.
     """
     try:
         for judgment in iterator():
@@ -456,12 +461,12 @@ def _judgment_lines(path: Path, iterator: Callable[[], Iterable[Any]]) -> Iterab
 
 
 def _checked_word(value: object) -> str:
-    """Return a value as one word of a line.
+    """Return a value as text that is one word of a line.
 
     Raises
     ------
     ValueError
-        If it has blanks, which a word of a run cannot have.
+        If the text has blanks, which a word of a TREC file cannot have.
     """
     text = str(value)
     if text.split() != [text]:
@@ -470,9 +475,10 @@ def _checked_word(value: object) -> str:
 
 
 def _ir_datasets_error(path: Path, error: Exception) -> DatasetError:
-    """Return an error of the library ir_datasets as a DatasetError with ``path``.
+    """Return a DatasetError for an error of the library ir_datasets; its message names ``path``.
 
-    The reason is the text of the error on one line, or else its class, cut short.
+    The reason is the text of the error on one line, or else the name of its
+    class, cut short.
     """
     reason = short(
         " ".join(str(error).split()) or type(error).__name__, _MAX_REASON_LENGTH

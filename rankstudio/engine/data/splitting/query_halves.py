@@ -31,15 +31,16 @@ def has_halves(data: RankingDataset) -> bool:
 
 
 def half_of(n_units: int, seed: int, number: int) -> Ints:
-    """Return the positions of the queries or documents of a half, ascending.
+    """Return the positions of the queries or documents in one half of a random division, ascending.
 
     Parameters
     ----------
     n_units : int
         Number of queries, or of documents.
     seed : int
+        Seed of the divisions.
     number : int
-        Numbers 2b and 2b + 1 are the two halves of division b.
+        Number of the half: 2b and 2b + 1 are the two halves of division b.
     """
     order = np.random.default_rng([seed, number // 2]).permutation(n_units)
     size = n_units // 2
@@ -56,9 +57,11 @@ def halved(data: RankingDataset, n_halves: int, seed: int) -> FoldedDataset:
     Parameters
     ----------
     data : RankingDataset
+        Data to divide.
     n_halves : int
         Number B of divisions into two halves.
     seed : int
+        Seed of the divisions.
 
     Notes
     -----
@@ -82,10 +85,10 @@ class Halves:
     def half(
         self, dataset: RankingDataset, number: int, matrix_cache: MatrixCache
     ) -> QueryHalf:
-        """Return a half of the queries, or of the documents of one ranking.
+        """Return a half of the queries of a dataset, or of the documents if it is one ranking.
 
-        ``number`` is that of the half, from 0. ``matrix_cache`` has the matrix
-        of the half that was used last.
+        ``number`` is the number of the half, from 0. ``matrix_cache`` has the
+        matrix of the half that was used last.
         """
         kind = DocumentHalf if dataset.n_queries == 1 else QueryHalf
         return kind(dataset, number, self, matrix_cache)

@@ -42,8 +42,9 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
     Returns
     -------
     list of Fold
-        The original folds if no part is a union of others, too little memory is
-        free, or they are mapped from files.
+        Folds with the same contents. These are the original folds if no part is
+        a union of other parts, too little memory is free, or the folds are
+        mapped from files.
 
     Notes
     -----
@@ -87,9 +88,10 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
 def _sequences(
     parts: Sequence[RankingDataset], pieces: _Pieces
 ) -> list[list[int]] | None:
-    """Return each part as a sequence of numbers of pieces, which are validation and test parts.
+    """Return each part of the folds as a sequence of numbers of pieces.
 
-    None if a part is not a union of pieces.
+    Pieces are the distinct validation and test parts. Return None if a part is
+    not a union of pieces.
     """
     sequences: list[list[int]] = []
     for part in parts:
@@ -108,7 +110,7 @@ def _can_be_sliced(part: RankingDataset) -> bool:
 class _Pieces:
     """Distinct feature matrices of validation and test parts.
 
-    Other parts may be composed of them.
+    Other parts of the folds may be composed of these pieces.
     """
 
     def __init__(self, features: Iterable[Floats]) -> None:
@@ -191,7 +193,7 @@ def _common_order(sequences: Sequence[list[int]]) -> list[int]:
 def _index_within(order: list[int], sequence: list[int]) -> int | None:
     """Return the index at which a sequence begins within an order.
 
-    Return None if it is not in it.
+    Return None if the order does not contain the sequence.
     """
     n = len(sequence)
     return next(
@@ -202,7 +204,8 @@ def _index_within(order: list[int], sequence: list[int]) -> int | None:
 def _without_buffers(part: RankingDataset, X: Floats) -> RankingDataset:
     """Return a part with features ``X`` and copies of its other arrays.
 
-    The arrays of a part that was read are views of one buffer, which the copies free.
+    The arrays of a part that was read from a file are views of one buffer,
+    whose memory is free after the copy.
     """
     comments = part.comments
     if isinstance(comments, TextComments):
