@@ -21,7 +21,7 @@ def entries_of(
     """Return (plug-in, entry) for each usable entry of a kind, built-in ones first.
 
     An entry is what a plug-in adds to the program, such as a method. Unusable
-    ones of other packages are left out with a warning.
+    entries of other packages are left out with a warning.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def entries_of(
 
 
 def _warn_of_two(first: LoadedPlugin, second: LoadedPlugin, key: str) -> None:
-    """Warn that two plug-ins have an entry with the same key.
+    """Warn that two plug-ins have an entry of the same kind with the same key.
 
     The entry of the first plug-in is used.
     """
@@ -94,11 +94,11 @@ def _warn_of_two(first: LoadedPlugin, second: LoadedPlugin, key: str) -> None:
 def values_of(loaded: LoadedPlugin, kind: str) -> tuple[Any, ...]:
     """Return a plug-in's entries of a kind.
 
-    A value that is not a tuple is returned as a single entry, which
-    the check of :func:`entries_of` refuses. A built-in plug-in may
-    name its tuple as "module:name" instead: classes with computations
-    are then imported only when the entries are needed, not together
-    with the plug-in.
+    A value that is not a tuple is returned as a single entry, which the check
+    of :func:`entries_of` refuses. ``kind`` is the name of a field of `Plugin`.
+    A built-in plug-in may name the tuple of entries as "module:name" instead:
+    classes with computations are then imported only when the entries are
+    needed, not together with the plug-in.
     """
     values = getattr(loaded.plugin, kind)
     if loaded.built_in and isinstance(values, str):
@@ -107,8 +107,9 @@ def values_of(loaded: LoadedPlugin, kind: str) -> tuple[Any, ...]:
 
 
 def warn_once(text: str, **values: str) -> None:
-    """Warn of a plug-in, with each value on one line.
+    """Warn of a problem of a plug-in.
 
+    ``text`` is a template for ``values``, each of which is written on one line.
     The same warning is given only once in a process.
     """
     sentence = text.format(**{name: one_line(value) for name, value in values.items()})

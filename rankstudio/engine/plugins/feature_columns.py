@@ -32,10 +32,10 @@ class FeatureColumn:
     width : int
         Width in pixels.
     parts : tuple of str
-        Parts that a fold must have.
+        Parts, such as "vali", that a fold must have for the computation.
     most_documents : int
         Maximum number of documents of the training part and these parts
-        together; for more documents, nothing is computed.
+        together; with more documents, nothing is computed.
     """
 
     key: str
@@ -51,11 +51,12 @@ class FeatureColumn:
 
 @dataclass(frozen=True)
 class FeatureValue:
-    """Cell of a column for a feature.
+    """Cell of a plug-in's column in the table of features, for one feature.
 
     Attributes
     ----------
     number : float
+        Number that is shown.
     text : str
         Explanation of the number, in sentences.
     """

@@ -26,6 +26,7 @@ class Origin:
     Attributes
     ----------
     kind : OriginKind
+        Whether the method is from a package or from a file.
     name : str
         Name of the package, or of the file without its folder.
     version_or_checksum : str
@@ -33,8 +34,8 @@ class Origin:
     path : str
         Path of the file; "" for packages. A study does not store it.
     present : bool
-        Whether the code is available. It is not if the method is only known
-        from a study.
+        Whether the code is available. The code is not available if the method
+        is only known from a study.
     """
 
     kind: OriginKind
@@ -52,9 +53,10 @@ class Origin:
 
     @property
     def lacking(self) -> str:
-        """Reason why code in a study's record is absent, with a remedy; "" if not.
+        """Reason why the code of the method is absent, with a remedy; "" if it is present.
 
-        It is a sentence without a subject: "needs the file …. Add it as a method."
+        The reason is a sentence without a subject: "needs the file …. Add it as
+        a method."
         """
         if self.present:
             return ""

@@ -75,14 +75,14 @@ class Plugin:
     summary : str
         Description in one sentence.
     needs : tuple of str
-        Names of plug-ins that this one uses; it is left out where one of them is
-        missing.
+        Names of plug-ins that this plug-in uses; where one of these is missing,
+        this plug-in is left out.
     texts : str
         ``"package:folder"`` with translations of the texts of the entries: compiled
         gettext catalogs in UTF-8, such as ``folder/de/LC_MESSAGES/mine.mo``. The
         package is not imported for them.
     api : int
-        Version of :mod:`rankstudio.api` that it is written for.
+        Version of :mod:`rankstudio.api` that the plug-in is written for.
     bibtex : str
         Entry of BibTeX for the package, which ``rankstudio cite`` prints for runs that
         use it; "" to make one of name, summary and version.
@@ -129,9 +129,11 @@ class LoadedPlugin:
     Attributes
     ----------
     plugin : Plugin
+        The plug-in.
     package, version : str
         Name and version of the package; "rankstudio" for a built-in plug-in.
     built_in : bool
+        Whether the plug-in is a part of RankStudio.
     """
 
     plugin: Plugin
@@ -149,7 +151,7 @@ class FailedPlugin:
     name, package, version : str
         Names of the entry point and the package, and the package's version.
     reason : str
-        Reason, as a sentence.
+        Reason why it cannot be loaded, as a sentence.
     built_in : bool
         Whether it is a built-in ability that needs an absent plug-in; no warning is
         given for it.

@@ -13,7 +13,7 @@ from rankstudio.engine.plugins.plugin import LoadedPlugin
 
 @dataclass(frozen=True)
 class WindowCommands:
-    """Commands of menus, with the controller that carries them out.
+    """Commands that a plug-in adds to menus of the window, with the controller that carries them out.
 
     Attributes
     ----------
@@ -37,8 +37,8 @@ class WindowCommands:
 def window_commands() -> list[tuple[LoadedPlugin, WindowCommands]]:
     """Return (plug-in, commands) for the menus of the window that abilities add.
 
-    Abilities are RankStudio's own removable plug-ins. Entries of other packages
-    only give a warning.
+    Abilities are RankStudio's own removable plug-ins. Commands of other
+    packages are left out with a warning.
     """
     exists = tr(
         "Commands of the window with the key {key} exist already. Choose another key."
@@ -48,7 +48,7 @@ def window_commands() -> list[tuple[LoadedPlugin, WindowCommands]]:
 
 
 def _refuse_invalid(entry: object) -> None:
-    """Raise a PlanError for any entry.
+    """Raise a PlanError for any commands of the window's menus that a package's plug-in adds.
 
     The controller of the commands would see what the window keeps sealed.
     """
