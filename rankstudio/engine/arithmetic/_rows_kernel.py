@@ -91,7 +91,8 @@ def weigh(
 def average(X: Floats, ptr: Ints, first: int, last: int, out: Floats) -> None:
     """Compute the mean row of each of some queries.
 
-    The mean is that of differences from the first row, which rounds less.
+    The mean is that of differences from the first row, which rounds
+    less.
 
     Parameters
     ----------
@@ -120,7 +121,8 @@ def average(X: Floats, ptr: Ints, first: int, last: int, out: Floats) -> None:
 def dot(a: Floats, b: Floats) -> float:
     """Return the inner product a'b of two vectors, computed on this thread.
 
-    BLAS would wake threads of its own for each of many short products.
+    BLAS would wake threads of its own for each of many short
+    products.
     """
     total = 0.0
     for i in range(a.size):
@@ -132,8 +134,8 @@ def dot(a: Floats, b: Floats) -> float:
 def accumulate(columns: Floats, coefs: Floats, out: Floats) -> None:
     """Add the product ``coefs @ columns`` to ``out``, feature by feature.
 
-    The compiler may not reorder sums here, so that equal documents get equal
-    scores.
+    The compiler may not reorder sums here, so that equal documents
+    get equal scores.
 
     Parameters
     ----------
@@ -156,9 +158,9 @@ def accumulate(columns: Floats, coefs: Floats, out: Floats) -> None:
 def centre_rows(values: Floats, ptr: Ints, out: Floats, mean: Floats) -> None:
     """Centre ``values`` (m, n) inside queries, and write the result to ``out`` (m, n).
 
-    The mean of a column in a query is subtracted from the column. Query q has
-    the rows ``ptr[q]:ptr[q + 1]``. ``mean`` (n,) is scratch space: code that
-    creates an array takes long to compile.
+    The mean of a column in a query is subtracted from the column.
+    Query q has the rows ``ptr[q]:ptr[q + 1]``. ``mean`` (n,) is
+    scratch space: code that creates an array takes long to compile.
     """
     n = values.shape[1]
     for q in range(ptr.shape[0] - 1):
@@ -183,8 +185,8 @@ def centre_rows(values: Floats, ptr: Ints, out: Floats, mean: Floats) -> None:
 def squared_distances(A: Floats, B: Floats, first: int, last: int, out: Floats) -> None:
     """Fill rows first … last - 1 of ``out`` (a, b) with ||A_i - B_j||².
 
-    A value depends on its two documents alone, and is the same to the last bit
-    if they are exchanged.
+    A value depends on its two documents alone, and is the same to the
+    last bit if they are exchanged.
 
     Parameters
     ----------
@@ -210,8 +212,8 @@ def squared_distances(A: Floats, B: Floats, first: int, last: int, out: Floats) 
 def inner_products(A: Floats, B: Floats, first: int, last: int, out: Floats) -> None:
     """Fill rows first … last - 1 of ``out`` (a, b) with the inner products A_i'B_j.
 
-    A value depends on its two documents alone, and is the same to the last bit
-    if they are exchanged.
+    A value depends on its two documents alone, and is the same to the
+    last bit if they are exchanged.
 
     Parameters
     ----------

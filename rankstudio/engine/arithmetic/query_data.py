@@ -44,19 +44,21 @@ class QueryData:
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     order : ndarray of shape (m,) or None
-        ``X = original_X[order]``; None if the rows were already grouped.
+        ``X = original_X[order]``; None if the rows were already
+        grouped.
     validation : ndarray of shape (V, n) or None
-        Features of the validation documents, for methods that use them; never
-        their labels.
+        Features of the validation documents, for methods that use
+        them; never their labels.
     preferences : Preferences or None
-        Preferences between rows, for learning from preferences; the labels are then 0.
+        Preferences between rows, for learning from preferences; the
+        labels are then 0.
     part_of : Grading or None
-        Information about the dataset that these documents are a part of; None
-        for a whole dataset.
+        Information about the dataset that these documents are a part
+        of; None for a whole dataset.
     shared : SharedResults
-        Cache of results that do not depend on the settings of a method. The
-        cache is the argument ``sharing``, by default a new one: a copy with
-        other labels shares nothing.
+        Cache of results that do not depend on the settings of a
+        method. The cache is the argument ``sharing``, by default a
+        new one: a copy with other labels shares nothing.
 
     Examples
     --------
@@ -182,8 +184,8 @@ class QueryData:
 def rows_of_queries(ptr: Ints, queries: Ints) -> tuple[Ints, Ints]:
     """Return (rows, starts) of some queries: their rows, and where each query begins among these rows.
 
-    Query q has the rows ``ptr[q]:ptr[q + 1]``. ``starts`` has one more entry,
-    the number of the rows.
+    Query q has the rows ``ptr[q]:ptr[q + 1]``. ``starts`` has one
+    more entry, the number of the rows.
     """
     sizes = np.diff(ptr)[queries]
     starts = np.append(0, np.cumsum(sizes)).astype(np.int64)
@@ -260,7 +262,8 @@ def _check_finite(X: Floats) -> None:
 def check_labels(shape: tuple[int, ...], labels: Floats) -> None:
     """Raise DatasetError unless there is a finite, not too great label for each row of a matrix.
 
-    ``shape`` is the shape of the matrix, which must have rows and columns.
+    ``shape`` is the shape of the matrix, which must have rows and
+    columns.
     """
     if len(shape) != 2 or 0 in shape:
         raise DatasetError(
@@ -284,8 +287,8 @@ def check_labels(shape: tuple[int, ...], labels: Floats) -> None:
 def several_queries(ptr: Ints, criterion: str) -> None:
     """Raise DatasetError for a single query, without which no training data would remain.
 
-    Query q has the rows ``ptr[q]:ptr[q + 1]``. ``criterion`` is the name of the
-    criterion that leaves out each query, for the message.
+    Query q has the rows ``ptr[q]:ptr[q + 1]``. ``criterion`` is the
+    name of the criterion that leaves out each query, for the message.
 
     Examples
     --------
@@ -313,10 +316,11 @@ def rows_by_query(qid: ArrayLike | None, m: int) -> tuple[Ints, Ints | None]:
     Returns
     -------
     ptr : ndarray of shape (Q + 1,)
-        With the rows in this order, query q has the rows ``ptr[q]:ptr[q + 1]``.
+        With the rows in this order, query q has the rows
+        ``ptr[q]:ptr[q + 1]``.
     order : ndarray of shape (m,) or None
-        Row numbers, query by query, with the queries in the order of their
-        first row; None if the rows are already grouped.
+        Row numbers, query by query, with the queries in the order of
+        their first row; None if the rows are already grouped.
     """
     if qid is None:
         return np.array([0, m], dtype=np.int64), None
@@ -344,9 +348,9 @@ def rows_by_query(qid: ArrayLike | None, m: int) -> tuple[Ints, Ints | None]:
 def centre(values: Floats, ptr: Ints, out: Floats | None = None) -> Floats:
     """Return the columns minus their mean within each query.
 
-    A column that is constant within a query becomes exactly 0 there: the first
-    row of the query is subtracted before the mean, so that no rounding error of
-    a mean looks like information.
+    A column that is constant within a query becomes exactly 0 there:
+    the first row of the query is subtracted before the mean, so that
+    no rounding error of a mean looks like information.
 
     Parameters
     ----------
@@ -371,8 +375,9 @@ def centre(values: Floats, ptr: Ints, out: Floats | None = None) -> Floats:
 def query_grams(X: Floats, y: Floats, ptr: Ints, out: Floats) -> Floats:
     """Write the sums of products of each query to ``out`` (Q, n + 1, n + 1); return it.
 
-    The sums are [X y]'[X y] of features X (m, n) and labels y (m,), which are
-    centred in each query. Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    The sums are [X y]'[X y] of features X (m, n) and labels y (m,),
+    which are centred in each query. Query q has the rows
+    ``ptr[q]:ptr[q + 1]``.
     """
     n = X.shape[1]
     for gram, (first, last) in zip(out, pairwise(ptr.tolist()), strict=True):
@@ -406,8 +411,9 @@ class QueryStatistics:
     def of(cls, X: Floats, y: Floats, ptr: Ints) -> QueryStatistics:
         """Compute the Gram matrices from centred data, with one BLAS call per query.
 
-        ``X`` (m, n) are the features and ``y`` (m,) the labels, centred in each
-        query. Query q has the rows ``ptr[q]:ptr[q + 1]``.
+        ``X`` (m, n) are the features and ``y`` (m,) the labels,
+        centred in each query. Query q has the rows ``ptr[q]:ptr[q +
+        1]``.
 
         Notes
         -----
@@ -443,8 +449,9 @@ class QueryStatistics:
     ) -> QueryStatistics:
         """Return the statistics with some of the features, by their columns.
 
-        Only the matrices of some ``queries`` are included; the total covers all
-        queries. With all features, views are returned instead of copies.
+        Only the matrices of some ``queries`` are included; the total
+        covers all queries. With all features, views are returned
+        instead of copies.
         """
         if list(columns) == list(range(self.n_features)):
             return QueryStatistics(self.gram[queries], self.total, self.n_documents)
@@ -473,8 +480,9 @@ def weights_with(
 ) -> Floats:
     """Return the weights (n,) of RankRLS with the selected features, 0 for the other features.
 
-    ``total`` has shape (n + 1, n + 1): sums of products of the features and, in
-    its last row and column, the labels. ``regularization`` is λ > 0.
+    ``total`` has shape (n + 1, n + 1): sums of products of the
+    features and, in its last row and column, the labels.
+    ``regularization`` is λ > 0.
     """
     coef = np.zeros(total.shape[0] - 1)
     if selected:

@@ -47,7 +47,8 @@ class SparseQueryData:
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     order : ndarray of shape (m,) or None
-        ``X = original_X[order]``; None if the rows were already grouped.
+        ``X = original_X[order]``; None if the rows were already
+        grouped.
     validation : SparseRows of shape (V, n) or None
         Features of the validation documents.
     preferences, part_of, shared
@@ -106,8 +107,8 @@ class SparseQueryData:
     def narrowed(self, columns: Sequence[int]) -> QueryData:
         """Return the same documents with some of their features, as dense data.
 
-        Facts of the whole dataset (``part_of``), such as its greatest grade,
-        remain; the cache of results stores the ``columns``.
+        Facts of the whole dataset (``part_of``), such as its greatest
+        grade, remain; the cache of results stores the ``columns``.
 
         Raises
         ------
@@ -136,7 +137,8 @@ class SparseQueryData:
     def check(self, name: Callable[[int], str] = column_name) -> None:
         """Raise DatasetError if the numbers of a feature are too great or too close for the arithmetic.
 
-        ``name`` returns the name of a feature for the message. O(values).
+        ``name`` returns the name of a feature for the message.
+        O(values).
         """
         low, high = (
             getattr(self.X.csc, end)(axis=0).toarray().ravel() for end in ("min", "max")

@@ -41,21 +41,21 @@ def read_costs(path: Path, dataset: FoldedDataset) -> FeatureCosts:
     Parameters
     ----------
     path : Path
-        CSV with the columns ``feature`` (id or name), ``per_document`` and
-        ``per_query``, in milliseconds; a missing column counts 0. JSON: an
-        object with such an object for each feature, or a list of them. Or the
-        response of Elasticsearch or OpenSearch to a request with ``"profile":
-        true``, or several as a list or one per line: the children of the query
-        of the plug-in Learning To Rank are the features of the feature set, in
-        order.
+        CSV with the columns ``feature`` (id or name), ``per_document``
+        and ``per_query``, in milliseconds; a missing column counts 0.
+        JSON: an object with such an object for each feature, or a list of
+        them. Or the response of Elasticsearch or OpenSearch to a request
+        with ``"profile": true``, or several as a list or one per line:
+        the children of the query of the plug-in Learning To Rank are the
+        features of the feature set, in order.
     dataset : FoldedDataset
         Data whose features have the costs.
 
     Raises
     ------
     DatasetError
-        If the file has another form, a number is invalid, or a feature of the
-        data has no cost.
+        If the file has another form, a number is invalid, or a feature of
+        the data has no cost.
     FileAccessError
         If the file cannot be read.
     """
@@ -67,8 +67,9 @@ def read_costs(path: Path, dataset: FoldedDataset) -> FeatureCosts:
 def costs_beside(dataset: FoldedDataset) -> tuple[FeatureCosts | None, str]:
     """Return the costs of features in a file beside the data, and a note.
 
-    The costs are None if there is no such file, or if the file cannot be used.
-    The note says why the file cannot be used; otherwise the note is "".
+    The costs are None if there is no such file, or if the file cannot be
+    used. The note says why the file cannot be used; otherwise the note is
+    "".
     """
     # Data made in memory have no file.
     if dataset.path is None:
@@ -86,8 +87,8 @@ def costs_beside(dataset: FoldedDataset) -> tuple[FeatureCosts | None, str]:
 def holds_costs(path: Path) -> bool:
     """Return whether a file has costs of features, of any dataset.
 
-    A CSV file is recognised by its header alone; JSON is parsed. Return False
-    for a file that cannot be read.
+    A CSV file is recognised by its header alone; JSON is parsed. Return
+    False for a file that cannot be read.
     """
     with suppress(OSError, DataError):
         if path.suffix.lower() == ".csv":
@@ -451,10 +452,10 @@ def _document_and_request_nanoseconds(
 ) -> tuple[float, float]:
     """Return a feature's nanoseconds (on documents, once per request) in a profile.
 
-    ``breakdown`` has the nanoseconds of each step of the search engine by name,
-    and numbers of calls, whose names end with "_count". If segments are
-    searched in parallel, ``breakdown`` also has the times of slices (``max_``
-    …); only the sum over the slices counts.
+    ``breakdown`` has the nanoseconds of each step of the search engine by
+    name, and numbers of calls, whose names end with "_count". If segments
+    are searched in parallel, ``breakdown`` also has the times of slices
+    (``max_`` …); only the sum over the slices counts.
     """
     # milliseconds_of() only checks that a value is a number from 0 up: these
     # remain nanoseconds.

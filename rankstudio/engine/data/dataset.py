@@ -55,9 +55,9 @@ class RankingDataset:
     Attributes
     ----------
     X : ndarray of shape (m, n), float64, C order, read-only; or SparseRows
-        Features: one row per document, one column per feature. Missing values
-        are already filled (see ``missing``). If most values are zeros, only the
-        others are stored (SparseRows).
+        Features: one row per document, one column per feature. Missing
+        values are already filled (see ``missing``). If most values are
+        zeros, only the others are stored (SparseRows).
     y : ndarray of shape (m,), float64, read-only
         Relevance labels.
     query_ptr : ndarray of shape (Q + 1,), int64, read-only
@@ -73,21 +73,24 @@ class RankingDataset:
     source : Source or None
         Source file; None for data made in memory.
     missing : ndarray of shape (n,), int64
-        Number of missing values of each feature in the file, before they were filled.
+        Number of missing values of each feature in the file, before they
+        were filled.
     warnings : tuple of str
-        Corrections made by the reader, as sentences, such as grouping scattered
-        queries.
+        Corrections made by the reader, as sentences, such as grouping
+        scattered queries.
     sparse : bool
         Whether lines of the file omit features, whose values are then 0.
     file_rows : ndarray of shape (m,), int64, or None
-        Position of each row in the file, from 0; None if the rows are in the
-        order of the file, which is the case unless a query was scattered.
+        Position of each row in the file, from 0; None if the rows are in
+        the order of the file, which is the case unless a query was
+        scattered.
     greatest_grade : float
-        Largest label of the whole dataset, for ERR; by default the largest
-        label in ``y``.
+        Largest label of the whole dataset, for ERR; by default the
+        largest label in ``y``.
     convention : str
-        Key of the convention by which measures are computed by default: the one
-        of the public dataset that the file was recognised as, or "standard".
+        Key of the convention by which measures are computed by default:
+        the one of the public dataset that the file was recognised as, or
+        "standard".
     """
 
     X: Floats
@@ -125,23 +128,24 @@ class RankingDataset:
         Parameters
         ----------
         X : array-like of shape (m, n)
-            Features, finite numbers; the columns of a pandas DataFrame name the
-            features.
+            Features, finite numbers; the columns of a pandas DataFrame
+            name the features.
         y : array-like of shape (m,)
             Relevance labels, finite numbers.
         qid : array-like of shape (m,), optional
             Query of each document, integers or strings; by default all
             documents belong to one query.
         feature_names : sequence of n str, optional
-            Names of the features; by default ``"feature 1"`` and so on, or the
-            column names of X.
+            Names of the features; by default ``"feature 1"`` and so on,
+            or the column names of X.
         comments : sequence of m str, optional
             Comment of each document; "" by default.
 
         Raises
         ------
         ParameterError
-            For inconsistent shapes, empty data, or numbers that are not finite.
+            For inconsistent shapes, empty data, or numbers that are not
+            finite.
         DatasetError
             For missing query ids, or ids of several types.
 
@@ -269,13 +273,14 @@ class RankingDataset:
         source : Source, optional
             Source file of the contents.
         missing : {"query_min", "zero", "refuse"}
-            Whether a missing value becomes the smallest value of the feature in
-            its query, or becomes 0. With "refuse" nothing is filled, as the
-            reader has refused missing values.
+            Whether a missing value becomes the smallest value of the
+            feature in its query, or becomes 0. With "refuse" nothing is
+            filled, as the reader has refused missing values.
         normalize : bool or str
             Whether to scale features to [0, 1] within each query.
         n_features : int, optional
-            Number of columns of the dataset, if larger than that of the table.
+            Number of columns of the dataset, if larger than that of the
+            table.
         """
         # The policy "" leaves missing values as they are.
         fill_policy = missing if missing != "refuse" else ""
@@ -325,9 +330,10 @@ class RankingDataset:
     def changed(self, **values: Any) -> RankingDataset:
         """Return a copy of the dataset with some attributes replaced.
 
-        Unlike `dataclasses.replace`, this method accepts training parts that
-        assemble their rows on demand (leave-query-out), and returns a plain
-        dataset. ``values`` are new values by the names of attributes.
+        Unlike `dataclasses.replace`, this method accepts training parts
+        that assemble their rows on demand (leave-query-out), and returns
+        a plain dataset. ``values`` are new values by the names of
+        attributes.
         """
         unchanged = {
             f.name: getattr(self, f.name)
@@ -450,7 +456,8 @@ class RankingDataset:
     def constant_features(self) -> Bools:
         """Whether each feature has a single value within every query, shape (n,).
 
-        Such a feature cannot change any ranking: centring within queries makes it zero.
+        Such a feature cannot change any ranking: centring within queries
+        makes it zero.
         """
         return constant_columns(self.X, self.query_ptr)
 
@@ -469,8 +476,8 @@ def default_names(feature_ids: Ints) -> tuple[str, ...]:
 def id_and_name(feature: int, name: str) -> str:
     """Return the label of a feature in a table: "25 BM25 of anchor".
 
-    ``feature`` is the id. Without a name of its own, a feature has only the id
-    as label.
+    ``feature`` is the id. Without a name of its own, a feature has only
+    the id as label.
     """
     return f"{feature} {name}".removesuffix(f" feature {feature}")
 
@@ -515,8 +522,8 @@ def changed_parts(
 ) -> tuple[Fold, ...]:
     """Return folds whose parts are replaced by ``change(part)``.
 
-    Parts are train, vali and test. A part that several folds share is changed
-    once.
+    Parts are train, vali and test. A part that several folds share is
+    changed once.
     """
     changed = cache(change)
     return tuple(
@@ -538,16 +545,17 @@ class FoldedDataset:
     folds : tuple of Fold
         At least one fold.
     convention : str
-        Key of the convention by which measures are computed by default (see
-        ``rankstudio.engine.metrics``); by default that of the first training
-        part.
+        Key of the convention by which measures are computed by default
+        (see ``rankstudio.engine.metrics``); by default that of the first
+        training part.
     divided_by : str
-        How the folds were created, if not from files: "10-fold, seed 0"; otherwise "".
+        How the folds were created, if not from files: "10-fold, seed 0";
+        otherwise "".
     origin : DatasetOrigin
         The files that were read, and how.
     extensions : Extensions
-        Values that abilities (removable plug-ins) have added to the data, such
-        as `FeatureCosts`; see :meth:`extension`.
+        Values that abilities (removable plug-ins) have added to the data,
+        such as `FeatureCosts`; see :meth:`extension`.
     """
 
     name: str
@@ -592,7 +600,8 @@ class FoldedDataset:
     def extension(self, kind: type[Value]) -> Value | None:
         """Return the value of a type that an ability has added to the data; None without one.
 
-        An ability is a removable plug-in; an example of a type is `FeatureCosts`.
+        An ability is a removable plug-in; an example of a type is
+        `FeatureCosts`.
         """
         return self.extensions.find(kind)
 
@@ -610,7 +619,8 @@ class FoldedDataset:
     def of(cls, data: FoldedDataset | RankingDataset) -> FoldedDataset:
         """Return a FoldedDataset unchanged; make a RankingDataset the training part of one fold.
 
-        The name of the new dataset is that of its file up to the first dot.
+        The name of the new dataset is that of its file up to the first
+        dot.
 
         Raises
         ------
@@ -644,14 +654,15 @@ class FoldedDataset:
         part : str
             Column with the values "train", "vali" or "test".
         fold : str
-            Column of the fold, for several folds; a document in several folds has a row in each.
+            Column of the fold, for several folds; a document in several
+            folds has a row in each.
         name : str
             Name of the dataset.
         ignore : sequence of str
             Other columns that are not features.
         **options
-            Options of :meth:`RankingDataset.from_frame`, such as ``qid`` and
-            ``label``; the same exceptions are raised.
+            Options of :meth:`RankingDataset.from_frame`, such as ``qid``
+            and ``label``; the same exceptions are raised.
         """
         # Each fold comes with its name, and a frame for each part by its name.
         folds = []
@@ -713,8 +724,8 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 def numbered(keys: NDArray[Any]) -> tuple[Ints, tuple[str, ...]]:
     """Return (number of each document's query, ids of the queries).
 
-    ``keys`` has the query of each document. Queries are numbered from 0 in
-    order of first appearance; the numbers have shape (m,).
+    ``keys`` has the query of each document. Queries are numbered from 0
+    in order of first appearance; the numbers have shape (m,).
     """
     unique, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     appearance = np.argsort(first)
@@ -746,9 +757,9 @@ def check_arrays(X: Floats, y: Floats, qid: NDArray[Any]) -> None:
 def constant_columns(X: Floats, query_ptr: Ints) -> Bools:
     """Return whether each column is constant within every query, shape (n,).
 
-    X has shape (m, n), one row per document. ``query_ptr``, of shape (Q + 1,),
-    has the first row of each query and then m. O(mn), in blocks of queries to
-    save memory.
+    X has shape (m, n), one row per document. ``query_ptr``, of shape (Q +
+    1,), has the first row of each query and then m. O(mn), in blocks of
+    queries to save memory.
     """
     if isinstance(X, SparseRows):
         return sparse_values.constant_columns(X, query_ptr)

@@ -73,7 +73,8 @@ class FeatureNotes:
     groups : Mapping of str to tuple of int
         1-based ids of the features of each group, by the group's name.
     feature_set : FeatureSet or None
-        Feature set of a search engine that the user imported; None without one.
+        Feature set of a search engine that the user imported; None
+        without one.
     costs : FeatureCosts or None
         Costs of features that the user imported; None without them.
     """
@@ -100,14 +101,15 @@ def read_feature_names(path: Path) -> dict[int, str]:
     ----------
     path : Path
         CSV or text with lines of id and name; RankLib's feature list
-        (``12<tab>BM25``, or ``12 # BM25``); JSON of a Solr feature store or
-        model, or of an Elasticsearch or OpenSearch feature set, with features
-        numbered in order.
+        (``12<tab>BM25``, or ``12 # BM25``); JSON of a Solr feature store
+        or model, or of an Elasticsearch or OpenSearch feature set, with
+        features numbered in order.
 
     Raises
     ------
     DatasetError
-        If the file contains no names; the message states the expected format.
+        If the file contains no names; the message states the expected
+        format.
     FileAccessError
         If the file cannot be read.
     """
@@ -178,8 +180,8 @@ def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
 def _stored_costs(path: Path) -> FeatureCosts | None:
     """Return the costs of features that are stored beside the user's names of features.
 
-    ``path`` is the file of the names. Return None if there are no costs, or
-    their file is damaged.
+    ``path`` is the file of the names. Return None if there are no costs,
+    or their file is damaged.
     """
     with suppress(OSError, ValueError, RecursionError, DataError, ParameterError):
         stored = json.loads(read_feature_file(path.with_suffix(_COSTS_ENDING), ""))
@@ -190,25 +192,27 @@ def _stored_costs(path: Path) -> FeatureCosts | None:
 def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> None:
     """Store the user's names, notes and groups of a dataset's features.
 
-    The files are found again by the contents of the data, wherever the data
-    are.
+    The files are found again by the contents of the data, wherever the
+    data are.
 
     Parameters
     ----------
     folder : Path
-        Folder of the files for all datasets. Each file is a table of id, name,
-        note and group, which can be copied next to the data as
-        ``features.csv``, where every program finds the names. A feature set and
-        costs are further files.
+        Folder of the files for all datasets. Each file is a table of id,
+        name, note and group, which can be copied next to the data as
+        ``features.csv``, where every program finds the names. A feature
+        set and costs are further files.
     dataset : FoldedDataset
         The data, identified by the checksum of the first data file.
     notes : FeatureNotes
-        The user's names, notes and groups, and an imported feature set and costs.
+        The user's names, notes and groups, and an imported feature set
+        and costs.
 
     Raises
     ------
     OutputError
-        If a file cannot be written, or the data were not read from a file.
+        If a file cannot be written, or the data were not read from a
+        file.
     """
     path = _names_file(folder, dataset)
     if path is None:
@@ -308,9 +312,9 @@ def with_feature_set(dataset: FoldedDataset, feature_set: FeatureSet) -> FoldedD
 def set_mismatch(dataset: FoldedDataset) -> str:
     """Return a warning if the feature set of a dataset may have other features than its data.
 
-    A feature set describes the features of a search engine. Return "" if there
-    is no doubt, or no feature set. For features that are matched by position,
-    only the number of features can show a mistake.
+    A feature set describes the features of a search engine. Return "" if
+    there is no doubt, or no feature set. For features that are matched by
+    position, only the number of features can show a mistake.
     """
     feature_set = dataset.extension(FeatureSet)
     if feature_set is None or feature_set.by_name:
@@ -360,7 +364,8 @@ def _names_in_lines(path: Path, text: str) -> dict[int, str]:
     """Return the names of features by 1-based id, in text of CSV or in a feature list of RankLib.
 
     The ending of the name of ``path`` decides which of the two. A line of
-    RankLib is "12<tab>BM25" or "12 # BM25". Ids without a name are left out.
+    RankLib is "12<tab>BM25" or "12 # BM25". Ids without a name are left
+    out.
     """
     if path.suffix.lower() == ".csv":
         return names_in_table(text, separated=True)

@@ -56,12 +56,14 @@ class FeatureSet:
     name : str
         Name of the set, or of Solr's store; "" without one.
     definitions : Mapping of str to str
-        Definition of each feature by name: a JSON object, or Vespa's rank feature.
+        Definition of each feature by name: a JSON object, or Vespa's rank
+        feature.
     source : str
         Name of the source of the set, such as a file, for messages.
     ids : Mapping of int to str
-        Names of the set's features by their 1-based ids in the data that the
-        set is matched with; empty if the set is not matched with data.
+        Names of the set's features by their 1-based ids in the data that
+        the set is matched with; empty if the set is not matched with
+        data.
     by_name : bool
         Whether the features are matched by name; otherwise by position.
     """
@@ -95,9 +97,10 @@ class FeatureSet:
     def of(self, features: Sequence[tuple[int, str]]) -> dict[int, str]:
         """Return the names that the features of a model have in this set, by id.
 
-        If the set is matched with data, a feature is found by its id in these
-        data. Otherwise features are found by name, or, unless the set has all
-        the names, by position: feature 1 is the first of the set.
+        If the set is matched with data, a feature is found by its id in
+        these data. Otherwise features are found by name, or, unless the
+        set has all the names, by position: feature 1 is the first of the
+        set.
 
         Parameters
         ----------
@@ -216,8 +219,8 @@ class FeatureSet:
     def text(self) -> str:
         """Return the set as a text for its search engine.
 
-        The text is the body of a request to Elasticsearch or Solr, in JSON, or
-        the ``match-features`` of a rank profile of Vespa.
+        The text is the body of a request to Elasticsearch or Solr, in
+        JSON, or the ``match-features`` of a rank profile of Vespa.
         """
         if self.engine == "vespa":
             return "".join(
@@ -233,8 +236,8 @@ class FeatureSet:
 
         The names are in the order of the set.
 
-        Elasticsearch derives a feature from earlier ones by an expression or a
-        script that contains their names.
+        Elasticsearch derives a feature from earlier ones by an expression
+        or a script that contains their names.
         """
         # Follow the sources of each feature until no new one appears.
         needed = set(names)
@@ -248,8 +251,9 @@ class FeatureSet:
     def _sources(self, name: str) -> set[str]:
         """Return the names of the features that a feature is derived from directly.
 
-        Only Elasticsearch has derived features: the template of such a feature
-        is an expression or a script with the names of other features.
+        Only Elasticsearch has derived features: the template of such a
+        feature is an expression or a script with the names of other
+        features.
         """
         if self.engine != "elasticsearch":
             return set()
@@ -266,15 +270,16 @@ def read_feature_set(path: Path) -> FeatureSet:
     Parameters
     ----------
     path : Path
-        JSON of an Elasticsearch or OpenSearch feature set, or of a Solr feature
-        store, also as the engine's response; or Vespa rank features: one per
-        line, as a JSON list, the ``matchfeatures`` of a result, or the
-        ``match-features`` of a rank profile.
+        JSON of an Elasticsearch or OpenSearch feature set, or of a Solr
+        feature store, also as the engine's response; or Vespa rank
+        features: one per line, as a JSON list, the ``matchfeatures`` of a
+        result, or the ``match-features`` of a rank profile.
 
     Raises
     ------
     DatasetError
-        If the file is not a feature set, or two features have the same name.
+        If the file is not a feature set, or two features have the same
+        name.
     FileAccessError
         If the file cannot be read.
     """
@@ -284,8 +289,8 @@ def read_feature_set(path: Path) -> FeatureSet:
 def parsed_feature_set(path: Path, text: str) -> FeatureSet:
     """Return a search engine's feature set from a text: JSON, or lines of Vespa.
 
-    ``path`` is for messages only. Raise DatasetError if the text is no feature
-    set, or a name occurs twice.
+    ``path`` is for messages only. Raise DatasetError if the text is no
+    feature set, or a name occurs twice.
     """
     read = _set_from_json if text.lstrip()[:1] in ("[", "{") else _set_from_lines
     parsed = read(path, text)
@@ -312,8 +317,8 @@ def feature_set_beside(data: Path) -> FeatureSet | None:
 def first_feature_set(places: Iterable[Path]) -> FeatureSet | None:
     """Return the feature set of a search engine in the first of some files that has one.
 
-    Missing files and files without a feature set are skipped. Return None if no
-    file has one.
+    Missing files and files without a feature set are skipped. Return None
+    if no file has one.
     """
     for path in places:
         if path.is_file():
@@ -331,8 +336,8 @@ def features_in_json(node: Any) -> tuple[list[Any], str]:
     """Return (features, name of their set) in parsed JSON of a search engine.
 
     ``node`` may be the list itself, a feature store or a model of Solr, a
-    feature set, or a response with a feature set. The name is "" if there is
-    none; without a list return ([], "").
+    feature set, or a response with a feature set. The name is "" if there
+    is none; without a list return ([], "").
     """
     name = ""
     # Keys of the objects that may be around the list, from the outermost inward
@@ -395,7 +400,8 @@ class _ParsedSet:
 def _set_from_json(path: Path, text: str) -> _ParsedSet:
     """Return the feature set in a JSON text of a search engine: the engine, name and definitions.
 
-    ``path`` is for messages. Raise DatasetError if there is no feature set.
+    ``path`` is for messages. Raise DatasetError if there is no feature
+    set.
     """
     try:
         document = json.loads(text)
@@ -447,9 +453,9 @@ def _set_from_lines(path: Path, text: str) -> _ParsedSet:
     """Return the feature set of Vespa in lines of text, with one rank feature each.
 
     If the text is a rank profile, only the contents of its lists
-    ``match-features`` and ``summary-features`` count, where several features
-    may share a line. "#" begins a comment. ``path`` is for messages. Raise
-    DatasetError if there is no feature set.
+    ``match-features`` and ``summary-features`` count, where several
+    features may share a line. "#" begins a comment. ``path`` is for
+    messages. Raise DatasetError if there is no feature set.
     """
     # The contents of the lists, none if the text is no rank profile.
     blocks = list(_profile_lists(text))
@@ -472,10 +478,11 @@ def _set_from_lines(path: Path, text: str) -> _ParsedSet:
 def _profile_lists(text: str) -> Iterator[str]:
     """Yield the contents of the lists of features in a rank profile of Vespa.
 
-    The profile is ``text``. A list has a head such as ``match-features``, and
-    its contents either on the same line after a colon, or in braces. O(n) for n
-    characters: the next braces are searched only if the last ones found are
-    passed, as a text may have many heads of lists before one brace.
+    The profile is ``text``. A list has a head such as ``match-features``,
+    and its contents either on the same line after a colon, or in braces.
+    O(n) for n characters: the next braces are searched only if the last
+    ones found are passed, as a text may have many heads of lists before
+    one brace.
     """
     end = 0  # behind the last list
     opening = -1  # the first brace after the head of the list
@@ -539,8 +546,8 @@ def _engine_of_feature(feature: Mapping[str, Any]) -> Engine | None:
 def _match_features(document: Any) -> list[str]:
     """Return the names of the rank features in a response of Vespa; [] without any.
 
-    ``document`` is parsed JSON: a result, whose first hit has the features, or
-    a hit itself.
+    ``document`` is parsed JSON: a result, whose first hit has the
+    features, or a hit itself.
     """
     if not isinstance(document, dict):
         return []
@@ -576,8 +583,8 @@ def _split_outside_brackets(line: str) -> Iterator[str]:
 def _end_of_bracket(text: str, opening: int) -> int:
     """Return the position behind the bracket that closes the one at ``opening``.
 
-    Return 0 if no bracket closes it, or if the text in between has a backslash
-    or a character that is not allowed in arguments.
+    Return 0 if no bracket closes it, or if the text in between has a
+    backslash or a character that is not allowed in arguments.
     """
     depth = 0
     is_quoted = False

@@ -45,8 +45,8 @@ def regular_file_size(path: Path) -> int:
     Raises
     ------
     FileAccessError
-        If the file does not exist, cannot be accessed, or is not a regular
-        file.
+        If the file does not exist, cannot be accessed, or is not a
+        regular file.
     """
     try:
         status = path.stat()
@@ -108,8 +108,9 @@ def children(folder: Path) -> list[Path]:
 def refusal(path: Path, error: OSError | ValueError) -> FileAccessError:
     """Return a FileAccessError with the reason why a file could not be opened.
 
-    ``error`` is the exception of the attempt; a ValueError means an invalid
-    path. For a missing file, the message suggests a similar name in its folder.
+    ``error`` is the exception of the attempt; a ValueError means an
+    invalid path. For a missing file, the message suggests a similar name
+    in its folder.
     """
     # Without a similar name, the suggestion is "".
     if isinstance(error, FileNotFoundError):
@@ -256,7 +257,8 @@ def is_packed(begin: bytes) -> bool:
 def _compression_of(begin: bytes) -> tuple[str, Callable[[Path], _Member]] | None:
     """Return (kind of compression, decompressor) of a file by its beginning.
 
-    ``begin`` has the first bytes. Return None if the file is not compressed.
+    ``begin`` has the first bytes. Return None if the file is not
+    compressed.
     """
     return next(
         ((kind, make) for magic, kind, make in _KINDS if begin.startswith(magic)), None
@@ -269,7 +271,8 @@ def _unpacked_rest(
     """Yield the decompressed pieces of the next packed bytes of a file.
 
     ``member`` is the decompressor of the file, ``kind`` the name of the
-    compression for messages. Raise FileAccessError if the bytes are damaged.
+    compression for messages. Raise FileAccessError if the bytes are
+    damaged.
     """
     pieces = member.pieces(packed_piece)
     while True:
@@ -295,8 +298,8 @@ def _unpacked_rest(
 def read_beginning(path: Path, max_bytes: int = _PIECE_BYTES) -> bytes:
     """Return the first bytes of a file, decompressed if necessary.
 
-    Only ``max_bytes`` bytes are read. For a compressed file, the result is
-    their decompressed contents, cut to as many bytes.
+    Only ``max_bytes`` bytes are read. For a compressed file, the result
+    is their decompressed contents, cut to as many bytes.
 
     Raises
     ------
@@ -390,8 +393,8 @@ class _Zstandard(_Member):
 def _zstandard(path: Path) -> Any:
     """Import and return the library of Zstandard, which only files in this compression need.
 
-    ``path`` is such a file, for the message. Raise MissingExtraError if the
-    library is not installed.
+    ``path`` is such a file, for the message. Raise MissingExtraError if
+    the library is not installed.
     """
     try:
         import zstandard  # noqa: PLC0415 - an extra

@@ -23,8 +23,8 @@ class Fingerprint:
     Attributes
     ----------
     checksum : str
-        Checksum of all parts of all folds. Any plan gives the same results on
-        datasets with equal checksums.
+        Checksum of all parts of all folds. Any plan gives the same
+        results on datasets with equal checksums.
     files : tuple of Source
         Source files of the dataset, without repetition.
     """
@@ -58,10 +58,10 @@ def fingerprint(dataset: FoldedDataset) -> Fingerprint:
 def data_digest(dataset: FoldedDataset) -> str:
     """Return a digest of the documents and labels that runs are measured on.
 
-    If the folds are those of the files, even if only a share of the training
-    queries is used, the digest is that of the files. Otherwise the digest
-    covers only the validation and test parts, so that runs with different
-    shares of the training queries have the same digest.
+    If the folds are those of the files, even if only a share of the
+    training queries is used, the digest is that of the files. Otherwise
+    the digest covers only the validation and test parts, so that runs
+    with different shares of the training queries have the same digest.
     """
     identity = fingerprint(dataset)
     # ``divided_by`` is how the program made the folds; "" for those of files.
@@ -92,7 +92,8 @@ def change(recorded: Sequence[Source], current: Sequence[Source]) -> str:
     """Return a sentence about the first file whose contents have changed; "" if none has.
 
     ``recorded`` are the files as they were when a result was stored;
-    ``current`` are the files now. Files that were not recorded are skipped.
+    ``current`` are the files now. Files that were not recorded are
+    skipped.
     """
     by_path = {source.path.absolute(): source for source in recorded}
     for file in current:
@@ -112,9 +113,9 @@ def change(recorded: Sequence[Source], current: Sequence[Source]) -> str:
 def _part_checksum(part: RankingDataset, checksums: dict[int, str]) -> str:
     """Return the checksum of a part of a fold, such as its training part.
 
-    For a selection of queries from whole data, the result is the checksum of
-    the whole data and a text on the queries. ``checksums`` stores checksums of
-    whole data by their id().
+    For a selection of queries from whole data, the result is the checksum
+    of the whole data and a text on the queries. ``checksums`` stores
+    checksums of whole data by their id().
     """
     return (
         _selection_checksum(part, checksums)
@@ -131,9 +132,9 @@ def _whole_checksum(part: RankingDataset) -> str:
 def _selection_checksum(part: PartOfWhole, checksums: dict[int, str]) -> str:
     """Return the checksum of a part that is a selection of queries from whole data.
 
-    The result is the checksum of the whole data, and a text on the selected
-    queries. The checksum of the whole data is computed once for all folds, and
-    stored in ``checksums``.
+    The result is the checksum of the whole data, and a text on the
+    selected queries. The checksum of the whole data is computed once for
+    all folds, and stored in ``checksums``.
     """
     if id(part.whole) not in checksums:
         checksums[id(part.whole)] = _whole_checksum(part.whole)

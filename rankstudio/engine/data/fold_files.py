@@ -54,8 +54,8 @@ class FilesOfFold:
     number : int
         Number of the fold, from 1.
     parts : dict from str to tuple of Path
-        Files of each part, in order, by the part's name: "train", "vali" or
-        "test". The part "train" is present.
+        Files of each part, in order, by the part's name: "train", "vali"
+        or "test". The part "train" is present.
     """
 
     number: int
@@ -65,14 +65,15 @@ class FilesOfFold:
 def path_to_open(paths: Sequence[str]) -> str:
     """Return the path to open for files that the user opens together.
 
-    Files with the sizes of queries, and judgments of logs, are ignored. One
-    file with data is the path itself; several logs, or the parts of one fold,
-    are opened by their folder.
+    Files with the sizes of queries, and judgments of logs, are ignored.
+    One file with data is the path itself; several logs, or the parts of
+    one fold, are opened by their folder.
 
     Raises
     ------
     DatasetError
-        If the files are not exactly the training, validation and test part of one fold.
+        If the files are not exactly the training, validation and test
+        part of one fold.
     """
     if len(paths) == 1:
         return paths[0]
@@ -189,8 +190,8 @@ def folds_in(folder: Path) -> list[FilesOfFold]:
     Raises
     ------
     DatasetError, FileAccessError
-        If the files of a part are ambiguous, a training part is missing, or the
-        folder cannot be read.
+        If the files of a part are ambiguous, a training part is missing,
+        or the folder cannot be read.
     """
     # Folders with numbers, such as Fold1, contain one fold each.
     numbered = _numbered_folders(folder)
@@ -241,8 +242,8 @@ def folds_in(folder: Path) -> list[FilesOfFold]:
 def _logs_in(folder: Path) -> dict[str, tuple[Path, ...]]:
     """Return the feature logs in a folder, with judgments beside them, as the part "train".
 
-    Feature logs are responses of a search engine. Return {} if the folder has
-    no logs with judgments.
+    Feature logs are responses of a search engine. Return {} if the folder
+    has no logs with judgments.
     """
     logs = logs_in(folder) if judgment_files(folder) else ()
     return {"train": logs} if logs else {}
@@ -313,9 +314,9 @@ def _parts_in(folder: Path) -> dict[str, tuple[Path, ...]]:
 def _files_below(folder: Path, pattern: re.Pattern[str]) -> tuple[Path, ...]:
     """Return the data files in the subfolder of ``folder`` that is named like a part, in order.
 
-    Programs for large data write such subfolders: train/part-0001.parquet and
-    so on. ``pattern`` matches the name of the part. Return () if there is no
-    such subfolder.
+    Programs for large data write such subfolders: train/part-0001.parquet
+    and so on. ``pattern`` matches the name of the part. Return () if
+    there is no such subfolder.
     """
     for child in children(folder):
         if pattern.fullmatch(child.name) and child.is_dir():
@@ -340,9 +341,9 @@ def _numbered_files(
 ) -> tuple[Path, ...]:
     """Return files whose names differ only in a number, in the order of that number.
 
-    A single file is returned as it is. Return () if the names differ in more
-    than a number. In a name that contains ``word``, the number must follow it:
-    set_1.train-02.txt is number 2 for "train".
+    A single file is returned as it is. Return () if the names differ in
+    more than a number. In a name that contains ``word``, the number must
+    follow it: set_1.train-02.txt is number 2 for "train".
     """
     if len(candidates) < 2:
         return tuple(candidates)
@@ -421,8 +422,8 @@ def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
 def _identities(path: Path) -> Iterator[tuple[int, int] | Path]:
     """Yield the identities of a file, by which two paths of the same file are recognised.
 
-    The identities are the resolved path, and the file's device and inode, which
-    hard links share.
+    The identities are the resolved path, and the file's device and inode,
+    which hard links share.
     """
     # a circle of links, a name that no file has
     with suppress(OSError, RuntimeError, ValueError):
@@ -435,8 +436,8 @@ def _files_to_protect(source: Path) -> Iterator[Path]:
     """Yield the input files that belong to a file or folder, and must not be overwritten.
 
     ``source`` itself, if it is a file, is not included. The files are the
-    judgments of a log, the data files of a folder with their query sizes and
-    judgments, or all files of a folder without data.
+    judgments of a log, the data files of a folder with their query sizes
+    and judgments, or all files of a folder without data.
     """
     if not source.is_dir():
         yield from judgment_files(source.parent) if holds_logs(source) else ()

@@ -62,32 +62,34 @@ def open_dataset(
     Parameters
     ----------
     path : str or path-like
-        A file in any format of `rankstudio.engine.data.formats` (one fold with
-        only a train part), a folder with the parts of one fold, a folder with
-        Fold1 … FoldK, or a folder around one of these. Parts are recognised by
-        the beginning of their names, or of the text after a dot: train,
-        vali/valid/validation/dev, test.
+        A file in any format of `rankstudio.engine.data.formats` (one fold
+        with only a train part), a folder with the parts of one fold, a
+        folder with Fold1 … FoldK, or a folder around one of these. Parts
+        are recognised by the beginning of their names, or of the text
+        after a dot: train, vali/valid/validation/dev, test.
     columns : DataColumns or Mapping, optional
-        Columns of tables, such as ``{"qid": "query_id", "label": "grade"}``, if
-        their names are not recognised; with ``{"ids_from": 0}`` the ids of
-        SVMlight text start at 0. ``{"labels": ["alice", "bob"], "label":
-        "bob"}`` names the labels of several judges and the one in use.
-        ``{"judgments": "ratings.csv"}`` and ``{"feature_set":
-        "featureset.json"}`` name files that are not next to the data.
+        Columns of tables, such as ``{"qid": "query_id", "label":
+        "grade"}``, if their names are not recognised; with ``{"ids_from":
+        0}`` the ids of SVMlight text start at 0. ``{"labels": ["alice",
+        "bob"], "label": "bob"}`` names the labels of several judges and
+        the one in use. ``{"judgments": "ratings.csv"}`` and
+        ``{"feature_set": "featureset.json"}`` name files that are not
+        next to the data.
     missing, normalize, progress, cancelled, cache
-        See `rankstudio.engine.data.formats.data_file.load_letor`; ``progress``
-        counts the bytes of all files.
+        See `rankstudio.engine.data.formats.data_file.load_letor`;
+        ``progress`` counts the bytes of all files.
 
     Returns
     -------
     FoldedDataset
-        Features are named if the dataset is known or a ``features.csv`` is next
-        to the files.
+        Features are named if the dataset is known or a ``features.csv``
+        is next to the files.
 
     Raises
     ------
     DatasetError
-        If there is nothing to open, the parts are ambiguous, or their features differ.
+        If there is nothing to open, the parts are ambiguous, or their
+        features differ.
     FileAccessError
         If a file cannot be read.
     FormatError
@@ -183,9 +185,10 @@ def _with_the_same_features(
 ) -> tuple[dict[Files, FileContents], int]:
     """Give the contents of all parts the same columns.
 
-    ``tables`` has the contents of each part by its files. Return (contents with
-    the union of the feature ids, largest number of features). Raise
-    DatasetError if the files do not have the same features.
+    ``tables`` has the contents of each part by its files. Return
+    (contents with the union of the feature ids, largest number of
+    features). Raise DatasetError if the files do not have the same
+    features.
     """
     # The first file of a part stands for the part in messages.
     names = {
@@ -234,8 +237,8 @@ def _opened_fold(
     tables : dict of Files to FileContents
         Contents of each part, by its files.
     width : int
-        Number of features of the whole dataset; narrower parts get columns of
-        zeros, with a note.
+        Number of features of the whole dataset; narrower parts get
+        columns of zeros, with a note.
 
     Raises
     ------

@@ -40,8 +40,8 @@ class GivenFiles(Generic[_OfFold]):
     Attributes
     ----------
     of_folds : Mapping of int to object
-        By fold number: the model of the fold, or the scores of its parts by the
-        part's name.
+        By fold number: the model of the fold, or the scores of its parts
+        by the part's name.
     checksums : Mapping of str to str
         SHA-256 of each file, by its path in the folder, or by its name.
     left_out : tuple of int
@@ -59,18 +59,19 @@ def find_scores(path: Path, dataset: FoldedDataset) -> GivenFiles[_PartScores]:
     Parameters
     ----------
     path : Path
-        A folder in which names identify fold and part (``Fold1/test.scores``,
-        ``fold1-test.txt``; for one fold ``test.scores``), or one file: a TREC
-        run, for all parts whose queries it contains, or one score per line for
-        the test part, with the folds in order.
+        A folder in which names identify fold and part
+        (``Fold1/test.scores``, ``fold1-test.txt``; for one fold
+        ``test.scores``), or one file: a TREC run, for all parts whose
+        queries it contains, or one score per line for the test part, with
+        the folds in order.
     dataset : FoldedDataset
         Dataset with documents.
 
     Returns
     -------
     GivenFiles
-        Scores of each fold that has scores for the part that is measured: test,
-        or vali without a test part.
+        Scores of each fold that has scores for the part that is measured:
+        test, or vali without a test part.
 
     Raises
     ------
@@ -118,9 +119,9 @@ def _scores_in_file(
 ) -> tuple[Mapping[int, _PartScores], dict[str, str]]:
     """Read one file of scores for the folds of a dataset.
 
-    Return (scores, checksum). The scores are a mapping: fold number -> name of
-    the part -> array of one score per document. The second mapping has the
-    checksum of the file, by its name.
+    Return (scores, checksum). The scores are a mapping: fold number ->
+    name of the part -> array of one score per document. The second
+    mapping has the checksum of the file, by its name.
     """
     file = read_score_file(path)
     # Only folds with a test or validation part can be measured.
@@ -223,8 +224,8 @@ def _fold_and_part(path: Path, dataset: FoldedDataset) -> tuple[int | None, str]
     """Return the number of the fold and the name of the part in a path.
 
     The name is "vali" or "test", or "" if the path names no part. A path
-    without a fold belongs to the only fold of the dataset; of several folds,
-    the number is None.
+    without a fold belongs to the only fold of the dataset; of several
+    folds, the number is None.
     """
     # Words of the names of folders and file; the first number with a fold counts.
     words = [word for piece in path.parts for word in re.split("[ ._-]+", piece)]
@@ -245,8 +246,8 @@ def _fold_and_part(path: Path, dataset: FoldedDataset) -> tuple[int | None, str]
 def _fold_match(piece: str) -> re.Match[str] | None:
     """Return the match of a fold in a piece of a path, such as "Fold1" or "s2", or None.
 
-    Group 1 of the match is the number of the fold. The word must not follow a
-    letter or digit: the "s2" in "ranks2" is no fold.
+    Group 1 of the match is the number of the fold. The word must not
+    follow a letter or digit: the "s2" in "ranks2" is no fold.
     """
     return next(
         (
@@ -285,8 +286,8 @@ class ScoreFile:
     def knows(self, part: RankingDataset) -> bool:
         """Return whether the file, a TREC run, has scores of documents of a part.
 
-        If some documents have no id, the file must have only a query of the
-        part.
+        If some documents have no id, the file must have only a query of
+        the part.
         """
         # query -> document -> score; a file with a score per line is no run
         run = self.run or {}
@@ -300,9 +301,9 @@ class ScoreFile:
     def of_parts(self, parts: Sequence[RankingDataset]) -> list[Floats]:
         """Return the scores in the file for the documents of some parts, in row order: an array per part.
 
-        In a file with one score per line, the parts' documents are in sequence.
-        In a run, missing documents rank last with the score -inf, and documents
-        that are not in the data are ignored.
+        In a file with one score per line, the parts' documents are in
+        sequence. In a run, missing documents rank last with the score
+        -inf, and documents that are not in the data are ignored.
 
         Raises
         ------
@@ -351,9 +352,9 @@ class ScoreFile:
     def _of_run(self, part: RankingDataset) -> Floats:
         """Return the scores of the file, a TREC run, for the m documents of a part.
 
-        The result has shape (m,), with -inf for documents that the run lacks.
-        Raise DatasetError if documents have no ids, or the run has no document
-        of the part.
+        The result has shape (m,), with -inf for documents that the run
+        lacks. Raise DatasetError if documents have no ids, or the run has
+        no document of the part.
         """
         run = self.run or {}
         if not all(part.document_ids):
@@ -387,9 +388,9 @@ def read_score_file(path: Path) -> ScoreFile:
     Parameters
     ----------
     path : Path
-        File with one number per line, as written by SVM-rank, LETOR's tools and
-        most others, or a run; may be compressed. ``inf`` is accepted, ``nan``
-        is not. Empty lines may follow the last score.
+        File with one number per line, as written by SVM-rank, LETOR's
+        tools and most others, or a run; may be compressed. ``inf`` is
+        accepted, ``nan`` is not. Empty lines may follow the last score.
 
     Raises
     ------

@@ -66,7 +66,8 @@ class KnownDataset:
     Attributes
     ----------
     key : str
-        Key, also the name of its table in ``resources/features``, if there is one.
+        Key, also the name of its table in ``resources/features``, if
+        there is one.
     title : str
         Name for people.
     n_features : range
@@ -78,10 +79,11 @@ class KnownDataset:
     folder : Pattern
         Pattern of the names of its folders.
     comment : Pattern or None
-        Pattern of its documents' comments; None if the dataset has no comments.
+        Pattern of its documents' comments; None if the dataset has no
+        comments.
     unmistakable : callable or None
-        Function that returns whether data are this dataset by their values
-        alone.
+        Function that returns whether data are this dataset by their
+        values alone.
     """
 
     key: str
@@ -96,9 +98,10 @@ class KnownDataset:
     def fits(self, path: Path, dataset: RankingDataset) -> bool:
         """Return whether a dataset that was read from a path is this known dataset.
 
-        Number of features, labels and comments must agree. In addition, either
-        a folder in the path has a name of the dataset, or the comments are
-        typical, or, without comments, the values are typical.
+        Number of features, labels and comments must agree. In addition,
+        either a folder in the path has a name of the dataset, or the
+        comments are typical, or, without comments, the values are
+        typical.
         """
         if dataset.n_features not in self.n_features or not _labels_within(
             dataset, self.labels
@@ -137,8 +140,8 @@ class Identity:
     warnings : tuple of str
         Problems of a file of feature names next to the data.
     feature_set : FeatureSet or None
-        Feature set of a search engine next to the data, if the set has any
-        feature of the data.
+        Feature set of a search engine next to the data, if the set has
+        any feature of the data.
     """
 
     known: str | None
@@ -266,10 +269,11 @@ def _names_beside_data(
 ) -> tuple[dict[int, str], tuple[str, ...]]:
     """Return (feature names by id, warnings) from a file beside the data ``path``.
 
-    The names are those of the first file with names. Each file before it that
-    is named like a file of names, but has none, gives a warning. If ``lists``,
-    a file named like a search engine's feature set is used, too, if it is only
-    a list of names by position; feature sets themselves are read elsewhere.
+    The names are those of the first file with names. Each file before it
+    that is named like a file of names, but has none, gives a warning. If
+    ``lists``, a file named like a search engine's feature set is used,
+    too, if it is only a list of names by position; feature sets
+    themselves are read elsewhere.
     """
     warnings: tuple[str, ...] = ()
     for file in _files_beside(path, _NAME_FILES):
@@ -297,8 +301,8 @@ def table_of_names(key: str) -> Mapping[int, str]:
 def _files_beside(path: Path, names: Sequence[str]) -> Iterator[Path]:
     """Yield the files with some names that belong to a data file.
 
-    The files are in the folder of the data file or, if that is the folder of a
-    fold, in the folder above.
+    The files are in the folder of the data file or, if that is the folder
+    of a fold, in the folder above.
     """
     folders = [path.parent]
     if _PART_OR_FOLD.fullmatch(path.parent.name):
@@ -356,8 +360,8 @@ def names_in_table(text: str, *, separated: bool) -> dict[int, str]:
 def names_in_json(text: str) -> dict[int, str]:
     """Return feature names in JSON of Solr, Elasticsearch or OpenSearch, by position from 1.
 
-    The JSON may be a list of features, a Solr feature store or model, a feature
-    set, or a response with a feature set.
+    The JSON may be a list of features, a Solr feature store or model, a
+    feature set, or a response with a feature set.
     """
     try:
         features, _ = features_in_json(json.loads(text))
@@ -399,9 +403,9 @@ def _is_mslr(dataset: RankingDataset) -> bool:
 def _gov_by_feature(dataset: RankingDataset) -> bool:
     """Return whether feature 22 of data of the collection .gov is BM25 of anchor, as in LETOR 3.0.
 
-    If so, feature 22 is 0 for nearly the same documents as feature 2, TF of
-    anchor. The list that circulates for LETOR 4.0 turned out to have another
-    order than the data.
+    If so, feature 22 is 0 for nearly the same documents as feature 2, TF
+    of anchor. The list that circulates for LETOR 4.0 turned out to have
+    another order than the data.
     """
     n_alike = sum(
         np.count_nonzero((X[:, 1] == 0.0) == (X[:, 21] == 0.0))
@@ -420,18 +424,18 @@ def _feature_blocks(dataset: RankingDataset) -> Iterator[Floats]:
 def _is_zero_in(columns: Sequence[int]) -> Callable[[RankingDataset], bool]:
     """Return a function that tests whether a dataset is scaled like LETOR, with some columns all 0.
 
-    Values scaled within each query go from 0 to 1, and at least half of the
-    features reach 1. Inverse document frequencies are equal for all documents
-    of a query, so that scaling makes these ``columns``, which count from 1, all
-    0.
+    Values scaled within each query go from 0 to 1, and at least half of
+    the features reach 1. Inverse document frequencies are equal for all
+    documents of a query, so that scaling makes these ``columns``, which
+    count from 1, all 0.
     """
     zero_columns = [column - 1 for column in columns]
 
     def is_scaled(dataset: RankingDataset) -> bool:
         """Return whether all features of a part are in [0, 1], half of them reach 1, and some are all 0.
 
-        The features that must be 0 are the ``zero_columns`` of the enclosing
-        function.
+        The features that must be 0 are the ``zero_columns`` of the
+        enclosing function.
         """
         # The largest value of each feature in all blocks of documents.
         largest = np.zeros(dataset.n_features)

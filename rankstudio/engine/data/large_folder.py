@@ -35,16 +35,16 @@ _COUNT, _SHARE = range(2)
 class LargeData:
     """Synthetic data in the style of MSLR-WEB30K: counts, shares and scores, graded from 0 to 4.
 
-    Hidden factors of a document determine its relevance, the first one most
-    strongly; each feature depends on one factor, strongly or weakly, and every
-    eighth feature on no factor. The data depend only on the attributes, and are
-    generated a few queries at a time.
+    Hidden factors of a document determine its relevance, the first one
+    most strongly; each feature depends on one factor, strongly or weakly,
+    and every eighth feature on no factor. The data depend only on the
+    attributes, and are generated a few queries at a time.
 
     Attributes
     ----------
     n_documents : int
-        Number of documents of all queries together; each query has at least
-        one, and some have many times the mean.
+        Number of documents of all queries together; each query has at
+        least one, and some have many times the mean.
     n_queries : int
         Number of queries, at least five.
     n_features : int
@@ -201,7 +201,8 @@ def write_folder(data: LargeData, folder: Path) -> Generator[int, None, None]:
     data : LargeData
         Data that are generated while they are written.
     folder : Path
-        Output folder, created if missing; files of these names are replaced.
+        Output folder, created if missing; files of these names are
+        replaced.
 
     Yields
     ------

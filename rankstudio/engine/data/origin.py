@@ -15,7 +15,8 @@ class DatasetOrigin:
     Attributes
     ----------
     known : str or None
-        Key of the recognised dataset ("letor4", "ohsumed", "gov", "mslr", "yahoo").
+        Key of the recognised dataset ("letor4", "ohsumed", "gov", "mslr",
+        "yahoo").
     checksum : str
         Checksum of the first file; "" for data made in memory.
     read_as : ReadAs
@@ -23,8 +24,8 @@ class DatasetOrigin:
     columns : DataColumns
         Columns of the data that the user specified.
     whole_sources : tuple of Source
-        With a share of the training queries: the files of the whole folds; otherwise
-        ().
+        With a share of the training queries: the files of the whole
+        folds; otherwise ().
     """
 
     known: str | None = None

@@ -95,8 +95,9 @@ class Preferences:
     def among(self, first: int, last: int) -> Preferences:
         """Return the preferences among the rows first … last - 1, as of a query.
 
-        Rows of the result are counted from ``first``. Only the winner's row is
-        tested, as both documents of a preference belong to the same query.
+        Rows of the result are counted from ``first``. Only the winner's
+        row is tested, as both documents of a preference belong to the
+        same query.
         """
         chosen = (self.winner >= first) & (self.winner < last)
         return Preferences(
@@ -133,8 +134,8 @@ class Preferences:
 def _checked_rows(name: str, values: ArrayLike) -> Ints:
     """Return the row numbers of l preferences as a read-only int64 array of shape (l,).
 
-    ``name`` is the name of the parameter, for the message. Raise ParameterError
-    for other values.
+    ``name`` is the name of the parameter, for the message. Raise
+    ParameterError for other values.
     """
     array = np.asarray(values)
     # An empty list becomes an array of floats.
@@ -156,9 +157,9 @@ def _checked_rows(name: str, values: ArrayLike) -> Ints:
 def _checked_positive(name: str, values: ArrayLike, size: int) -> Floats:
     """Return a positive number for each of ``size`` preferences, as a read-only array.
 
-    ``values`` are as many numbers, or a single one for all. ``name`` is the
-    name of the parameter, for the message. Raise ParameterError for other
-    values.
+    ``values`` are as many numbers, or a single one for all. ``name`` is
+    the name of the parameter, for the message. Raise ParameterError for
+    other values.
     """
     try:
         array = np.asarray(values, dtype=np.float64)
@@ -193,8 +194,8 @@ def sample_preferences(
     data : RankingDataset
         The documents.
     share : float, default 1.0
-        Share of all such pairs, greater than 0 and up to 1; at least one pair
-        is drawn, without repetition.
+        Share of all such pairs, greater than 0 and up to 1; at least one
+        pair is drawn, without repetition.
     noise : float, default 0.0
         Probability from 0 to 1 of reversing a preference.
     seed : int, default 0

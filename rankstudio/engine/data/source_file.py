@@ -49,8 +49,8 @@ class LoadedFile:
     content : uint8 array
         Bytes of the file, followed by `PADDING` newlines.
     progress : ReadProgress
-        Receives half of the bytes as they are processed; the other half was
-        received as they were read.
+        Receives half of the bytes as they are processed; the other half
+        was received as they were read.
 
     Attributes
     ----------
@@ -69,13 +69,14 @@ class LoadedFile:
     def read(cls, path: Path, progress: ReadProgress) -> LoadedFile:
         """Read a whole file into memory, followed by newlines.
 
-        A binary file, with a zero byte near its start, will be refused: only
-        its beginning is read.
+        A binary file, with a zero byte near its start, will be refused:
+        only its beginning is read.
 
         Raises
         ------
         FileAccessError
-            If the file cannot be read, or changes its size during reading.
+            If the file cannot be read, or changes its size during
+            reading.
         """
         size = regular_file_size(path)
         content = padded(path, size)
@@ -131,8 +132,8 @@ class LoadedFile:
     def checksum(self) -> str:
         """Return ``sha256:…`` of the bytes of the file.
 
-        The method may run in another thread. After cancellation it ends early,
-        with a result of no use.
+        The method may run in another thread. After cancellation it ends
+        early, with a result of no use.
 
         SHA-256 is what ``sha256sum`` prints, and processors support it in
         hardware: at nearly 2 GB/s it is twice as fast as BLAKE2. O(size).
@@ -185,7 +186,8 @@ class StreamedFile:
         Raises
         ------
         FileAccessError
-            If the file cannot be read, or changes its size during reading.
+            If the file cannot be read, or changes its size during
+            reading.
         """
         try:
             with self.path.open("rb", buffering=0) as file:
@@ -290,8 +292,8 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
 def whole_text(file: SourceFile) -> Bytes:
     """Return the whole text of a file without padding, as uint8 of shape (bytes,).
 
-    Raise FileAccessError or MissingExtraError if the file cannot be read or
-    decompressed.
+    Raise FileAccessError or MissingExtraError if the file cannot be read
+    or decompressed.
     """
     text = next(text_chunks(file, float("inf")), None)
     return np.zeros(0, dtype=np.uint8) if text is None else text[:-PADDING]

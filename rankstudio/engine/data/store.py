@@ -88,8 +88,8 @@ def cache_folder() -> Path:
 def scratch_folder() -> Path:
     """Return the folder for files mapped by several processes, and for unnamed files.
 
-    The folder is in the cache or, with a warning, a temporary folder if the
-    cache is not writable.
+    The folder is in the cache or, with a warning, a temporary folder if
+    the cache is not writable.
     """
     return writable(cache_folder() / "mapped")
 
@@ -129,7 +129,8 @@ class ArrayDescription:
     shape : tuple of int
         Shape of the array.
     digests : tuple of str
-        SHA-256 of each block of `BLOCK` bytes, and of the rest of the file.
+        SHA-256 of each block of `BLOCK` bytes, and of the rest of the
+        file.
     """
 
     dtype: str
@@ -221,8 +222,8 @@ class StoredEntry:
         Raises
         ------
         EntryError
-            If the entry is missing, or its manifest is damaged, of another
-            version or of another entry.
+            If the entry is missing, or its manifest is damaged, of
+            another version or of another entry.
         """
         try:
             # The manifest begins with the checksum of its other lines.
@@ -263,7 +264,8 @@ class StoredEntry:
     ) -> None:
         """Compare arrays of the entry with their digests.
 
-        Each block is compared once per process, as long as its file is unchanged.
+        Each block is compared once per process, as long as its file is
+        unchanged.
 
         Parameters
         ----------
@@ -327,7 +329,8 @@ class StoredEntry:
     def loaded(self, name: str, stop_check: Check = _never_stop) -> NDArray[Any]:
         """Return an array of the entry by its name, read into memory and verified.
 
-        ``stop_check`` is called after each block; it may raise an error to stop.
+        ``stop_check`` is called after each block; it may raise an error
+        to stop.
 
         Raises
         ------
@@ -377,8 +380,8 @@ class StoredEntry:
     def _state(self, name: str) -> _FileState:
         """Return the identity of the file of an array: device, inode, size and time.
 
-        The identity changes whenever the file changes. Raise EntryError if the
-        file is missing, or its size is not that of the array.
+        The identity changes whenever the file changes. Raise EntryError
+        if the file is missing, or its size is not that of the array.
         """
         try:
             status = self._file(name).stat()
@@ -395,8 +398,8 @@ class StoredEntry:
     def _read_block(self, name: str, index: int, buffer: memoryview) -> None:
         """Read a block of an array's file into a buffer, and verify its digest.
 
-        ``index`` is the number of the block, and the buffer has the size of the
-        block. Raise EntryError if the digest differs.
+        ``index`` is the number of the block, and the buffer has the size
+        of the block. Raise EntryError if the digest differs.
         """
         try:
             with self._file(name).open("rb", buffering=0) as file:
@@ -442,8 +445,8 @@ def is_whole(path: Path) -> bool:
 def entry_of(**arrays: NDArray[Any]) -> StoredEntry | None:
     """Return the undamaged entry of the store whose files these arrays map into memory.
 
-    Each array must be the whole file of its name. Return None if an array is
-    not, or if the arrays are from several entries.
+    Each array must be the whole file of its name. Return None if an array
+    is not, or if the arrays are from several entries.
     """
     files = {name: _mapped_file(array) for name, array in arrays.items()}
     folders = {file.parent for file in files.values() if file is not None}
@@ -483,8 +486,8 @@ class ArrayFile:
     def __init__(self, path: Path, dtype: DTypeLike, width: int | None = None) -> None:
         """Create the file of numbers of a type; it must not exist.
 
-        ``width`` is the number of columns, None for a vector. The attribute
-        ``rows`` is the number of rows written so far.
+        ``width`` is the number of columns, None for a vector. The
+        attribute ``rows`` is the number of rows written so far.
         """
         self.path = path
         self.width = width
@@ -554,8 +557,8 @@ class NewEntry:
     def __init__(self, folder: Path, *, durable: bool = True) -> None:
         """Create a temporary folder for the entry in the folder of all entries.
 
-        ``durable`` is whether the files must have reached the disk when the
-        entry is finished.
+        ``durable`` is whether the files must have reached the disk when
+        the entry is finished.
         """
         self._folder = folder
         self._durable = durable
@@ -576,9 +579,9 @@ class NewEntry:
     def file(self, name: str, dtype: DTypeLike, width: int | None = None) -> ArrayFile:
         """Return a new file in the entry's folder, for an array or temporary.
 
-        The file is closed when the with statement of the entry ends. ``dtype``
-        is the type of its numbers, ``width`` the number of columns, None for a
-        vector.
+        The file is closed when the with statement of the entry ends.
+        ``dtype`` is the type of its numbers, ``width`` the number of
+        columns, None for a vector.
         """
         file = ArrayFile(self.path / f"{name}{_ENDING}", dtype, width)
         self._opened.callback(file.close)
@@ -621,7 +624,8 @@ class NewEntry:
         text : Mapping
             JSON contents other than arrays.
         key : str
-            Name of the entry; by default the name is derived from the contents.
+            Name of the entry; by default the name is derived from the
+            contents.
         """
         manifest = _manifest(text, self._arrays, key)
         _write_file(self.path / MANIFEST, manifest, durable=self._durable)
@@ -636,9 +640,9 @@ class NewEntry:
     def _rename(self, name: str) -> Path:
         """Give the entry its final name, and return its folder.
 
-        The temporary folder is renamed, in one step. If an undamaged entry has
-        this name already, that entry stays. A damaged entry, or a file, is
-        replaced.
+        The temporary folder is renamed, in one step. If an undamaged
+        entry has this name already, that entry stays. A damaged entry, or
+        a file, is replaced.
         """
         final = self._folder / name
         try:
@@ -691,7 +695,8 @@ def prune(folder: Path, limit: float, keep: Collection[str] = ()) -> None:
 def make_room(folder: Path, path: Path, needed: float, purpose: str) -> None:
     """Remove the least recently used entries of a store until enough space is free on the disk.
 
-    Entries used within an hour are kept, because other processes may have mapped them.
+    Entries used within an hour are kept, because other processes may have
+    mapped them.
 
     Parameters
     ----------
@@ -781,8 +786,8 @@ SourceState = tuple[int, ...]
 def source_state(path: Path) -> SourceState:
     """Return the state of a file: device, inode, size and times of change.
 
-    A file that changes gets another state. Return () if the file changed so
-    recently that another change could have the same time.
+    A file that changes gets another state. Return () if the file changed
+    so recently that another change could have the same time.
 
     Raises
     ------
@@ -805,8 +810,8 @@ def source_state(path: Path) -> SourceState:
 def recalled_checksum(path: Path) -> str:
     """Return the checksum of a source file that was remembered for its current state.
 
-    Return "" if no checksum is stored for this state. The file itself is not
-    read.
+    Return "" if no checksum is stored for this state. The file itself is
+    not read.
     """
     with suppress(OSError, ValueError, KeyError, TypeError):
         content = json.loads(_checksum_file(path).read_text(encoding="utf-8"))
@@ -825,9 +830,9 @@ def recalled_checksum(path: Path) -> str:
 def remember_checksum(path: Path, state: SourceState, checksum: str) -> None:
     """Store the checksum of a source file, if the file did not change during reading.
 
-    ``state`` is the file's state before the reading, () if the file was too
-    recent to be sure. Only the most recently used checksums are kept; errors
-    are ignored.
+    ``state`` is the file's state before the reading, () if the file was
+    too recent to be sure. Only the most recently used checksums are kept;
+    errors are ignored.
     """
     with suppress(OSError, OutputError):
         if not state or source_state(path) != state:
@@ -887,7 +892,8 @@ def _read_in_threads(
 ) -> None:
     """Call ``read`` for each block, in several threads if there is more than one block.
 
-    ``stop_check`` is called after each block; it may raise an error to stop.
+    ``stop_check`` is called after each block; it may raise an error to
+    stop.
     """
     with threads.pool(len(blocks) > 1) as (executor, _):
         for _ in (map if executor is None else executor.map)(read, blocks):

@@ -37,8 +37,8 @@ class FeatureSummary:
     zeros : float
         Share of documents with value 0, from 0 to 1.
     constant : bool
-        Whether the feature is constant within every query, so that it cannot
-        change any ranking.
+        Whether the feature is constant within every query, so that it
+        cannot change any ranking.
     missing : int
         Number of missing values in the files.
     """
@@ -161,15 +161,16 @@ def describe_fold(dataset: FoldedDataset, number: int | None) -> DatasetSummary:
     dataset : FoldedDataset
         Data with folds.
     number : int or None
-        Number of the fold; None for the whole dataset. The whole dataset is the
-        test parts of all folds, which contain each document once in a fold
-        protocol, or the training parts if no fold has a test part.
+        Number of the fold; None for the whole dataset. The whole dataset
+        is the test parts of all folds, which contain each document once
+        in a fold protocol, or the training parts if no fold has a test
+        part.
 
     Returns
     -------
     DatasetSummary
-        With all features, or with 1,000 of a wide dataset, whose other features
-        are shown on request only.
+        With all features, or with 1,000 of a wide dataset, whose other
+        features are shown on request only.
 
     Raises
     ------
@@ -192,9 +193,10 @@ def is_wide(part: RankingDataset) -> bool:
 def shown_features(part: RankingDataset) -> Ints | None:
     """Return the columns to show of a dataset with very many features, ascending.
 
-    The columns to show are the 1,000 columns with the most values other than 0.
-    Any other column is shown on request: by its id, or if a model has it.
-    Return None for any other dataset, of which all columns are shown.
+    The columns to show are the 1,000 columns with the most values other
+    than 0. Any other column is shown on request: by its id, or if a model
+    has it. Return None for any other dataset, of which all columns are
+    shown.
     """
     if not is_wide(part) or part.n_features <= MOST_SHOWN:
         return None
@@ -219,9 +221,9 @@ def described_parts(
 ) -> tuple[RankingDataset, ...]:
     """Return the parts of a dataset that :func:`describe_fold` describes for a fold.
 
-    For the fold ``number`` that is its training part; for None, all test parts,
-    or the training parts if no fold has a test part. Raise KeyError if the fold
-    does not exist.
+    For the fold ``number`` that is its training part; for None, all test
+    parts, or the training parts if no fold has a test part. Raise
+    KeyError if the fold does not exist.
     """
     if number is not None:
         return ({fold.number: fold.train for fold in dataset.folds}[number],)

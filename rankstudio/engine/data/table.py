@@ -38,8 +38,8 @@ class Source:
     size : int
         Size in bytes.
     checksum : str
-        Checksum of the file's contents, as ``algorithm:hex digits``; files with
-        the same bytes have the same checksum.
+        Checksum of the file's contents, as ``algorithm:hex digits``;
+        files with the same bytes have the same checksum.
     """
 
     path: Path
@@ -116,14 +116,15 @@ class Table:
     X : ndarray of shape (m, n), or SparseRows
         Features; NaN for missing values, 0 for omitted features.
     y : ndarray of shape (m,) or (m, J)
-        Labels. With several judges, one column for each judge, with NaN for
-        documents that the judge has not judged.
+        Labels. With several judges, one column for each judge, with NaN
+        for documents that the judge has not judged.
     query_ptr : ndarray of shape (Q + 1,)
         First row of each query, followed by m.
     query_ids : tuple of str
         Query ids, in order of first appearance.
     comments : Comments
-        Comment of each document: the text after "#", without trailing blanks.
+        Comment of each document: the text after "#", without trailing
+        blanks.
     missing : ndarray of shape (n,)
         Number of missing values of each feature.
     dense : bool
@@ -139,12 +140,13 @@ class Table:
     left_out : tuple of str
         Unspecified columns of the file that are not features.
     role_columns : tuple of str
-        Columns of query, label and part, "" for none; () if lines contain them.
+        Columns of query, label and part, "" for none; () if lines contain
+        them.
     remarks : tuple of str
         Further notes, as sentences.
     parts : ndarray of shape (m,), or (0,)
-        Part of each document, from 0 (train, vali, test), if the file has a
-        part column.
+        Part of each document, from 0 (train, vali, test), if the file has
+        a part column.
     """
 
     X: Features
@@ -173,8 +175,8 @@ class Table:
     def with_ids(self, ids: Ints) -> Table:
         """Return the table with a column for each of ``ids``, with the features as a sparse matrix.
 
-        The feature ids ascend, and include all ids of the table; new columns
-        are 0.
+        The feature ids ascend, and include all ids of the table; new
+        columns are 0.
         """
         X = self.X
         present_ids = self.feature_ids
@@ -197,8 +199,9 @@ class Table:
     def notes(self, name: str) -> tuple[str, ...]:
         """Return notes for users on the reading of a file, as sentences.
 
-        ``name`` is the name of the file. The notes concern columns that were
-        left out, the column of parts, and documents that were grouped.
+        ``name`` is the name of the file. The notes concern columns that
+        were left out, the column of parts, and documents that were
+        grouped.
         """
         text = tr('{name}: the column "{column}" is not numeric and was left out.')
         notes = [text.format(name=name, column=column) for column in self.left_out]
@@ -225,8 +228,8 @@ def scaling(name: str) -> Normalize:
 def check_options(missing: str, normalize: str | bool) -> None:
     """Raise `ParameterError` for an unknown treatment of features' values.
 
-    ``missing`` says how missing values are treated, ``normalize`` how features
-    are scaled.
+    ``missing`` says how missing values are treated, ``normalize`` how
+    features are scaled.
     """
     if missing not in get_args(Missing):
         raise ParameterError(
@@ -248,8 +251,9 @@ def fill_missing(X: Floats, query_ptr: Ints, missing: Ints, policy: str) -> None
     missing : ndarray of shape (n,)
         Number of NaN values of each feature.
     policy : {"query_min", "zero"}
-        ``query_min``: the smallest value of that feature within the query, as
-        in LETOR's "min" version; 0 if the query has no value. ``zero``: 0.
+        ``query_min``: the smallest value of that feature within the
+        query, as in LETOR's "min" version; 0 if the query has no value.
+        ``zero``: 0.
 
     Notes
     -----

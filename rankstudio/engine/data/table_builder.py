@@ -56,8 +56,8 @@ class Treatment:
     Attributes
     ----------
     missing : {"query_min", "zero", "refuse"}
-        Whether a missing value becomes the smallest value in the query, becomes
-        0, or is an error.
+        Whether a missing value becomes the smallest value in the query,
+        becomes 0, or is an error.
     normalize : bool
         Whether features are scaled to [0, 1] within each query.
     """
@@ -78,7 +78,8 @@ class PartFiles:
     user_columns : DataColumns
         Specified columns of tables, and the first feature id of text.
     sizes : int64 array of shape (Q,), optional
-        Number of documents per query, if the lines do not contain their query.
+        Number of documents per query, if the lines do not contain their
+        query.
     refuse : bool
         Whether a missing value is an error.
     most_features : int, optional
@@ -110,23 +111,24 @@ class DocumentPiece:
     X : ndarray of shape (m, n), or Entries
         Features; NaN for missing values.
     y : ndarray of shape (m,) or (m, J)
-        Labels. With several judges, one column for each judge, with NaN for
-        documents that the judge has not judged.
+        Labels. With several judges, one column for each judge, with NaN
+        for documents that the judge has not judged.
     comments : TextComments
         Comment of each document.
     missing : ndarray of shape (n,)
-        Number of missing values of each feature; for `Entries` they are counted
-        in the end.
+        Number of missing values of each feature; for `Entries` they are
+        counted in the end.
     runs : iterable of (str, int)
-        Query id and length of each run of consecutive documents of a query.
+        Query id and length of each run of consecutive documents of a
+        query.
     line_of_run : callable
         Function that returns the line of a run's first document, by the
         position of the run; called at most once.
     parts : ndarray of shape (m,), or (0,)
         Part of each document, if there is a part column.
     columns : tuple of int
-        Index of each column of ``X`` among the features of the whole table. A
-        feature that one piece lacks is dropped in the end.
+        Index of each column of ``X`` among the features of the whole
+        table. A feature that one piece lacks is dropped in the end.
     """
 
     X: Any  # a union would need a check of the type at each use
@@ -181,8 +183,8 @@ class TableFacts:
     feature_names, left_out, role_columns, remarks : tuple of str
         As the attributes of `Table`.
     rows : GatheredRows or None
-        The rows of the table, if these are not all rows that were written;
-        missing values of the table are then counted in the end.
+        The rows of the table, if these are not all rows that were
+        written; missing values of the table are then counted in the end.
     """
 
     n_features: int
@@ -218,10 +220,10 @@ class QueryRuns:
     ) -> None:
         """Add runs of documents of a query: (query id, number of documents).
 
-        ``line_of_run`` returns the line or row of the first document of a run,
-        by the position of the run. This function may take long, so that it is
-        called only once, for the first query whose documents are not
-        consecutive.
+        ``line_of_run`` returns the line or row of the first document of a
+        run, by the position of the run. This function may take long, so
+        that it is called only once, for the first query whose documents
+        are not consecutive.
         """
         for position, (query_id, length) in enumerate(runs):
             is_known = query_id in self._numbers
@@ -256,8 +258,8 @@ class QueryRuns:
     def scattered(self, unit: str) -> Scattered | None:
         """Return the queries with scattered documents; None without such queries.
 
-        These are queries whose documents are not consecutive. ``unit`` is the
-        unit of positions in the file, "line" or "row".
+        These are queries whose documents are not consecutive. ``unit`` is
+        the unit of positions in the file, "line" or "row".
         """
         if not self._recurrences:
             return None
@@ -277,9 +279,10 @@ def group_by_size(
 ) -> tuple[Ints, tuple[str, ...]]:
     """Return (first rows, ids) of queries by their numbers of documents.
 
-    ``sizes`` has shape (Q,). The first row of each query is followed by the
-    number of documents; the ids are "1", "2" …. Queries without documents are
-    dropped, but keep their number. ``location`` is for the message.
+    ``sizes`` has shape (Q,). The first row of each query is followed by
+    the number of documents; the ids are "1", "2" …. Queries without
+    documents are dropped, but keep their number. ``location`` is for the
+    message.
 
     Raises
     ------
@@ -343,11 +346,12 @@ class TableBuilder(ABC):
         Parameters
         ----------
         piece : DocumentPiece
-            Documents of the file; the caller must not use them afterwards.
+            Documents of the file; the caller must not use them
+            afterwards.
         share : float
-            About the share of all documents that have been read, this piece
-            included, from 0 to 1; memory for the remaining documents is
-            reserved accordingly.
+            About the share of all documents that have been read, this
+            piece included, from 0 to 1; memory for the remaining
+            documents is reserved accordingly.
 
         Raises
         ------
@@ -386,8 +390,8 @@ class TableBuilder(ABC):
     ) -> DocumentPiece:
         """Return a piece of documents with ``columns``, the columns of the first piece.
 
-        A column that the piece lacks is 0 for now; the column is dropped in the
-        end, as a table has only features of all pieces.
+        A column that the piece lacks is 0 for now; the column is dropped
+        in the end, as a table has only features of all pieces.
         """
         self._dropped_columns |= set(columns) - set(piece.columns)
         X = np.zeros((len(piece.y), len(columns)))
@@ -402,8 +406,8 @@ class TableBuilder(ABC):
     def _kept_columns(self, width: int) -> slice | list[int]:
         """Return the positions of the written columns that belong to the table.
 
-        If no column is dropped, the result is a slice of all columns, at most
-        ``width``.
+        If no column is dropped, the result is a slice of all columns, at
+        most ``width``.
         """
         if not self._dropped_columns:
             return slice(min(self.width, width))
@@ -418,10 +422,11 @@ class TableBuilder(ABC):
     ) -> tuple[Ints, tuple[str, ...], Scattered | None]:
         """Return (first rows, ids, scattered queries or None) of the queries of the table.
 
-        The first row of each query is followed by the number of documents.
-        ``sizes`` are the numbers of documents of the queries, if the documents
-        do not contain their query. If the reader has gathered rows, the columns
-        that it leaves out are dropped here, and counts of missing values reset.
+        The first row of each query is followed by the number of
+        documents. ``sizes`` are the numbers of documents of the queries,
+        if the documents do not contain their query. If the reader has
+        gathered rows, the columns that it leaves out are dropped here,
+        and counts of missing values reset.
         """
         # The reader has gathered the rows itself, and knows their
         # queries and the columns that are left out (``without``);
@@ -517,10 +522,10 @@ class TableInMemory(TableBuilder):
     def _features(self, columns: slice | list[int]) -> tuple[Features, Ints, Ints]:
         """Return (X, ids, missing): the features, their ids, and the number of missing values of each.
 
-        X has shape (m, n), the others (n,). The array of ids is empty if the
-        ids are 1 … n. ``columns`` are the positions of the written columns that
-        stay; entries, the values other than 0 with their ids, have no columns
-        yet.
+        X has shape (m, n), the others (n,). The array of ids is empty if
+        the ids are 1 … n. ``columns`` are the positions of the written
+        columns that stay; entries, the values other than 0 with their
+        ids, have no columns yet.
         """
         if self._entries:
             sparse, feature_ids = Entries.joined(self._entries).matrix()
@@ -647,7 +652,8 @@ class TableOnDisk(TableBuilder):
         n_features : int
             Minimum number of columns.
         sizes : ndarray of shape (Q,), optional
-            Number of documents per query, if the documents do not contain their query.
+            Number of documents per query, if the documents do not contain
+            their query.
 
         Raises
         ------
@@ -719,8 +725,8 @@ class TableOnDisk(TableBuilder):
     def _write(self, piece: DocumentPiece, share: float) -> None:
         """Append the documents of a piece to the files of the table.
 
-        ``share`` is about the share of all documents that have been read, this
-        piece included.
+        ``share`` is about the share of all documents that have been read,
+        this piece included.
         """
         X = piece.X
         # The first piece begins the file, and a wider piece widens it.
@@ -779,8 +785,8 @@ class TableOnDisk(TableBuilder):
     def _order_by_query(self, scattered: Scattered) -> Ints:
         """Return the positions of all rows, query by query, as an array of shape (m,).
 
-        Raise DatasetError if sorting the rows exceeds the memory limit; the
-        message names the first query whose documents are scattered.
+        Raise DatasetError if sorting the rows exceeds the memory limit;
+        the message names the first query whose documents are scattered.
         """
         needed = _PER_DOCUMENT * self.n_documents
         if needed > memory.budget():
@@ -868,9 +874,9 @@ class TableOnDisk(TableBuilder):
 def _order_of_rows(facts: TableFacts, n_documents: int) -> Ints:
     """Return the order in which a reader put the rows of a table.
 
-    The order is an array of row numbers; it is empty if the order is that of
-    the file. ``facts`` are what the reader knows about all ``n_documents``
-    rows.
+    The order is an array of row numbers; it is empty if the order is that
+    of the file. ``facts`` are what the reader knows about all
+    ``n_documents`` rows.
     """
     if facts.rows is None or np.array_equal(facts.rows.order, np.arange(n_documents)):
         return _no_integers()
@@ -890,8 +896,8 @@ def unreadable(path: Path, error: OSError) -> FileAccessError:
 def check_memory(path: object, rows: int, width: int) -> None:
     """Raise DatasetError if the features of some documents do not fit into memory.
 
-    ``rows`` and ``width`` are the numbers of documents and features; ``path``
-    is the file, for the message.
+    ``rows`` and ``width`` are the numbers of documents and features;
+    ``path`` is the file, for the message.
     """
     needed = 8.0 * rows * width
     free = memory.available()
@@ -904,8 +910,9 @@ def too_large(
 ) -> DatasetError:
     """Return the DatasetError for documents whose features do not fit into memory.
 
-    ``rows`` and ``width`` are the numbers of documents and features, ``needed``
-    and ``free`` are bytes; ``path`` is the file, for the message.
+    ``rows`` and ``width`` are the numbers of documents and features,
+    ``needed`` and ``free`` are bytes; ``path`` is the file, for the
+    message.
     """
     return DatasetError(
         tr(

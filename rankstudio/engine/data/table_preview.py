@@ -65,8 +65,8 @@ class TablePreview:
     def recognised(self, specified: DataColumns) -> RecognisedColumns | None:
         """Return the roles of the columns, such as query and label, by their names.
 
-        Names in ``specified`` have priority over usual names. Return None if a
-        role is not clear.
+        Names in ``specified`` have priority over usual names. Return None
+        if a role is not clear.
         """
         try:
             return recognise_columns(
@@ -103,7 +103,8 @@ def preview_table(path: Path, format_name: str = "") -> TablePreview:
     path : Path
         A file, or a folder of data, whose first training file is used.
     format_name : str
-        Format of the data, as a plan names it; "" to recognise the format.
+        Format of the data, as a plan names it; "" to recognise the
+        format.
 
     Raises
     ------
@@ -136,7 +137,8 @@ def preview_table(path: Path, format_name: str = "") -> TablePreview:
 def _table_preview(file: Path, form: DataFormat, sizes: str) -> TablePreview:
     """Return the first rows of a file in a format of tables.
 
-    ``sizes`` is the name of the file of query sizes beside the file, or "".
+    ``sizes`` is the name of the file of query sizes beside the file, or
+    "".
     """
     first = form.first_rows(file, read_beginning(file), _N_ROWS)
     # The contents may show that CSV is TSV.
@@ -177,7 +179,8 @@ def columns_of(
 ) -> DataColumns:
     """Return the specification of the columns of a table that a user chose.
 
-    The specification has no names if the usual names give the same columns.
+    The specification has no names if the usual names give the same
+    columns.
 
     Parameters
     ----------
@@ -198,8 +201,8 @@ def columns_of(
     missing_texts : sequence of str
         Texts that stand for a missing value.
     features : sequence of str
-        The features, if the columns that are left out do not determine them; otherwise
-        ().
+        The features, if the columns that are left out do not determine
+        them; otherwise ().
     """
     specified = DataColumns(
         qid=qid,

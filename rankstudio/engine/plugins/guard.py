@@ -21,8 +21,8 @@ _POLL_SECONDS = 0.05  # seconds between two checks for a request to stop
 class _Printed:
     """A context in which prints go to standard error instead of standard output.
 
-    Several threads may be inside at a time: the last one to leave restores
-    standard output.
+    Several threads may be inside at a time: the last one to leave
+    restores standard output.
 
     Standard output may be the result of a command.
     """
@@ -53,8 +53,8 @@ PRINTED_TO_STDERR = _Printed()
 def failure(error: BaseException) -> str:
     """Describe an error that foreign code (of a plug-in) raised in one line, with file and line.
 
-    File and line are the last place in the traceback outside of this program,
-    if there is any.
+    File and line are the last place in the traceback outside of
+    this program, if there is any.
     """
     frames = traceback.extract_tb(error.__traceback__)
     foreign_frames = [
@@ -77,7 +77,8 @@ def called(
 ) -> T:
     """Call a function of foreign code (of a plug-in), and return its value.
 
-    The code runs on a thread of its own, which is left behind if the code hangs.
+    The code runs on a thread of its own, which is left behind if
+    the code hangs.
 
     Parameters
     ----------
@@ -86,13 +87,14 @@ def called(
     seconds : float, optional
         Time limit; none by default.
     check : callable
-        Called at short intervals meanwhile; it may raise an error to stop
-        waiting. The default, `int`, does nothing.
+        Called at short intervals meanwhile; it may raise an error
+        to stop waiting. The default, `int`, does nothing.
 
     Raises
     ------
     RuntimeError
-        If the code raises an error or ends the program, with the reason as a sentence.
+        If the code raises an error or ends the program, with the
+        reason as a sentence.
     TimeoutError
         If the code takes too long.
     """
@@ -121,7 +123,8 @@ def yielded(
     def work() -> None:
         """Put each value of the foreign generator into the queue, then its end or error; runs in a thread.
 
-        Calls ``function`` of the enclosing function, and uses its queue and event.
+        Calls ``function`` of the enclosing function, and uses its
+        queue and event.
         """
         try:
             for item in function():
@@ -166,8 +169,8 @@ def _put_while_awaited(
 ) -> None:
     """Put a result into the queue, unless its receiver has stopped waiting.
 
-    The receiver sets ``ended`` when it stops waiting. While the queue is full,
-    wait.
+    The receiver sets ``ended`` when it stops waiting. While the
+    queue is full, wait.
     """
     while not ended.is_set():
         try:

@@ -110,7 +110,8 @@ class PluginSet:
     Attributes
     ----------
     loaded : tuple of LoadedPlugin
-        Usable plug-ins: built-in plug-ins first, then the others by name.
+        Usable plug-ins: built-in plug-ins first, then the others by
+        name.
     failed : tuple of FailedPlugin
         Plug-ins that cannot be loaded, with the reasons.
     left_out : tuple of str
@@ -149,7 +150,8 @@ def plugins_with(kind: str) -> PluginSet:
 def _plugins_with_needs(names: tuple[str, ...]) -> PluginSet:
     """Return the named built-in plug-ins, and those of installed packages.
 
-    A plug-in that needs an absent plug-in is among the failed plug-ins.
+    A plug-in that needs an absent plug-in is among the failed
+    plug-ins.
     """
     package_plugins = _plugins_of_packages()  # loaded, failed and left out
     loaded: list[LoadedPlugin] = []
@@ -179,8 +181,8 @@ def _reason_of_missing_needs(plugin: Plugin, above: tuple[str, ...] = ()) -> str
     plugin : Plugin
         The plug-in whose needs are examined.
     above : tuple of str
-        Names of the plug-ins that need this plug-in, which are not examined
-        again: two plug-ins may need each other.
+        Names of the plug-ins that need this plug-in, which are not
+        examined again: two plug-ins may need each other.
     """
     if not isinstance(plugin.needs, tuple) or not all(
         isinstance(name, str) for name in plugin.needs
@@ -216,8 +218,8 @@ def _reason_of_missing_needs(plugin: Plugin, above: tuple[str, ...] = ()) -> str
 def _built_in(names: tuple[str, ...]) -> tuple[LoadedPlugin, ...]:
     """Load the built-in plug-ins with some names, except absent abilities.
 
-    An ability, a removable plug-in, is absent if the user leaves it out, or its
-    folder does not exist.
+    An ability, a removable plug-in, is absent if the user leaves it
+    out, or its folder does not exist.
     """
     names_to_leave_out = _names_to_leave_out()
     return tuple(
@@ -230,8 +232,8 @@ def _built_in(names: tuple[str, ...]) -> tuple[LoadedPlugin, ...]:
 def _is_available(name: str, names_to_leave_out: Collection[str]) -> bool:
     """Return whether an ability, a removable built-in plug-in, can be loaded.
 
-    Return False if the user leaves it out (``names_to_leave_out``), or its
-    folder does not exist.
+    Return False if the user leaves it out (``names_to_leave_out``),
+    or its folder does not exist.
     """
     # The second value is "module:name" of the plug-in.
     _, reference = _ABILITIES[name]
@@ -267,8 +269,8 @@ def _names_to_leave_out() -> frozenset[str]:
 def _plugins_of_packages() -> PluginSet:
     """Return the plug-ins of installed packages: loaded, failed and left-out plug-ins.
 
-    The user leaves out plug-ins by their names. Left-out abilities, which are
-    no packages, are among the left-out plug-ins, too.
+    The user leaves out plug-ins by their names. Left-out abilities,
+    which are no packages, are among the left-out plug-ins, too.
     """
     names_to_leave_out = _names_to_leave_out()
     loaded: list[LoadedPlugin] = []
@@ -353,8 +355,8 @@ def _entry_points() -> Iterator[tuple[str, str, _Package]]:
 def _parsed_entry_points(text: str) -> list[tuple[str, str]]:
     """Return (name, "module:name") of each plug-in in the text of ``entry_points.txt``.
 
-    Such a file of an installed package has other groups, too. Return [] if the
-    text is invalid.
+    Such a file of an installed package has other groups, too.
+    Return [] if the text is invalid.
     """
     parser = ConfigParser(delimiters=("=",), interpolation=None, strict=False)
     parser.optionxform = str  # type: ignore[assignment,method-assign]  # names keep their capitals
@@ -386,12 +388,13 @@ def _package_of(distribution: Distribution) -> _Package:
 def _import_with_timeout(values: Sequence[str]) -> list[Plugin | BaseException]:
     """Import plug-ins one after another on a thread, each for at most some seconds.
 
-    ``values`` has "module:name" of each plug-in. Return the plug-ins in this
-    order, with the error in place of a plug-in that cannot be imported.
+    ``values`` has "module:name" of each plug-in. Return the
+    plug-ins in this order, with the error in place of a plug-in
+    that cannot be imported.
 
-    Prints go to standard error, because standard output may be the result of a
-    command. If an import takes too long, its thread is left behind, and another
-    thread imports the remaining plug-ins.
+    Prints go to standard error, because standard output may be the
+    result of a command. If an import takes too long, its thread is
+    left behind, and another thread imports the remaining plug-ins.
     """
     results: list[Plugin | BaseException] = []
     with redirect_stdout(sys.stderr):
@@ -415,8 +418,9 @@ def _import_each(
 ) -> None:
     """Import plug-ins, and put each plug-in, or the error of its import, into a queue.
 
-    ``values`` has "module:name" of each plug-in. End when an import has taken
-    too long: the receiver of the queue continues on another thread.
+    ``values`` has "module:name" of each plug-in. End when an import
+    has taken too long: the receiver of the queue continues on
+    another thread.
     """
     for value in values:
         started = time.monotonic()
@@ -434,8 +438,8 @@ def _import_each(
 def _import_plugin(value: str) -> Plugin:
     """Import the plug-in that a text "module:name" names; "PLUGIN" is the default name.
 
-    Raise TypeError if the object is no plug-in, ValueError for a plug-in that
-    needs a later version of this program.
+    Raise TypeError if the object is no plug-in, ValueError for a
+    plug-in that needs a later version of this program.
     """
     module, _, attribute = value.partition(":")
     plugin = getattr(import_module(module), attribute or "PLUGIN")

@@ -26,24 +26,24 @@ class PairSource:
     recognise : str
         Takes a path, and returns whether it is a file of this kind.
     settings : str
-        Takes the plain values of a plan's preferences other than path and
-        checksum, and returns these values in canonical form; raises
-        ParameterError for wrong values.
+        Takes the plain values of a plan's preferences other than
+        path and checksum, and returns these values in canonical
+        form; raises ParameterError for wrong values.
     check : str
-        Takes a plan and its data, and raises a DataError if the pairs do not
-        fit the data.
+        Takes a plan and its data, and raises a DataError if the
+        pairs do not fit the data.
     pairs : str
-        Takes a plan and a fold, and returns the `Preferences` of the training
-        part of the fold.
+        Takes a plan and a fold, and returns the `Preferences` of
+        the training part of the fold.
     note : str
-        Takes a plan, and returns a note on its pairs to be shown before a run;
-        "" for none.
+        Takes a plan, and returns a note on its pairs to be shown
+        before a run; "" for none.
     add_options : str
-        Takes a parser of arguments, and adds the options of the terminal that
-        name a file of pairs.
+        Takes a parser of arguments, and adds the options of the
+        terminal that name a file of pairs.
     told : str
-        Takes the parsed options, and returns the plain values of a plan; None
-        if the options name no file.
+        Takes the parsed options, and returns the plain values of a
+        plan; None if the options name no file.
     """
 
     key: str
@@ -59,8 +59,8 @@ class PairSource:
 def pair_source() -> PairSource | None:
     """Return the code that reads files of pairs of documents to learn from.
 
-    Such pairs are preferences. The result is from the first plug-in that reads
-    such files; None without one.
+    Such pairs are preferences. The result is from the first plug-in
+    that reads such files; None without one.
     """
     # Texts of the warnings about unusable entries.
     exists = tr(

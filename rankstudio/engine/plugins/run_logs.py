@@ -51,7 +51,8 @@ class RunListener(Protocol):
     Attributes
     ----------
     sealed : bool
-        Whether the test part is sealed: then no result on it may be logged.
+        Whether the test part is sealed: then no result on it may be
+        logged.
 
     Examples
     --------
@@ -82,8 +83,8 @@ class RunListener(Protocol):
     ) -> None:
         """Log the result of a run, and the file of the model learned from all documents, if any.
 
-        ``refitted`` is the path of this file, or None. ``stopped`` is whether
-        the run was stopped.
+        ``refitted`` is the path of this file, or None. ``stopped``
+        is whether the run was stopped.
         """
         ...
 
@@ -95,8 +96,8 @@ class RunListener(Protocol):
 def run_logs() -> dict[str, RunLog]:
     """Return the programs in which runs can be logged, such as MLflow, by key.
 
-    Programs that plug-ins add, but that cannot be used, are left out with a
-    warning.
+    Programs that plug-ins add, but that cannot be used, are left
+    out with a warning.
     """
     # Texts of the warnings.
     exists = tr("A log with the key {key} exists already. Choose another key.")

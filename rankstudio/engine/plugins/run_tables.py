@@ -40,14 +40,18 @@ class RunTable:
     key : str
         Key, unique among tables.
     label, help : str
-        Name of the table in the list of tables, and its contents, without a full stop.
+        Name of the table in the list of tables, and its contents,
+        without a full stop.
     task : str
-        Text that is shown while the table is computed, such as "Choosing thresholds".
+        Text that is shown while the table is computed, such as
+        "Choosing thresholds".
     columns : tuple of RunColumn
         Columns after that of the fold.
     compute : str
-        ``"module:function"``: called with a run, its data and whether their test part is sealed, it returns a
-        :class:`RunTableRows`, or raises a PlanError with the reason why there is none.
+        ``"module:function"``: called with a run, its data and
+        whether their test part is sealed, it returns a
+        :class:`RunTableRows`, or raises a PlanError with the reason
+        why there is none.
     """
 
     key: str
@@ -96,8 +100,8 @@ class RunTableRows:
 def run_tables() -> list[RunTable]:
     """Return the tables of runs that abilities add.
 
-    Abilities are RankStudio's own removable plug-ins. Tables of other packages
-    are left out with a warning.
+    Abilities are RankStudio's own removable plug-ins. Tables of
+    other packages are left out with a warning.
     """
     # Texts of the warnings.
     exists = tr(

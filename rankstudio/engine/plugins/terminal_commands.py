@@ -27,8 +27,9 @@ class TerminalCommand:
         Name of the command: lower-case letters, digits and hyphens.
     module : str
         Module with ``HELP`` and ``DESCRIPTION``, the function
-        ``add_options(parser)``, and ``run(args)``, which returns the exit
-        status. It is imported when the command is used or listed.
+        ``add_options(parser)``, and ``run(args)``, which returns
+        the exit status. It is imported when the command is used or
+        listed.
 
     Examples
     --------
@@ -43,8 +44,9 @@ class TerminalCommand:
 def commands_to_record() -> dict[str, str]:
     """Return the plug-in's name for each command that an ability adds to the terminal, by the command.
 
-    Abilities are RankStudio's own removable plug-ins. The names are stored in a
-    file, so that the commands of absent abilities are known, too.
+    Abilities are RankStudio's own removable plug-ins. The names are
+    stored in a file, so that the commands of absent abilities are
+    known, too.
     """
     # Built-in entries are not checked (the lambda), and need no texts of
     # warnings (""). Analyses are commands, too.
@@ -59,8 +61,8 @@ def commands_to_record() -> dict[str, str]:
 def recorded_commands() -> dict[str, str]:
     """Return the recorded plug-in's name for each command that an ability adds, by the command.
 
-    Abilities are RankStudio's own removable plug-ins. Commands of absent
-    abilities are included.
+    Abilities are RankStudio's own removable plug-ins. Commands of
+    absent abilities are included.
     """
     commands: dict[str, str] = json.loads(
         resource("abilities", "commands.json").read_text(encoding="utf-8")

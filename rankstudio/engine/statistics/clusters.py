@@ -20,9 +20,11 @@ class Clusters:
     ----------
     order : ndarray of shape (n,)
         The n features, as columns of their matrix, in the order of the
-        dendrogram's leaves: the features of a cluster follow each other.
+        dendrogram's leaves: the features of a cluster follow each
+        other.
     labels : ndarray of shape (n,)
-        Number of each feature's cluster, from 0 in the order of the leaves.
+        Number of each feature's cluster, from 0 in the order of the
+        leaves.
     """
 
     order: Ints
@@ -39,15 +41,17 @@ def clusters(correlations: Floats, alike: float = ALIKE) -> Clusters:
     Parameters
     ----------
     correlations : ndarray of shape (n, n)
-        Symmetric, in [-1, 1]; 0 for a constant feature, which forms its own cluster.
+        Symmetric, in [-1, 1]; 0 for a constant feature, which forms its
+        own cluster.
     alike : float
-        Minimum mean |r| between the members of two merged clusters, in (0, 1].
+        Minimum mean |r| between the members of two merged clusters, in
+        (0, 1].
 
     Returns
     -------
     Clusters
-        The order of the features as leaves of the tree, and the number of each
-        feature's cluster.
+        The order of the features as leaves of the tree, and the number
+        of each feature's cluster.
 
     Notes
     -----

@@ -149,22 +149,22 @@ def z_risks(table: ArrayLike, alpha: float = ALPHA) -> Floats:
     Parameters
     ----------
     table : array-like of shape (Q, R)
-        Values of one measure, of which larger ones are better, by query and
-        run; 0 or more. Queries with NaN in any run are left out.
+        Values of one measure, of which larger ones are better, by query
+        and run; 0 or more. Queries with NaN in any run are left out.
     alpha : float, default 1
         Risk aversion, 0 or more.
 
     Returns
     -------
     ndarray of shape (R,)
-        ZRisk of each run: 0 if the run's value is the same share of the sum of
-        all runs in every query.
+        ZRisk of each run: 0 if the run's value is the same share of the
+        sum of all runs in every query.
 
     Raises
     ------
     ParameterError
-        For another shape, negative or infinite values, or an alpha that is
-        negative or not finite.
+        For another shape, negative or infinite values, or an alpha that
+        is negative or not finite.
 
     Notes
     -----
@@ -176,7 +176,8 @@ def z_risks(table: ArrayLike, alpha: float = ALPHA) -> Floats:
         e_{iq} = \frac{S_i T_q}{N}, \qquad
         z_{iq} = \frac{x_{iq} - e_{iq}}{\sqrt{e_{iq}}},
 
-    and ZRisk weights negative deviations like URisk (Dinçer et al. 2016):
+    and ZRisk weights negative deviations like URisk (Dinçer et al.
+    2016):
 
     .. math::
         \mathrm{ZRisk}_i = \sum_{q:\ z_{iq} > 0} z_{iq}

@@ -188,7 +188,8 @@ def made_entry(kind: str, key: str, **texts: str) -> BibEntry:
     kind : str
         Kind of the entry, such as "article".
     key : str
-        Words for the key; characters that keys cannot have are left out.
+        Words for the key; characters that keys cannot have are left
+        out.
     **texts : str
         Values of the fields as plain text; empty ones are left out.
     """
@@ -221,9 +222,9 @@ def plain_text(value: str) -> str:
 def _plain_sign(match: re.Match[str]) -> str:
     """Return the plain text of a command or sign of LaTeX, for a match of its pattern.
 
-    The groups of the match say what was found: a letter with an accent, a
-    command with a name, an escaped sign, or one of the signs that LaTeX writes
-    otherwise.
+    The groups of the match say what was found: a letter with an accent,
+    a command with a name, an escaped sign, or one of the signs that
+    LaTeX writes otherwise.
     """
     if match["accent"]:
         # The letter and a combining accent become one character.
@@ -277,8 +278,8 @@ def _parsed_entry(text: str, position: int) -> tuple[BibEntry, int]:
 def _fields(text: str, position: int) -> Iterator[tuple[str, str, int]]:
     """Yield (name, value, position after it and its comma) for each field of an entry.
 
-    The first field begins at ``position``. Raise ParameterError for an invalid
-    field. After the last field the generator ends.
+    The first field begins at ``position``. Raise ParameterError for an
+    invalid field. After the last field the generator ends.
     """
     # Errors quote the next 40 characters of the text.
     while _END.match(text, position) is None:

@@ -42,10 +42,10 @@ class CompilerProcess:
     def compile(self, function: Callable[..., Any], signature: Any) -> bool:
         """Compile a function for some types of arguments in the other process.
 
-        ``signature`` has the types. Return True if the code is in the cache of
-        kernels, and False if it could not be compiled. If the process cannot be
-        used, set ``wanted`` to False, so that later kernels are compiled in
-        this process.
+        ``signature`` has the types. Return True if the code is in the
+        cache of kernels, and False if it could not be compiled. If the
+        process cannot be used, set ``wanted`` to False, so that later
+        kernels are compiled in this process.
         """
         if not self.wanted:  # kernels are compiled in this process
             return False
@@ -111,8 +111,8 @@ def _start_process() -> subprocess.Popen[bytes]:
 def _serve(reader: BinaryIO, writer: BinaryIO) -> None:
     """Compile the kernels that ``reader`` requests, until it ends.
 
-    A request is a pickled (module, name, signature). ``writer`` gets a pickled
-    bool for each: whether the kernel was compiled.
+    A request is a pickled (module, name, signature). ``writer`` gets a
+    pickled bool for each: whether the kernel was compiled.
     """
     with suppress(EOFError, BrokenPipeError):
         while True:
@@ -123,9 +123,9 @@ def _serve(reader: BinaryIO, writer: BinaryIO) -> None:
 def _compile_kernel(module: str, name: str, signature: Any) -> bool:
     """Compile a kernel of a module for some types of arguments into the cache of kernels.
 
-    ``module`` and ``name`` say where the kernel is, and ``signature`` has the
-    types. Return whether that succeeded; if not, the calling process compiles
-    the kernel itself and reports the error.
+    ``module`` and ``name`` say where the kernel is, and ``signature``
+    has the types. Return whether that succeeded; if not, the calling
+    process compiles the kernel itself and reports the error.
     """
     try:
         attrgetter(name)(importlib.import_module(module)).compile(signature)

@@ -173,8 +173,9 @@ def shell_command(words: Sequence[str]) -> str:
 def guarded(cell: object) -> object:
     """Return a cell of a CSV file that no spreadsheet executes.
 
-    A text that a spreadsheet would read as a formula, such as ``=cmd|…``, gets
-    an apostrophe in front. Other cells are returned unchanged.
+    A text that a spreadsheet would read as a formula, such as
+    ``=cmd|…``, gets an apostrophe in front. Other cells are returned
+    unchanged.
     """
     if not isinstance(cell, str) or _is_number(cell):
         return cell

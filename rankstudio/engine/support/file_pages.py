@@ -22,8 +22,8 @@ def release(array: NDArray[Any]) -> None:
     """Release the memory of an array mapped from a file; do nothing for an array in memory.
 
     Pages count as memory of the process once they are read. The values,
-    including written ones, stay in the file, and are read again on demand. On
-    systems that offer no such call, nothing happens.
+    including written ones, stay in the file, and are read again on
+    demand. On systems that offer no such call, nothing happens.
 
     Parameters
     ----------

@@ -28,7 +28,8 @@ def write_bytes(path: str | Path, content: bytes) -> None:
     Raises
     ------
     OutputError
-        If the file cannot be written; an existing file is then unchanged.
+        If the file cannot be written; an existing file is then
+        unchanged.
     """
     write_pieces(path, (content,))
 
@@ -36,8 +37,8 @@ def write_bytes(path: str | Path, content: bytes) -> None:
 def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> None:
     """Write a file from consecutive pieces, completely or not at all.
 
-    An existing file is replaced in the end. Raise OutputError if the file
-    cannot be written.
+    An existing file is replaced in the end. Raise OutputError if the
+    file cannot be written.
     """
     path = Path(path)
     try:
@@ -119,8 +120,8 @@ def read_text(
 ) -> str:
     """Read the text of a regular file of at most ``max_bytes`` bytes.
 
-    Devices and pipes are refused, because they may have no end. ``encoding``
-    and ``errors`` are those of Python's ``open``.
+    Devices and pipes are refused, because they may have no end.
+    ``encoding`` and ``errors`` are those of Python's ``open``.
 
     Raises
     ------
@@ -151,8 +152,9 @@ def is_there(path: Path) -> bool:
 def remove_abandoned(folder: Path, pattern: str) -> None:
     """Remove files and folders in a folder that have not changed for a day.
 
-    ``pattern`` is a glob pattern for the names of temporary files; only those
-    are removed. A process that was killed leaves such files behind.
+    ``pattern`` is a glob pattern for the names of temporary files; only
+    those are removed. A process that was killed leaves such files
+    behind.
     """
     for path in folder.glob(pattern):
         with suppress(OSError):  # another user's, or gone by now
@@ -166,7 +168,8 @@ def temporary_folder() -> Path:
     Raises
     ------
     OSError
-        If the system has no folder for temporary files that can be written.
+        If the system has no folder for temporary files that can be
+        written.
     """
     path = Path(tempfile.mkdtemp(prefix="rankstudio-"))
     atexit.register(shutil.rmtree, path, ignore_errors=True)
@@ -177,8 +180,8 @@ def temporary_folder() -> Path:
 def _temporary_file(path: Path, pieces: Iterable[bytes]) -> Iterator[Path]:
     """Provide a temporary file with some content in the folder of ``path``, and yield its path.
 
-    ``pieces`` are the content. At the end of the with statement the file is
-    removed, unless it was renamed.
+    ``pieces`` are the content. At the end of the with statement the
+    file is removed, unless it was renamed.
     """
     # Files that a process left behind when it was ended.
     remove_abandoned(path.parent, f"{_TEMPORARY_PREFIX}*{_TEMPORARY_SUFFIX}")

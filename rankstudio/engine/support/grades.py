@@ -27,10 +27,12 @@ class Grading:
     Attributes
     ----------
     greatest_grade : float
-        Largest label of the whole dataset, all folds and parts; 0 or more. ERR uses it.
+        Largest label of the whole dataset, all folds and parts; 0 or
+        more. ERR uses it.
     find_ranks : callable
-        Function without arguments that returns the attribute ``id_ranks``: an
-        array or None. It is called when the ranks are first used.
+        Function without arguments that returns the attribute
+        ``id_ranks``: an array or None. It is called when the ranks are
+        first used.
     """
 
     greatest_grade: float
@@ -45,9 +47,10 @@ class Grading:
     def id_ranks(self) -> Ints | None:
         """Rank of each document's id within its query, shape (m,); None without ids.
 
-        Documents with equal scores are ordered by descending rank. A query with
-        a document without id uses the positions of its documents, so that the
-        order within a query never depends on other queries.
+        Documents with equal scores are ordered by descending rank. A
+        query with a document without id uses the positions of its
+        documents, so that the order within a query never depends on
+        other queries.
         """
         return self.find_ranks()
 
@@ -60,7 +63,8 @@ class Grading:
     def find_now(self, *, by_id: bool) -> None:
         """Compute the ranks of the document ids now if a convention of measures uses them (``by_id``).
 
-        Otherwise each process that the grading is sent to would compute them.
+        Otherwise each process that the grading is sent to would compute
+        them.
         """
         if by_id:
             _ = self.id_ranks
@@ -78,9 +82,9 @@ def joined(gradings: Sequence[Grading], rows: Sequence[Ints]) -> Grading:
     gradings : sequence of Grading
         Grading of each part.
     rows : sequence of ndarray
-        For each part, the row numbers of its documents. In a part without
-        document ids they serve as ranks, so that the last document of a query
-        comes first.
+        For each part, the row numbers of its documents. In a part
+        without document ids they serve as ranks, so that the last
+        document of a query comes first.
     """
     return Grading(
         max(grading.greatest_grade for grading in gradings),
@@ -132,9 +136,9 @@ def ranks_of_ids(ids: Iterable[str], query_ptr: Ints) -> Ints | None:
 def order_of_ranks(query_ptr: Ints, ranks: Ints | None) -> Ints:
     """Return the row numbers of all documents: query by query, each in descending rank.
 
-    Query q has the rows ``query_ptr[q]:query_ptr[q + 1]``, and ``ranks`` has a
-    rank for each row. Without ranks (None), the last document of a query comes
-    first.
+    Query q has the rows ``query_ptr[q]:query_ptr[q + 1]``, and
+    ``ranks`` has a rank for each row. Without ranks (None), the last
+    document of a query comes first.
     """
     n_documents = int(query_ptr[-1])
     ranks = np.arange(n_documents) if ranks is None else ranks

@@ -57,9 +57,9 @@ _log = logging.getLogger(__name__)
 def kernel_cache(function: Callable[..., Any]) -> Any:
     """Return the cache of a function's compiled code, for numba's dispatcher.
 
-    The code is stored in a folder that other users cannot write. If no such
-    folder can be written, a temporary one is used from now on or, without such
-    a folder, a cache that stores nothing.
+    The code is stored in a folder that other users cannot write. If no
+    such folder can be written, a temporary one is used from now on or,
+    without such a folder, a cache that stores nothing.
     """
     try:
         return _checked_cache(_KernelCache(function), function)
@@ -82,9 +82,9 @@ def _checked_cache(
 ) -> _KernelCache:
     """Return ``candidate``, a cache for the code of a function, if its folder is safe from other users.
 
-    Only this user, or the one who installed the program, may be able to write
-    there. The files of the folder are unpickled and run. The digest in each
-    file shows damage, but not malicious code.
+    Only this user, or the one who installed the program, may be able to
+    write there. The files of the folder are unpickled and run. The
+    digest in each file shows damage, but not malicious code.
 
     Raises
     ------
@@ -102,10 +102,11 @@ def _checked_cache(
 def only_ours(folder: Path, source: Path) -> bool:
     """Return whether a folder is safe from other users' writing.
 
-    Only this user, the system and the owner of the file ``source`` may own it.
+    Only this user, the system and the owner of the file ``source`` may
+    own it.
 
-    The user's own group may also write, because on many systems it has no other
-    members. Return True on Windows.
+    The user's own group may also write, because on many systems it has
+    no other members. Return True on Windows.
     """
     if not hasattr(os, "geteuid"):
         return True  # Windows keeps a user's folders to itself
@@ -124,9 +125,9 @@ def only_ours(folder: Path, source: Path) -> bool:
 def _use_temporary_folder(reason: str = "") -> None:
     """Warn, and make numba store kernels in a temporary folder, if possible.
 
-    Processes that this one starts use it, too. ``reason`` is the warning's
-    first sentence; "" for the usual one. For each reason this happens only
-    once.
+    Processes that this one starts use it, too. ``reason`` is the
+    warning's first sentence; "" for the usual one. For each reason this
+    happens only once.
     """
     default = "Compiled kernels cannot be cached: neither the program folder nor the user cache is writable."
     warnings.warn(
@@ -148,8 +149,8 @@ def shipped_folder(module: str) -> Path:
 def _source_digest(function: Callable[..., Any]) -> str:
     """Return a digest of the source of a function.
 
-    The digest covers the source files of the function and of all kernels that
-    it may call.
+    The digest covers the source files of the function and of all
+    kernels that it may call.
     """
     files: dict[str, Path] = {}
     _add_sources(function, files)
@@ -211,8 +212,8 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
     def _load_shipped(self, sig: Any, target_context: Any) -> Any:
         """Return the code shipped with the program for some types of arguments (``sig``).
 
-        Return None if there is no such code, or only for another processor.
-        ``target_context`` is numba's, for the processor.
+        Return None if there is no such code, or only for another
+        processor. ``target_context`` is numba's, for the processor.
         """
         if self._shipped is None:
             return None
@@ -272,7 +273,8 @@ class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
         Raises
         ------
         OSError
-            If the digest of the file does not fit; numba then compiles again.
+            If the digest of the file does not fit; numba then compiles
+            again.
         """
         content = Path(path).read_bytes()
         if content[-_DIGEST_BYTES:] != self._digest(path, content[:-_DIGEST_BYTES]):

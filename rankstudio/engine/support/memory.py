@@ -112,8 +112,8 @@ def size(n_bytes: float) -> str:
 def refuse_small_limit() -> None:
     """Raise OutOfMemoryError if ``ulimit -v`` leaves no memory for the libraries.
 
-    Without this check they would end the process. Each library reserves a stack
-    for each processor but one.
+    Without this check they would end the process. Each library reserves
+    a stack for each processor but one.
 
     Raises
     ------
@@ -161,8 +161,8 @@ def sufficient(operation: str) -> Iterator[None]:
 def release_unused() -> None:
     """Return freed memory to the system, which otherwise stays with the allocator between small objects.
 
-    The call takes a few hundredths of a second, and does nothing on systems
-    other than Linux.
+    The call takes a few hundredths of a second, and does nothing on
+    systems other than Linux.
     """
     libc = _libc()
     if libc is not None and hasattr(libc, "malloc_trim"):

@@ -72,7 +72,8 @@ def check_none_missing(qid: ArrayLike) -> None:
 def _is_flat(qid: ArrayLike) -> bool:
     """Return whether query ids are a flat list, and not an array or nested lists.
 
-    From such a list, numpy would convert all ids to text if one is text.
+    From such a list, numpy would convert all ids to text if one is
+    text.
     """
     return isinstance(qid, list | tuple) and not any(
         isinstance(v, list | tuple | np.ndarray) for v in qid

@@ -36,11 +36,11 @@ _EMPTY_ARRAY = unwritable(np.empty(0))
 def worth_it(rows: int, width: int, n_values: float) -> bool:
     """Return whether only the nonzero values of a matrix should be stored.
 
-    Return False, for an array of all values, if there are up to a million
-    columns, and the array and the products of its columns take up to 256 MB
-    each, or if the array takes up to eight times the memory of the nonzero
-    values. ``n_values`` is the number of values in a matrix of ``rows`` rows
-    and ``width`` columns.
+    Return False, for an array of all values, if there are up to a
+    million columns, and the array and the products of its columns take
+    up to 256 MB each, or if the array takes up to eight times the
+    memory of the nonzero values. ``n_values`` is the number of values
+    in a matrix of ``rows`` rows and ``width`` columns.
     """
     is_small = 8 * max(rows, width) * width <= _ALWAYS_DENSE_BYTES
     has_few_zeros = 8 * rows * width <= _MIN_MEMORY_RATIO * _BYTES_PER_VALUE * n_values
@@ -58,8 +58,8 @@ class SparseRows:
     Parameters
     ----------
     matrix : scipy.sparse.csr_array or csc_array of shape (m, n)
-        The values, in SciPy's canonical form: sorted, and without repeated
-        entries.
+        The values, in SciPy's canonical form: sorted, and without
+        repeated entries.
     """
 
     ndim = 2
@@ -76,8 +76,8 @@ class SparseRows:
     ) -> SparseRows:
         """Return the matrix whose row i has ``values[starts[i]:starts[i + 1]]``, and otherwise zeros.
 
-        ``columns`` has the column of each value, and ``width`` is the number of
-        all columns.
+        ``columns`` has the column of each value, and ``width`` is the
+        number of all columns.
         """
         from scipy.sparse import csr_array  # noqa: PLC0415 - where it is needed
 
@@ -182,8 +182,8 @@ class SparseRows:
     def portions(self, n_values: int) -> Iterator[slice]:
         """Yield slices of consecutive columns, which together cover all columns.
 
-        The columns of a slice have at most ``n_values`` stored values together,
-        or the slice is a single column with more.
+        The columns of a slice have at most ``n_values`` stored values
+        together, or the slice is a single column with more.
         """
         starts = self.csc.indptr
         first = 0
@@ -215,8 +215,8 @@ class SparseRows:
     def with_values(self, values: Floats) -> SparseRows:
         """Return a matrix with the same stored entries, but other values in them.
 
-        ``values`` has the new value of each stored entry, column by column.
-        Entries that become 0 are removed.
+        ``values`` has the new value of each stored entry, column by
+        column. Entries that become 0 are removed.
         """
         from scipy.sparse import csc_array  # noqa: PLC0415 - where it is needed
 
@@ -257,9 +257,9 @@ class SparseRows:
     def scores(self, coefs: Floats) -> Floats:
         """Return the scores of K linear models for the m rows, of shape (K, m).
 
-        ``coefs`` has shape (K, n): the coefficients of each model. Each score
-        is summed in the order of the columns, so that its last bits do not
-        depend on the other models.
+        ``coefs`` has shape (K, n): the coefficients of each model. Each
+        score is summed in the order of the columns, so that its last
+        bits do not depend on the other models.
         """
         # Columns without a coefficient in any model add nothing; if the others
         # are few, they are cut out first.
@@ -337,8 +337,8 @@ def concatenated(matrices: Sequence[Features]) -> Features:
 def chosen_columns(X: Features, columns: Ints) -> Features:
     """Return some columns of features.
 
-    A sparse matrix that is small or has few zeros becomes an array. ``columns``
-    has the numbers of the columns to return.
+    A sparse matrix that is small or has few zeros becomes an array.
+    ``columns`` has the numbers of the columns to return.
     """
     if not isinstance(X, SparseRows):
         return np.ascontiguousarray(X[:, columns])

@@ -13,8 +13,8 @@ _own = threading.local()
 def heeding(check: Callable[[], object]) -> Iterator[None]:
     """Let computations within a with statement check for a request to stop.
 
-    The computations call ``stop_if_asked`` from time to time, which calls
-    ``check`` on this thread.
+    The computations call ``stop_if_asked`` from time to time, which
+    calls ``check`` on this thread.
 
     Parameters
     ----------
@@ -46,7 +46,8 @@ def _do_not_stop() -> None:
 def stop_if_asked() -> None:
     """Raise Cancelled if the work of this thread was asked to stop; otherwise return.
 
-    Work that takes long between two of its progress events calls this in between.
+    Work that takes long between two of its progress events calls this
+    in between.
     """
     check: Callable[[], object] | None = getattr(_own, "check", None)
     if check is not None:

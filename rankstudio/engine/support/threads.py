@@ -37,9 +37,9 @@ _own = threading.local()
 def available() -> int:
     """Return the number of threads for work started on this thread.
 
-    The result is the number to which this thread is limited, otherwise the
-    environment variable RANKSTUDIO_THREADS, otherwise the number of processors
-    available to this process.
+    The result is the number to which this thread is limited, otherwise
+    the environment variable RANKSTUDIO_THREADS, otherwise the number of
+    processors available to this process.
 
     Raises
     ------
@@ -87,8 +87,8 @@ def is_busy() -> bool:
 def at_most(count: int) -> Iterator[None]:
     """Limit the work that this thread starts within a with statement to some threads.
 
-    The limit is ``count``. It is for several workers that share the processors.
-    After the with statement, the earlier limit holds again.
+    The limit is ``count``. It is for several workers that share the
+    processors. After the with statement, the earlier limit holds again.
     """
     # ``_own`` has attributes of this thread.
     previous_count: int | None = getattr(_own, "count", None)
@@ -305,10 +305,10 @@ only for work in which the order of sums does not depend on them.
 def steady_if_small(order: int) -> AbstractContextManager[object]:
     """Return a context in which a small matrix of some order is decomposed by one thread of BLAS.
 
-    Several threads gain little for small matrices, and on a busy computer they
-    lose much, as they wait for each other after each column. ``order`` is the
-    number of rows of the square matrix. For a large matrix the context does
-    nothing.
+    Several threads gain little for small matrices, and on a busy
+    computer they lose much, as they wait for each other after each
+    column. ``order`` is the number of rows of the square matrix. For a
+    large matrix the context does nothing.
     """
     return STEADY if order <= _MAX_STEADY_ORDER else nullcontext()
 

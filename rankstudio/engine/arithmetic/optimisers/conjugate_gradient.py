@@ -55,11 +55,12 @@ def minimise(
     regularization : float
         λ > 0.
     tol : float
-        Stops when the residual b - (G + λI)w is at most tol (||b|| + ||G + λI||
-        ||w||), in Euclidean norms of the equations with a unit diagonal, so
-        that the scales of the columns do not matter: w then solves equations
-        that differ from these by about tol, the normwise backward error (Rigal
-        and Gaches 1967). A direct solution has an error of a few roundings,
+        Stops when the residual b - (G + λI)w is at most tol (||b|| +
+        ||G + λI|| ||w||), in Euclidean norms of the equations with a
+        unit diagonal, so that the scales of the columns do not
+        matter: w then solves equations that differ from these by
+        about tol, the normwise backward error (Rigal and Gaches
+        1967). A direct solution has an error of a few roundings,
         2e-16.
     max_iter : int
         Maximum number of products.

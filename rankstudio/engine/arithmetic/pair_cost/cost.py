@@ -87,11 +87,11 @@ class PairCost:
         Returns
         -------
         weights : ndarray of shape (r, r)
-            Weights ω of pairs of documents of two classes; symmetric, and 0
-            where pairs do not count.
+            Weights ω of pairs of documents of two classes; symmetric,
+            and 0 where pairs do not count.
         preferences : ndarray of shape (r, r)
-            Target differences z; antisymmetric: the preference of the row's
-            class over the column's.
+            Target differences z; antisymmetric: the preference of the
+            row's class over the column's.
         """
         difference = labels[:, None] - labels[None, :]
         weights = np.ones_like(difference)

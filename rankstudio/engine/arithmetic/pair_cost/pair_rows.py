@@ -23,10 +23,11 @@ from rankstudio.engine.arrays import Floats, unwritable
 class PairRows(QueryData):
     """Rows S_q X_q and targets t_q for which ||t_q - S_q X_q w||² is the loss of the pairs of query q.
 
-    Algorithms for centred rows or their Gram matrices minimise that loss when
-    applied to these rows, and their leave-query-out error is the loss of the
-    pairs of left-out queries. ``X`` has the rows S_q X_q, ``y`` the targets,
-    and ``ptr`` the first row of each query, followed by the number of rows.
+    Algorithms for centred rows or their Gram matrices minimise that
+    loss when applied to these rows, and their leave-query-out error
+    is the loss of the pairs of left-out queries. ``X`` has the rows
+    S_q X_q, ``y`` the targets, and ``ptr`` the first row of each
+    query, followed by the number of rows.
     """
 
     def __post_init__(self, sharing: SharedResults | None) -> None:
@@ -40,9 +41,9 @@ class PairRows(QueryData):
     def of(cls, data: QueryData, cost: PairCost) -> QueryData:
         """Return rows whose squared errors equal the loss ``cost`` of the pairs of the data.
 
-        The rows are cached for each cost. With the default cost of pairs of
-        labels, the squared errors of the centred documents equal this loss
-        already: then return the data themselves.
+        The rows are cached for each cost. With the default cost of
+        pairs of labels, the squared errors of the centred documents
+        equal this loss already: then return the data themselves.
         """
         if cost.default and data.preferences is None:
             return data
@@ -72,8 +73,9 @@ class PairRows(QueryData):
     def mirrored(self) -> QueryData:
         """The rows and their negatives, divided by √2, for methods that centre data.
 
-        The result has the same sums of products as the rows, and is centred in
-        each query. A query has its rows first, then their negatives.
+        The result has the same sums of products as the rows, and is
+        centred in each query. A query has its rows first, then their
+        negatives.
         """
         # The new positions of the rows, and of their negatives: all rows of
         # earlier queries come before them twice.
@@ -144,7 +146,8 @@ def query_factors(data: QueryData, cost: PairCost) -> Iterator[tuple[Floats, Flo
 def losses_inside(data: QueryData, cost: PairCost, models: Floats) -> Floats:
     """Return the loss of each query's model on the pairs in this query, shape (Q,).
 
-    Row q of ``models`` (Q, n) has the weights of the model for query q. O(Qn²).
+    Row q of ``models`` (Q, n) has the weights of the model for query
+    q. O(Qn²).
     """
     # Sums of products of each query, of shape (Q, n + 1, n + 1).
     gram = PairRows.of(data, cost).statistics.gram

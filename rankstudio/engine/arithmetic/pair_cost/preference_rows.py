@@ -60,9 +60,9 @@ class ScaledPreferences:
 class LaplacianFactor:
     """Rows whose squared errors equal the loss of the preferences of some queries.
 
-    The queries are consecutive, a block. A query with c components of compared
-    documents has |q| - c rows and one row of zeros, whose target is the root of
-    the irreducible loss.
+    The queries are consecutive, a block. A query with c components of
+    compared documents has |q| - c rows and one row of zeros, whose
+    target is the root of the irreducible loss.
 
     Attributes
     ----------
@@ -277,9 +277,9 @@ def preference_rows(
 ) -> Rows:
     """Return rows whose squared errors equal the loss of the preferences, for features X (m, n).
 
-    The result is (rows, targets, row_ptr) with r rows of shape (r, n) and their
-    targets (r,). Query q has the documents ``ptr[q]:ptr[q + 1]`` and the rows
-    ``row_ptr[q]:row_ptr[q + 1]``.
+    The result is (rows, targets, row_ptr) with r rows of shape (r, n)
+    and their targets (r,). Query q has the documents ``ptr[q]:ptr[q +
+    1]`` and the rows ``row_ptr[q]:row_ptr[q + 1]``.
 
     Notes
     -----
@@ -326,11 +326,12 @@ def preference_blocks(
 ) -> Iterator[PreferenceBlock]:
     """Yield blocks of consecutive queries, objects that compute rows from features.
 
-    The squared errors of a block's rows equal the loss of the preferences of
-    its queries. Query q has the documents ``ptr[q]:ptr[q + 1]``. If any query
-    has more preferences than its triangular factor has rows, blocks of factors
-    are yielded, each with at most ``VALUES`` entries; otherwise one block with
-    a row per preference.
+    The squared errors of a block's rows equal the loss of the
+    preferences of its queries. Query q has the documents
+    ``ptr[q]:ptr[q + 1]``. If any query has more preferences than its
+    triangular factor has rows, blocks of factors are yielded, each
+    with at most ``VALUES`` entries; otherwise one block with a row
+    per preference.
     """
     sizes = np.diff(ptr)
     query = np.searchsorted(ptr, preferences.winner, side="right") - 1
@@ -368,8 +369,8 @@ def preference_factors(
     factor : ndarray of shape (r, |q|)
         S with S'S = M_q M_q', the Laplacian, and r at most |q|.
     targets : ndarray of shape (r,)
-        t for which ||t - S s||² is the loss of scores s of the documents of the
-        query.
+        t for which ||t - S s||² is the loss of scores s of the
+        documents of the query.
     """
     for block in laplacian_factors(ptr, _scaled(preferences, ptr, cost)):
         yield block.times(np.eye(block.inside.stop - block.inside.start)), block.targets
@@ -409,8 +410,9 @@ def _scaled(preferences: Preferences, ptr: Ints, cost: PairCost) -> ScaledPrefer
 def sparse_preference_rows(data: SparseQueryData, cost: PairCost) -> SparseQueryData:
     """Return rows whose squared errors equal the loss of the preferences of data with sparse features.
 
-    The rows are followed by their negatives, and divided by √2. So the result
-    is centred in each query, and has the same sums of products as the rows.
+    The rows are followed by their negatives, and divided by √2. So
+    the result is centred in each query, and has the same sums of
+    products as the rows.
     """
     assert data.preferences is not None
     matrix, targets, row_ptr = incidence(data.preferences, data.ptr, cost)

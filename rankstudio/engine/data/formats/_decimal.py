@@ -158,8 +158,8 @@ _GREATEST_POWER = 288
 def _powers_of_five() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Return a table of the powers of five with 128 bits, as (upper halves, lower halves).
 
-    Row k is 5^q for q = `_LEAST_POWER` + k, cut to its 128 leading bits; the
-    power of two by which the bits are shifted is not stored.
+    Row k is 5^q for q = `_LEAST_POWER` + k, cut to its 128 leading bits;
+    the power of two by which the bits are shifted is not stored.
     """
     high = []
     low = []
@@ -211,12 +211,13 @@ def _product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
 def nearest_double(digits: np.uint64, power: int) -> tuple[float, int]:
     """Return (the double nearest to digits × 10^power, `OK`).
 
-    `OK` and `HARD` are status codes. Return (0, `HARD`) if 128 bits do not
-    decide which double is the nearest.
+    `OK` and `HARD` are status codes. Return (0, `HARD`) if 128 bits do
+    not decide which double is the nearest.
 
     The algorithm is that of Eisel and Lemire (2021, see the module's
-    docstring): the leading bits of digits × 5^power, with a tabulated power of
-    five, are rounded to the 53 bits of a double. ``digits`` is greater than 0.
+    docstring): the leading bits of digits × 5^power, with a tabulated
+    power of five, are rounded to the 53 bits of a double. ``digits`` is
+    greater than 0.
     """
     if power < _LEAST_POWER or power > _GREATEST_POWER:
         return 0.0, HARD
@@ -275,7 +276,8 @@ def _significant(begin: int, end: int) -> int:
 def read_exponent(i: int) -> tuple[int, int]:
     """Read the exponent of a decimal number, whose sign or first digit is at the address ``i``.
 
-    Return (exponent, address behind it); the address is -1 if there are no digits.
+    Return (exponent, address behind it); the address is -1 if there are
+    no digits.
     """
     negative = byte_at(i) == 45  # "-"
     if negative or byte_at(i) == 43:  # "+"

@@ -85,10 +85,10 @@ _failed_formats: set[str] = set()
 def confidence(form: DataFormat, beginning: Beginning) -> float:
     """Return how certain it is, from 0 to 1, that a file has a format of a plug-in.
 
-    The ending of the file's name, the bytes with which files of the format
-    begin (its mark) and the format's own recogniser decide, as far as the
-    format has these. ``beginning`` has the path and the first bytes of the
-    file.
+    The ending of the file's name, the bytes with which files of the
+    format begin (its mark) and the format's own recogniser decide, as far
+    as the format has these. ``beginning`` has the path and the first
+    bytes of the file.
     """
     name = without_ending(beginning.path.name).lower()
     endings = [ending for ending in form.endings if ending and name.endswith(ending)]
@@ -186,8 +186,8 @@ def need(form: DataFormat, path: Path) -> ContentsNeed:
 def code_digest(form: DataFormat) -> str:
     """Return the checksum of the file of a format's reader; "" if it is unknown.
 
-    Parsed data are stored with it, so that a changed reader reads the data
-    again.
+    Parsed data are stored with it, so that a changed reader reads the
+    data again.
     """
     with suppress(ImportError, ValueError, OSError, AttributeError):
         spec = find_spec(form.reader.partition(":")[0])
@@ -204,9 +204,9 @@ def read_blocks(
 ) -> TableFacts:
     """Read the files of a part of a dataset with the reader of a plug-in, into a builder.
 
-    Return facts about the whole part, such as its number of features. Raise
-    DatasetError if the reader fails, or yields anything other than valid blocks
-    of documents.
+    Return facts about the whole part, such as its number of features.
+    Raise DatasetError if the reader fails, or yields anything other than
+    valid blocks of documents.
     """
     # Blocks of a table are named columns; other blocks have features, labels
     # and queries.
@@ -265,9 +265,9 @@ def _yielded_blocks(
 def _decompressed_file(path: Path) -> Iterator[Path]:
     """Provide the path of an uncompressed copy of a file for a with statement.
 
-    Readers of plug-ins do not decompress. A compressed file is decompressed
-    into a temporary folder, which is removed in the end; for any other file,
-    the path itself is provided.
+    Readers of plug-ins do not decompress. A compressed file is
+    decompressed into a temporary folder, which is removed in the end; for
+    any other file, the path itself is provided.
     """
     name = without_ending(path.name)
     if name == path.name:
@@ -304,8 +304,8 @@ def _reader_error(form: DataFormat, path: Path, problem: str) -> DatasetError:
 class _Shape:
     """Checks the blocks that a plug-in's reader yields for a part, and converts each to a piece.
 
-    It stores the properties that all blocks must share, such as the number of
-    features.
+    It stores the properties that all blocks must share, such as the
+    number of features.
 
     Parameters
     ----------
@@ -337,9 +337,9 @@ class _Shape:
     ) -> DocumentPiece:
         """Return the documents of a block that a plug-in's reader yielded, checked.
 
-        Store the part's number of features and the number of rows read so far.
-        Raise _BlockError if the block is invalid, and MissingValueError for a
-        missing value that is refused.
+        Store the part's number of features and the number of rows read so
+        far. Raise _BlockError if the block is invalid, and
+        MissingValueError for a missing value that is refused.
         """
         # Check the features, the labels and their shapes. X becomes `Entries`,
         # a sparse form, only if the builder takes it.
@@ -389,8 +389,8 @@ class _Shape:
     def _check_width(self, width: int, block: DataBlock) -> None:
         """Raise _BlockError if a block's number of features is invalid or changes.
 
-        ``width`` is the number. The feature names of the first block are used
-        for all blocks: check and store them.
+        ``width`` is the number. The feature names of the first block are
+        used for all blocks: check and store them.
         """
         if not 0 < width <= MOST_FEATURES:
             text = tr("X has {n} columns, expected 1 to {most}")
@@ -430,10 +430,10 @@ def _as_data_block(raw_block: Any) -> DataBlock:
 def _as_matrix(X: Any, *, takes_entries: bool) -> Any:
     """Return features as a float64 array of shape (m, n), or as `Entries`.
 
-    Entries store only values other than 0, with ascending ids of features.
-    `Entries` are used for a sparse matrix of SciPy if ``takes_entries`` is true
-    and they save memory. Raise _BlockError for anything but a matrix of
-    numbers.
+    Entries store only values other than 0, with ascending ids of
+    features. `Entries` are used for a sparse matrix of SciPy if
+    ``takes_entries`` is true and they save memory. Raise _BlockError for
+    anything but a matrix of numbers.
     """
     # Recognise a sparse matrix by its attributes, as SciPy need not be installed.
     if hasattr(X, "tocsr") and hasattr(X, "nnz"):
@@ -459,8 +459,8 @@ def _as_matrix(X: Any, *, takes_entries: bool) -> Any:
 def _as_doubles(values: Any, name: str) -> Floats:
     """Return numbers as a new float64 array of the same shape.
 
-    ``name`` is the name of the values, for the message. Raise _BlockError for
-    texts and other values.
+    ``name`` is the name of the values, for the message. Raise _BlockError
+    for texts and other values.
     """
     try:
         array = np.asarray(values)
@@ -497,8 +497,8 @@ def _labels(y: Any, m: int) -> Floats:
 def _query_ids(qid: Any, m: int) -> list[str]:
     """Return the ids of the queries of m documents as texts.
 
-    A whole number may be stored as a float: 7.0 becomes "7". Raise _BlockError
-    for other ids, or another number of ids than m.
+    A whole number may be stored as a float: 7.0 becomes "7". Raise
+    _BlockError for other ids, or another number of ids than m.
     """
     # Objects keep each id as it is: an array of 7 and "7" would become one of texts.
     values = np.asarray(qid, dtype=None if hasattr(qid, "dtype") else object)
@@ -526,8 +526,8 @@ def _query_id(value: Any) -> str:
 def _as_texts(values: Any, name: str, n: int) -> list[str]:
     """Return n names or ids as texts; [] if ``values`` is empty.
 
-    ``name`` says what the values are, for the message. Raise _BlockError for
-    another number of values, of which at most n + 1 are read.
+    ``name`` says what the values are, for the message. Raise _BlockError
+    for another number of values, of which at most n + 1 are read.
     """
     texts = [
         value.decode("utf-8", "replace") if isinstance(value, bytes) else value
@@ -542,8 +542,8 @@ def _as_texts(values: Any, name: str, n: int) -> list[str]:
 def _documents_as_comments(values: Any, m: int) -> TextComments:
     """Return the ids of m documents as their comments, "docid = …"; "" without ids.
 
-    ``values`` are the ids; empty without ids. LETOR's files also have the ids
-    in comments, where the program finds them.
+    ``values`` are the ids; empty without ids. LETOR's files also have the
+    ids in comments, where the program finds them.
     """
     ids = _as_texts(values, "documents", m)
     return (
@@ -561,8 +561,8 @@ def _read_tables(
 ) -> TableFacts:
     """Read the files of a part whose reader (of a plug-in) yields named columns, into a builder.
 
-    Return facts about the whole part. The columns of query, label and features
-    are recognised by their names, as in other tables.
+    Return facts about the whole part. The columns of query, label and
+    features are recognised by their names, as in other tables.
     """
     reader = ColumnsReader(part, builder, progress)
     for file in files:
@@ -627,8 +627,8 @@ def _as_columns(path: Path, block: Any, first_row: int) -> TableColumns:
 def preview(form: DataFormat, path: Path, _beginning: bytes, n_rows: int) -> FirstRows:
     """Return the first rows of a table, from the first block that a plug-in's reader yields.
 
-    ``path`` is the file, and ``n_rows`` the greatest number of rows. The first
-    bytes of the file, which other formats need, are not used.
+    ``path`` is the file, and ``n_rows`` the greatest number of rows. The
+    first bytes of the file, which other formats need, are not used.
 
     Raises
     ------
@@ -655,8 +655,8 @@ def write_file(
 ) -> None:
     """Write a dataset with the writer of a plug-in, completely or not at all.
 
-    ``form`` is a format of the plug-in. If ``comments`` is true, the ids of
-    documents, which LETOR's comments have, are written, too.
+    ``form`` is a format of the plug-in. If ``comments`` is true, the ids
+    of documents, which LETOR's comments have, are written, too.
 
     Raises
     ------

@@ -148,8 +148,8 @@ class CsvText:
     def error(self, actual: str, expected: str) -> FormatError:
         """Return the error for an invalid value in the row that was read last.
 
-        ``actual`` and ``expected`` are texts for the message: the value, and
-        what it should be.
+        ``actual`` and ``expected`` are texts for the message: the value,
+        and what it should be.
         """
         return FormatError(self._path, self.line, 0, actual, expected)
 
@@ -162,12 +162,14 @@ class CsvText:
     def rows(self) -> Iterator[tuple[int, list[str]]]:
         """Yield (line on which it ends, cells) for each remaining document of the text.
 
-        A first record that was no header is yielded once, before the others.
+        A first record that was no header is yielded once, before the
+        others.
 
         Raises
         ------
         FormatError
-            At the first document whose number of cells differs from the header's.
+            At the first document whose number of cells differs from the
+            header's.
         """
         if self._first_row is not None:
             first_row = self._first_row
@@ -184,9 +186,9 @@ class CsvText:
     def _records(self) -> Iterator[tuple[int, list[str]]]:
         """Yield (line on which it ends, cells) for each remaining record of the text.
 
-        A record may have several lines, as a cell may contain line breaks.
-        Blank records are skipped. Raise FormatError for a quotation mark that
-        is not closed, or too long a cell.
+        A record may have several lines, as a cell may contain line
+        breaks. Blank records are skipped. Raise FormatError for a
+        quotation mark that is not closed, or too long a cell.
         """
         try:
             for cells in self._reader:
@@ -211,8 +213,8 @@ class CsvText:
     def _lines(self, stream: IO[bytes]) -> Iterator[str]:
         """Yield the lines of the text with their ends: a newline, a carriage return or both.
 
-        The characters are counted. Raise FormatError for UTF-16, zero bytes and
-        lines that are too long, which are no CSV text.
+        The characters are counted. Raise FormatError for UTF-16, zero
+        bytes and lines that are too long, which are no CSV text.
         """
         # Bytes that are not UTF-8 become surrogates here; _escaped_cell()
         # escapes them in kept texts.
@@ -238,9 +240,9 @@ class CsvText:
     def _beginning(self, lines: Iterator[str]) -> list[str]:
         """Return the first lines, enough to recognise the delimiter.
 
-        The result begins with the first line that is not blank. Blank lines
-        before are counted, so that messages name the right line. Raise
-        FormatError if all lines are blank.
+        The result begins with the first line that is not blank. Blank
+        lines before are counted, so that messages name the right line.
+        Raise FormatError if all lines are blank.
         """
         begin: list[str] = []
         for line in lines:
@@ -313,8 +315,8 @@ class _CsvRows:
     text : CsvText
         The text; it is read further.
     part : PartFiles
-        Names of columns that the user specified. Values of columns without a
-        role are not kept.
+        Names of columns that the user specified. Values of columns
+        without a role are not kept.
     progress : ReadProgress
         Reports how much is read.
     """
@@ -365,8 +367,8 @@ class _CsvRows:
     def _read(self, progress: ReadProgress) -> Ints:
         """Read the next `CHUNK` characters of the text into the columns that are used.
 
-        Return the line on which each row ends, of shape (m,). Every cell is
-        read as text, and float() converts it to the nearest number.
+        Return the line on which each row ends, of shape (m,). Every cell
+        is read as text, and float() converts it to the nearest number.
         """
         # Read some rows at a time: their texts take much memory.
         text = self._text
@@ -395,9 +397,9 @@ class _CsvRows:
     def _converted(self, position: int, cells: NDArray[Any]) -> NDArray[Any]:
         """Return some cells of a column as numbers if possible, or as texts.
 
-        ``position`` is the number of the column from 0. The query, the comment
-        and the part remain texts, and so do cells that are not all numbers: the
-        caller finds the invalid cell.
+        ``position`` is the number of the column from 0. The query, the
+        comment and the part remain texts, and so do cells that are not
+        all numbers: the caller finds the invalid cell.
         """
         # unguarded() removes the apostrophe that protects a cell from
         # spreadsheets.
@@ -429,8 +431,9 @@ class _CsvRows:
     ) -> DataError:
         """Return the error for an invalid value in a row of these rows.
 
-        ``actual`` and ``expected`` are texts for the message: the value, and
-        what it should be. ``missing`` is whether the value is missing.
+        ``actual`` and ``expected`` are texts for the message: the value,
+        and what it should be. ``missing`` is whether the value is
+        missing.
         """
         kind = MissingValueError if missing else ColumnValueError
         return kind(self._path, self._line(row), 0, actual, expected)
@@ -443,8 +446,8 @@ class _CsvRows:
 def preview(_: DataFormat, path: Path, beginning: bytes, n_rows: int) -> FirstRows:
     """Return the first rows of a CSV table from the first bytes of its text.
 
-    The first parameter, the format, is not used; all formats have a function
-    with these parameters. At most ``n_rows`` rows are returned.
+    The first parameter, the format, is not used; all formats have a
+    function with these parameters. At most ``n_rows`` rows are returned.
 
     Raises
     ------

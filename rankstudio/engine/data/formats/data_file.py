@@ -96,32 +96,34 @@ def load_letor(
 ) -> RankingDataset:
     """Read a file in LETOR format, which SVM-light and RankLib also use.
 
-    A line is ``label qid:id feature:value … # comment``. Lines may be dense or
-    sparse (omitted features are 0), with or without comments, and have any line
-    ends; query ids need not be numbers; ``NULL`` and ``nan`` are missing
-    values; files may be compressed by gzip, bzip2, xz or Zstandard. Every
-    number becomes exactly the double returned by ``float()``.
+    A line is ``label qid:id feature:value … # comment``. Lines may be
+    dense or sparse (omitted features are 0), with or without comments,
+    and have any line ends; query ids need not be numbers; ``NULL`` and
+    ``nan`` are missing values; files may be compressed by gzip, bzip2, xz
+    or Zstandard. Every number becomes exactly the double returned by
+    ``float()``.
 
     Parameters
     ----------
     path : str or path-like
         The file.
     missing : {"query_min", "zero", "refuse"}
-        Treatment of missing values: the smallest value of that feature within
-        its query, as in LETOR's "min" version (0 if the query has no value); 0;
-        or an error.
+        Treatment of missing values: the smallest value of that feature
+        within its query, as in LETOR's "min" version (0 if the query has
+        no value); 0; or an error.
     n_features : int, optional
-        Number of features; by default the largest id in the file. A larger id
-        is an error.
+        Number of features; by default the largest id in the file. A
+        larger id is an error.
     normalize : False or "query_minmax"
-        Whether to scale every feature to [0, 1] within every query (LETOR's
-        QueryLevelNorm).
+        Whether to scale every feature to [0, 1] within every query
+        (LETOR's QueryLevelNorm).
     cache : bool
         Whether to read and write the cache of parsed files.
     progress : callable, optional
         Called in the calling thread with (bytes done, total bytes).
     cancelled : callable, optional
-        Called in the calling thread every few milliseconds; return True to stop.
+        Called in the calling thread every few milliseconds; return True
+        to stop.
 
     Returns
     -------
@@ -180,7 +182,8 @@ def unmatched_documents(logs: Path, *judgments: str) -> list[tuple[str, str, str
     Returns
     -------
     list of (str, str, str)
-        Query, document, and "not judged" or "not logged"; in the order of the files.
+        Query, document, and "not judged" or "not logged"; in the order of
+        the files.
 
     Raises
     ------
@@ -207,8 +210,8 @@ def load_trec(
 ) -> RankingDataset:
     """Read TREC judgments, with the score of each run as a feature.
 
-    A run is a file with the ranking of a search system. Each judged document is
-    a row whose label is its grade.
+    A run is a file with the ranking of a search system. Each judged
+    document is a row whose label is its grade.
 
     Parameters
     ----------
@@ -218,8 +221,8 @@ def load_trec(
     runs : Mapping of str to Path
         Files of runs by the name of the feature that each becomes.
     missing : {"query_min", "zero", "refuse"}
-        Whether a missing value becomes the smallest value of the feature in its
-        query, becomes 0, or is an error.
+        Whether a missing value becomes the smallest value of the feature
+        in its query, becomes 0, or is an error.
     normalize : False or "query_minmax"
         Whether to scale features to [0, 1] within each query.
 

@@ -84,8 +84,8 @@ def format_of_key(key: str) -> DataFormat:
 def recorded_formats() -> tuple[dict[str, Any], ...]:
     """Return facts about the data formats of abilities, also of absent abilities.
 
-    An ability is a removable plug-in. Each dict has key, plug-in, endings,
-    marks and first bytes of a format, by name.
+    An ability is a removable plug-in. Each dict has key, plug-in,
+    endings, marks and first bytes of a format, by name.
     """
     text = resource("abilities", "data_formats.json").read_text(encoding="utf-8")
     return tuple(json.loads(text))
@@ -94,10 +94,10 @@ def recorded_formats() -> tuple[dict[str, Any], ...]:
 def lacking_ability(key: str) -> str:
     """Return why a format of RankStudio's own abilities cannot be used.
 
-    An ability is a part of the program that may be removed; its formats are
-    recorded in a file. The reason is a sentence without its subject, such as
-    "needs the plug-in …". Return "" if the format can be used, or does not
-    belong to an ability.
+    An ability is a part of the program that may be removed; its formats
+    are recorded in a file. The reason is a sentence without its subject,
+    such as "needs the plug-in …". Return "" if the format can be used, or
+    does not belong to an ability.
     """
     name = next(
         (
@@ -156,7 +156,8 @@ def named_format(name: str, path: Path) -> DataFormat | None:
     Raises
     ------
     DatasetError
-        If there is no such format. The message names the package that has it.
+        If there is no such format. The message names the package that has
+        it.
     """
     if not name:
         return None
@@ -182,7 +183,8 @@ class FormatSource:
     Attributes
     ----------
     origin : Origin
-        The package as it is installed, or as it was recorded if it is absent.
+        The package as it is installed, or as it was recorded if it is
+        absent.
     """
 
     origin: Origin
@@ -191,8 +193,8 @@ class FormatSource:
     def lacking(self) -> str:
         """Reason why the data cannot be read; "" if there is none.
 
-        The reason is a sentence without a subject, such as "needs the package
-        …".
+        The reason is a sentence without a subject, such as "needs the
+        package …".
         """
         return self.origin.lacking
 
@@ -200,13 +202,14 @@ class FormatSource:
 def format_sources(recorded: str) -> tuple[FormatSource, ...]:
     """Return the package of the data format that a plan records, as a tuple of one.
 
-    Return () for a format of RankStudio's own, or no format. A package that is
-    not installed is marked as absent.
+    Return () for a format of RankStudio's own, or no format. A package
+    that is not installed is marked as absent.
 
     Parameters
     ----------
     recorded : str
-        Name of the format in a plan: "key of package==version", or "key" alone.
+        Name of the format in a plan: "key of package==version", or "key"
+        alone.
     """
     # OF is the text " of " between the key and the package.
     package, _, version = recorded.partition(OF)[2].partition("==")
@@ -223,7 +226,8 @@ def format_sources(recorded: str) -> tuple[FormatSource, ...]:
 def _format_of_name(name: str) -> DataFormat | None:
     """Return the installed data format of a name: "key", or "key of package==version".
 
-    The version is ignored. Return None if no installed format has the name.
+    The version is ignored. Return None if no installed format has the
+    name.
     """
     key, _, requirement = name.partition(OF)  # OF is " of "
     package = requirement.partition("==")[0]

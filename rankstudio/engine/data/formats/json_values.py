@@ -32,8 +32,8 @@ def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the names and values of a JSON object as a dict.
 
     ``pairs`` are (name, value), in the order of the text. Raise
-    _RepeatedNameError for a name that occurs twice, which Python's json would
-    silently accept.
+    _RepeatedNameError for a name that occurs twice, which Python's json
+    would silently accept.
     """
     values = dict(pairs)
     if len(values) != len(pairs):
@@ -51,8 +51,8 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_object_without_duplicates)
 class JsonValues:
     """The JSON values in a file, each with the line on which it begins.
 
-    A list is read element by element, so that a file may be one long list, or
-    have a value on each line.
+    A list is read element by element, so that a file may be one long
+    list, or have a value on each line.
 
     Parameters
     ----------
@@ -67,8 +67,8 @@ class JsonValues:
     def __init__(self, path: Path, stream: IO[bytes], expected: str) -> None:
         """Prepare to read the bytes of a JSON text from ``stream``.
 
-        ``path`` and ``expected``, the contents that the file should have, are
-        for messages.
+        ``path`` and ``expected``, the contents that the file should have,
+        are for messages.
         """
         self._path = path
         self._expected = expected
@@ -130,8 +130,8 @@ class JsonValues:
     def _value(self) -> Any:
         """Decode the JSON value that begins at the position, and move behind it.
 
-        More text is read as long as the value may be cut off. Raise FormatError
-        if the JSON is invalid.
+        More text is read as long as the value may be cut off. Raise
+        FormatError if the JSON is invalid.
         """
         while True:
             try:
@@ -165,9 +165,9 @@ class JsonValues:
     def _read_more(self) -> None:
         """Append the next characters to the undecoded rest, and drop what was decoded.
 
-        At least as many are read as are still undecoded: the text doubles, so
-        that a long value is tried only a few times. Raise FormatError if the
-        text does not fit into memory.
+        At least as many are read as are still undecoded: the text
+        doubles, so that a long value is tried only a few times. Raise
+        FormatError if the text does not fit into memory.
         """
         n_undecoded = len(self._rest) - self._position
         # The values take a multiple of the memory of their text.
@@ -193,7 +193,8 @@ class JsonValues:
     def _error(self, position: int) -> FormatError:
         """Return the error for invalid JSON at a position of the undecoded text.
 
-        The message has the line of the position, and an excerpt of the text.
+        The message has the line of the position, and an excerpt of the
+        text.
         """
         # UTF-16 is recognised by its mark at the beginning of the file.
         if self._rest.startswith(_UTF_16) and self._line == 1:

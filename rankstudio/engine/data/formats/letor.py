@@ -92,9 +92,9 @@ _EXPECTED = {
 class _LineRules:
     """Permitted contents of a line of LETOR text.
 
-    The rules are the greatest feature id, whether missing values are refused,
-    what is added to ids (1 if they begin at 0), and whether the line has a
-    query id.
+    The rules are the greatest feature id, whether missing values are
+    refused, what is added to ids (1 if they begin at 0), and whether the
+    line has a query id.
     """
 
     most_features: int = MOST_ID
@@ -106,8 +106,8 @@ class _LineRules:
     def of(cls, part: PartFiles) -> _LineRules:
         """Return the rules for the lines of the files of a part, by its format and options.
 
-        ``shift`` is added to feature ids, so that they begin at 1. Lines of a
-        format with a file of query sizes have no query id.
+        ``shift`` is added to feature ids, so that they begin at 1. Lines
+        of a format with a file of query sizes have no query id.
         """
         greatest_id = (
             MOST_ID if part.most_features is None else min(part.most_features, MOST_ID)
@@ -124,9 +124,10 @@ class _LineRules:
 class _Rows:
     """Arrays for parsed documents, to which the parser writes; there are as many rows as lines.
 
-    If values are stored without zeros, ``X`` has no columns, and ``lengths``
-    has the number of values of each row; the values themselves are in the
-    `_Outcome` of each piece of the text. Otherwise ``lengths`` is empty.
+    If values are stored without zeros, ``X`` has no columns, and
+    ``lengths`` has the number of values of each row; the values
+    themselves are in the `_Outcome` of each piece of the text. Otherwise
+    ``lengths`` is empty.
     """
 
     X: Floats
@@ -139,8 +140,8 @@ class _Rows:
     def empty(cls, rows: int, width: int, *, sparse: bool = False) -> _Rows:
         """Return empty arrays for the documents of a number of lines with ``width`` features.
 
-        If ``sparse`` is true, the values of features are stored elsewhere,
-        without zeros: X has no columns.
+        If ``sparse`` is true, the values of features are stored
+        elsewhere, without zeros: X has no columns.
         """
         return cls(
             X=np.zeros((rows, 0 if sparse else width)),
@@ -191,7 +192,8 @@ class _Outcome:
     Attributes
     ----------
     tally : ndarray of shape (TALLY_SIZE,)
-        Counts of the parser, at the positions that `_line_kernel` defines.
+        Counts of the parser, at the positions that `_line_kernel`
+        defines.
     missing : ndarray of shape (n,)
         Number of missing values of each feature.
     ids, values : ndarray of shape (N,)
@@ -220,8 +222,8 @@ def read_letor(
     Raises
     ------
     FormatError
-        For a zero byte in a file; otherwise for the first violation of LETOR
-        text; otherwise for a document in a comment.
+        For a zero byte in a file; otherwise for the first violation of
+        LETOR text; otherwise for a document in a comment.
     MissingValueError
         At the first missing value, if missing values are refused.
     DatasetError
@@ -394,7 +396,8 @@ class _LetorText:
 def _with_line_offset(error: FormatError, n_lines_before: int) -> FormatError:
     """Return an error in a chunk of a file with its line counted from the beginning of the file.
 
-    ``n_lines_before`` is the number of lines of the file before the chunk.
+    ``n_lines_before`` is the number of lines of the file before the
+    chunk.
     """
     line = error.line + n_lines_before if error.line else 0
     return type(error)(error.path, line, error.column, error.found, error.expected)
@@ -403,7 +406,8 @@ def _with_line_offset(error: FormatError, n_lines_before: int) -> FormatError:
 def _refuse_zero_byte(path: Path, text: Bytes, n_lines_before: int) -> None:
     """Raise FormatError for a zero byte in a chunk of text; the message has its line.
 
-    ``n_lines_before`` is the number of lines of the file before the chunk.
+    ``n_lines_before`` is the number of lines of the file before the
+    chunk.
     """
     size = len(text) - PADDING
     if text[:size].min() == 0:
@@ -437,7 +441,8 @@ def _parse_lines(
     progress : ReadProgress
         Receives half of the bytes of the text, as they are parsed.
     rules : _LineRules
-        Permitted contents of a line, and the shift that is added to its ids.
+        Permitted contents of a line, and the shift that is added to its
+        ids.
     begins : bool
         Whether these are the first lines of the file.
     width : int
@@ -512,9 +517,9 @@ def _sorted_entries(
 ) -> Entries:
     """Return the values of parsed LETOR rows, without zeros, by ascending ids in each row.
 
-    ``outcomes`` has the values of each piece of the text, ``rows`` their number
-    in each row, ``width`` is the greatest id. Raise FormatError if a row has a
-    feature twice.
+    ``outcomes`` has the values of each piece of the text, ``rows`` their
+    number in each row, ``width`` is the greatest id. Raise FormatError if
+    a row has a feature twice.
     """
     # The empty arrays give the type if there is no piece.
     ids = np.concatenate([np.zeros(0, dtype=np.int32), *(o.ids for o in outcomes)])
@@ -550,8 +555,8 @@ def _parse_pieces(
 ) -> list[_Outcome]:
     """Parse the pieces of a LETOR text into their rows, in threads.
 
-    Return the outcomes in the order of the pieces, up to the first one with a
-    problem.
+    Return the outcomes in the order of the pieces, up to the first one
+    with a problem.
 
     Parameters
     ----------
@@ -601,9 +606,9 @@ def warm_up() -> None:
 def _first_tally(text: Bytes, pieces: list[TextPiece], rules: _LineRules) -> Ints:
     """Parse only the first lines of a LETOR text, and return the parser's counts for these lines.
 
-    The greatest feature id of the first lines is nearly always the final number
-    of columns. ``pieces`` are the pieces of the text, ``rules`` are the
-    permitted contents of a line.
+    The greatest feature id of the first lines is nearly always the final
+    number of columns. ``pieces`` are the pieces of the text, ``rules``
+    are the permitted contents of a line.
     """
     if not pieces:
         return np.zeros(kernels.TALLY_SIZE, dtype=np.int64)
@@ -622,8 +627,8 @@ def _first_tally(text: Bytes, pieces: list[TextPiece], rules: _LineRules) -> Int
 def _allocate(path: Path, rows: int, width: int) -> _Rows:
     """Return empty arrays for the documents of a number of lines with ``width`` features.
 
-    Raise DatasetError, which names ``path``, if the arrays do not fit into
-    memory.
+    Raise DatasetError, which names ``path``, if the arrays do not fit
+    into memory.
     """
     needed = rows * (8 * width + _OTHER_BYTES_PER_ROW)
     # An error of NumPy, and one raised here, have the same message for users.
@@ -701,10 +706,11 @@ def _convert_hard(
 ) -> Iterator[tuple[int, int]]:
     """Convert the numbers that the parser of LETOR text left to ``float()``, and store them in ``rows``.
 
-    ``hard`` has shape (h, 4), one row per number: row and column of the value,
-    begin and end of its text. The column is a column of X, or the number of
-    features for a label; larger columns count positions in ``values``. Yield
-    (position, problem) for each number that is too large.
+    ``hard`` has shape (h, 4), one row per number: row and column of the
+    value, begin and end of its text. The column is a column of X, or the
+    number of features for a label; larger columns count positions in
+    ``values``. Yield (position, problem) for each number that is too
+    large.
     """
     width = rows.X.shape[1]
     for row, column, begin, end in hard.tolist():
@@ -726,9 +732,9 @@ def _document_in_comment(
 ) -> FormatError | None:
     """Return the error of the first comment that hides a document, or None.
 
-    A carriage return does not end a line here: in a file that mixes line ends,
-    the line behind it would be part of the comment. ``n_lines_before`` is the
-    number of lines of the file before the text.
+    A carriage return does not end a line here: in a file that mixes line
+    ends, the line behind it would be part of the comment.
+    ``n_lines_before`` is the number of lines of the file before the text.
     """
     comments = lines.comments
     if not np.any(comments.content == ord("\r")):
@@ -748,8 +754,8 @@ def _document_in_comment(
 def _copied_comments(text: Bytes, spans: Ints) -> TextComments:
     """Copy the comments out of the text, so that the text can be released.
 
-    ``spans``, of shape (m, 4), has in its last two columns the positions where
-    each comment begins and ends. O(bytes of the comments).
+    ``spans``, of shape (m, 4), has in its last two columns the positions
+    where each comment begins and ends. O(bytes of the comments).
     """
     begin = np.ascontiguousarray(spans[:, kernels.COMMENT_BEGIN])
     end = np.ascontiguousarray(spans[:, kernels.COMMENT_END])

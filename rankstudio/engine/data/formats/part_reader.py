@@ -80,9 +80,9 @@ Files = tuple[Path, ...]
 def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
     """Return whether the files of a dataset probably exceed the data's share of the memory limit.
 
-    If so, the documents are read from disk as needed. Text with mostly zeros
-    stays in memory, where zeros are not stored: with zeros it would fill the
-    disk.
+    If so, the documents are read from disk as needed. Text with mostly
+    zeros stays in memory, where zeros are not stored: with zeros it would
+    fill the disk.
 
     Parameters
     ----------
@@ -158,15 +158,15 @@ class PartReader:
     specified : DataColumns
         Specified columns and files.
     missing : {"query_min", "zero", "refuse"}
-        Whether a missing value becomes the smallest value of the feature in its
-        query, becomes 0, or is an error.
+        Whether a missing value becomes the smallest value of the feature
+        in its query, becomes 0, or is an error.
     normalize : False or "query_minmax"
         Whether to scale features to [0, 1] within each query.
     cache : bool
         Whether to read and write the cache of parsed files.
     several_folds : bool
-        Whether there are several folds: a message then says that a single fold
-        needs less memory.
+        Whether there are several folds: a message then says that a single
+        fold needs less memory.
     """
 
     def __init__(
@@ -203,8 +203,9 @@ class PartReader:
     def read(self) -> dict[Files, FileContents]:
         """Read each part once; return the contents of each part by its files.
 
-        Feature ids count from 1. If any file has an id 0, all are read again
-        with ids that count from 0, unless the user specified the first id.
+        Feature ids count from 1. If any file has an id 0, all are read
+        again with ids that count from 0, unless the user specified the
+        first id.
         """
         try:
             return self._read_parts()
@@ -236,8 +237,8 @@ class PartReader:
     ) -> dict[str, RankingDataset]:
         """Return the datasets of the contents by the name of the part: "train", "vali" or "test".
 
-        A table with a column for the part gives several datasets, other files
-        give one. Files with equal contents share arrays.
+        A table with a column for the part gives several datasets, other
+        files give one. Files with equal contents share arrays.
 
         Parameters
         ----------
@@ -322,7 +323,8 @@ class PartReader:
     def _source(self, file_contents: FileContents) -> Source:
         """Return the source of the documents of some files, with path and checksum.
 
-        With several judges, the checksum depends on the judge in use, as labels do.
+        With several judges, the checksum depends on the judge in use, as
+        labels do.
         """
         if not self._specified.judges:
             return file_contents.source
@@ -386,8 +388,8 @@ class PartReader:
     def _contents(self, part: Files, is_large: bool) -> FileContents:
         """Read the files of a part into memory, or into mapped files.
 
-        Mapped files are used if the data are large, and the format can be read
-        piece by piece. ``is_large`` is whether the data are large.
+        Mapped files are used if the data are large, and the format can be
+        read piece by piece. ``is_large`` is whether the data are large.
         """
         _refuse_judges(
             part[0], recognised_form(part[0], self._specified), self._specified
@@ -424,8 +426,8 @@ class PartReader:
 def _refuse_judges(path: Path, form: DataFormat, specified: DataColumns) -> None:
     """Raise DatasetError for label columns of several judges if a format has one label per document.
 
-    ``specified`` has the label columns that the user named; ``path`` is for the
-    message.
+    ``specified`` has the label columns that the user named; ``path`` is
+    for the message.
     """
     if specified.labels and not form.is_table:
         text = (
@@ -491,7 +493,8 @@ class FileContents:
     read_as : ReadAs
         How the files were read, such as their format.
     treated : bool
-        Whether missing values are filled and features scaled as requested.
+        Whether missing values are filled and features scaled as
+        requested.
     """
 
     table: Table
@@ -579,8 +582,8 @@ def read_files(
     Raises
     ------
     DataError, MissingExtraError
-        If the files cannot be read; ZeroIdError for an id 0 unless ids are
-        declared to start at 0.
+        If the files cannot be read; ZeroIdError for an id 0 unless ids
+        are declared to start at 0.
     """
     part = part_of(
         paths, recognised_form(paths[0], specified), specified, refuse=refuse
@@ -598,8 +601,9 @@ def read_into_memory(
 ) -> FileContents:
     """Read the files of a part of a dataset into memory, or load their contents from the cache.
 
-    ``cache`` is whether to use the cache of parsed files, which is keyed by the
-    checksum of the files. Raise DataError if a file cannot be read.
+    ``cache`` is whether to use the cache of parsed files, which is keyed
+    by the checksum of the files. Raise DataError if a file cannot be
+    read.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         files = [_open_file(part, path, progress, pool) for path in part.paths]
@@ -641,8 +645,8 @@ def _open_file(
 ) -> LoadedFile | StreamedFile:
     """Return a file of a part, read into memory.
 
-    The reader of a plug-in opens the file itself: then the file is only read
-    for its checksum here. ``pool`` computes the checksum.
+    The reader of a plug-in opens the file itself: then the file is only
+    read for its checksum here. ``pool`` computes the checksum.
     """
     if not part.form.package:
         return LoadedFile.read(path, progress)
@@ -670,12 +674,14 @@ def read_to_disk(
     Returns
     -------
     FileContents
-        Mapped read-only arrays, with values filled and scaled as requested.
+        Mapped read-only arrays, with values filled and scaled as
+        requested.
 
     Raises
     ------
     DataError
-        If a file cannot be read or is invalid, or the mapped files cannot be written.
+        If a file cannot be read or is invalid, or the mapped files cannot
+        be written.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         # Checksums of an earlier reading, "" for a file that changed since.
@@ -768,8 +774,8 @@ def _contents(
 def _refuse_missing(path: Path, table: Table) -> None:
     """Raise MissingValueError for the first missing value of a table, if there is any.
 
-    The table is of feature logs, which are joined with judgments: the message
-    names the query and document instead of a line.
+    The table is of feature logs, which are joined with judgments: the
+    message names the query and document instead of a line.
     """
     if not table.missing.any():
         return
@@ -793,9 +799,9 @@ def _refuse_missing(path: Path, table: Table) -> None:
 def _stored_table(key: str, progress: ReadProgress, part: PartFiles) -> Table | None:
     """Return the table of a part that is stored in the cache under a key, or None if there is none.
 
-    Return None, too, if the table has a missing value that is refused, or too
-    great a feature id: the text is then parsed, because only it shows the
-    position of the error.
+    Return None, too, if the table has a missing value that is refused, or
+    too great a feature id: the text is then parsed, because only it shows
+    the position of the error.
     """
     table = find_parsed(key, progress.check)
     if table is None or (part.refuse and table.missing.any()):
@@ -828,8 +834,8 @@ def _key_of_mapped_table(
 ) -> str:
     """Return the cache's key of the table in mapped arrays of a part whose files have some checksums.
 
-    ``treatment`` says how values are filled and scaled, ``n_features`` the
-    least number of columns.
+    ``treatment`` says how values are filled and scaled, ``n_features``
+    the least number of columns.
     """
     how = (treatment.missing, treatment.normalize, n_features, _parsing_key(part))
     return hashlib.sha256(

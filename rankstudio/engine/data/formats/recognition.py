@@ -73,10 +73,11 @@ def letor_confidence(_: DataFormat, beginning: Beginning) -> float:
 def sizes_confidence(form: DataFormat, beginning: Beginning) -> float:
     """Return how certain it is, from 0 to 1, that a file is SVMlight text.
 
-    Lines of SVMlight text have no queries: a file of query sizes beside the
-    text has these, or the user stated that there are none. ``form`` may also be
-    LightGBM's format, which differs only in the ending ".query" of the file of
-    sizes. ``beginning`` has the path and the first bytes of the file.
+    Lines of SVMlight text have no queries: a file of query sizes beside
+    the text has these, or the user stated that there are none. ``form``
+    may also be LightGBM's format, which differs only in the ending
+    ".query" of the file of sizes. ``beginning`` has the path and the
+    first bytes of the file.
     """
     has_lightgbm_sizes = beginning.sizes is not None and beginning.sizes.name.endswith(
         ".query"

@@ -113,8 +113,8 @@ class LeftOut(PartOfWhole):
     def _excluded_rows(self) -> tuple[int, int]:
         """Rows of the left-out query in the whole dataset.
 
-        The tuple has the first row of the query, and the row behind its last
-        row.
+        The tuple has the first row of the query, and the row behind its
+        last row.
         """
         ptr = self.whole.query_ptr
         return int(ptr[self.query]), int(ptr[self.query + 1])
@@ -129,7 +129,8 @@ class LeftOut(PartOfWhole):
 def _single_query(data: RankingDataset, query: int) -> RankingDataset:
     """Return a dataset of one query, by its index from 0.
 
-    The arrays of the result are views of the whole data: nothing is copied.
+    The arrays of the result are views of the whole data: nothing is
+    copied.
     """
     begin = int(data.query_ptr[query])
     end = int(data.query_ptr[query + 1])

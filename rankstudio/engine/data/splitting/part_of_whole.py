@@ -180,7 +180,8 @@ class PartOfWhole(RankingDataset):
     def _selected_rows(self, values: Floats) -> Floats:
         """Return the part's rows of an array that has a row for each document of the whole dataset.
 
-        If the array is a matrix mapped from a file, the result is mapped, too.
+        If the array is a matrix mapped from a file, the result is mapped,
+        too.
         """
         if in_file(values) and values.ndim > 1:
             return read_only(taken_rows(values, self._rows, store.scratch_folder()))

@@ -31,8 +31,8 @@ _ROWS_AT_ONCE = 4096  # compared at a time
 def share_rows(folds: Sequence[Fold]) -> list[Fold]:
     """Return equal folds whose parts are slices of one matrix, if that saves memory.
 
-    In a cross-validation read from files, each document occurs in the parts of
-    several folds: its features are then stored once.
+    In a cross-validation read from files, each document occurs in the
+    parts of several folds: its features are then stored once.
 
     Parameters
     ----------
@@ -42,9 +42,9 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
     Returns
     -------
     list of Fold
-        Folds with the same contents. These are the original folds if no part is
-        a union of other parts, too little memory is free, or the folds are
-        mapped from files.
+        Folds with the same contents. These are the original folds if no
+        part is a union of other parts, too little memory is free, or the
+        folds are mapped from files.
 
     Notes
     -----
@@ -90,8 +90,8 @@ def _sequences(
 ) -> list[list[int]] | None:
     """Return each part of the folds as a sequence of numbers of pieces.
 
-    Pieces are the distinct validation and test parts. Return None if a part is
-    not a union of pieces.
+    Pieces are the distinct validation and test parts. Return None if a
+    part is not a union of pieces.
     """
     sequences: list[list[int]] = []
     for part in parts:
@@ -204,8 +204,8 @@ def _index_within(order: list[int], sequence: list[int]) -> int | None:
 def _without_buffers(part: RankingDataset, X: Floats) -> RankingDataset:
     """Return a part with features ``X`` and copies of its other arrays.
 
-    The arrays of a part that was read from a file are views of one buffer,
-    whose memory is free after the copy.
+    The arrays of a part that was read from a file are views of one
+    buffer, whose memory is free after the copy.
     """
     comments = part.comments
     if isinstance(comments, TextComments):

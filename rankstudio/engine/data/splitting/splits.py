@@ -97,21 +97,21 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
 def leave_query_out(dataset: FoldedDataset) -> FoldedDataset:
     """Make a fold for each query: the query is the test part, all other queries are the training part.
 
-    There is no validation part; models are selected by their criterion. For
-    RankRLS this protocol has a closed form, its leave-query-out error; other
-    methods have no such shortcut.
+    There is no validation part; models are selected by their criterion.
+    For RankRLS this protocol has a closed form, its leave-query-out
+    error; other methods have no such shortcut.
 
     Parameters
     ----------
     dataset : FoldedDataset
-        Data whose documents are divided: those of all parts of a single fold,
-        or of the test parts of several folds.
+        Data whose documents are divided: those of all parts of a single
+        fold, or of the test parts of several folds.
 
     Raises
     ------
     DatasetError
-        For fewer than two queries, data too large for memory, or if the test
-        parts do not contain each query once.
+        For fewer than two queries, data too large for memory, or if the
+        test parts do not contain each query once.
 
     Notes
     -----
@@ -230,7 +230,8 @@ def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
 def _inner(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
     """Return a fold with a share of its training part, in percent, moved to a new validation part.
 
-    The queries, or the documents of one ranking, are drawn at random with ``seed``.
+    The queries, or the documents of one ranking, are drawn at random with
+    ``seed``.
     """
     data = fold.train
     # Both parts get at least one query, or an error is raised.
@@ -245,17 +246,18 @@ def _inner(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
 def training_share(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
     """Keep a share of the training queries of each fold, for a learning curve.
 
-    Other parts stay unchanged. The queries of a smaller share are among the
-    queries of a larger share with the same seed. An existing validation part
-    stays whole, unless it joins the training part for inner folds
-    (`for_inner_folds`).
+    Other parts stay unchanged. The queries of a smaller share are among
+    the queries of a larger share with the same seed. An existing
+    validation part stays whole, unless it joins the training part for
+    inner folds (`for_inner_folds`).
 
     Parameters
     ----------
     dataset : FoldedDataset
         Data with folds.
     share : int
-        Percentage of the training queries (documents of one ranking) to keep, 1 to 100.
+        Percentage of the training queries (documents of one ranking) to
+        keep, 1 to 100.
     seed : int
         Seed of the choice, from 0 up; each fold is drawn independently.
 
@@ -308,14 +310,14 @@ def _reduced(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
 def whole(dataset: FoldedDataset) -> RankingDataset:
     """Return all documents of a dataset, each once.
 
-    For one fold the result has the documents of all parts; for several folds
-    the documents of all test parts, as for LETOR's five subsets.
+    For one fold the result has the documents of all parts; for several
+    folds the documents of all test parts, as for LETOR's five subsets.
 
     Raises
     ------
     DatasetError
-        If the test parts of several folds do not contain all queries, or a
-        query is in two parts.
+        If the test parts of several folds do not contain all queries, or
+        a query is in two parts.
 
     Notes
     -----
@@ -328,15 +330,15 @@ def whole(dataset: FoldedDataset) -> RankingDataset:
 def every_query(dataset: FoldedDataset) -> RankingDataset:
     """Return all queries of all parts of a dataset, each once.
 
-    The queries of the test parts come first, then queries that only validation
-    or training parts have. If the test parts contain all queries, the result is
-    the same as that of `whole`.
+    The queries of the test parts come first, then queries that only
+    validation or training parts have. If the test parts contain all
+    queries, the result is the same as that of `whole`.
 
     Raises
     ------
     DatasetError
-        If the queries of different parts cannot be matched, or a query has
-        other documents in another part.
+        If the queries of different parts cannot be matched, or a query
+        has other documents in another part.
 
     Notes
     -----
@@ -381,9 +383,10 @@ def _new_queries(
 ) -> list[int]:
     """Return the positions of a part's queries that no earlier part has.
 
-    The labels of these queries are added to ``labels``, which has the sorted
-    labels of the queries of all earlier parts, by id. If an id occurs again
-    with other labels, the id belongs to another query: raise DatasetError.
+    The labels of these queries are added to ``labels``, which has the
+    sorted labels of the queries of all earlier parts, by id. If an id
+    occurs again with other labels, the id belongs to another query: raise
+    DatasetError.
     """
     # Compare the labels of each query with those of the same id before.
     positions = []
@@ -429,8 +432,8 @@ def _n_items(dataset: FoldedDataset, data: RankingDataset) -> int:
 def _n_items_of_part(data: RankingDataset) -> int:
     """Return the number of items of a part that are divided.
 
-    The items are the queries of the part or, if it has a single query, its
-    documents.
+    The items are the queries of the part or, if it has a single query,
+    its documents.
     """
     return data.n_queries if data.n_queries > 1 else data.n_documents
 
@@ -451,14 +454,14 @@ def select_items(data: RankingDataset, indices: Ints) -> RankingDataset:
 def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
     """Return parts that together contain all documents of a dataset once.
 
-    The result has all parts of a single fold, or the test parts of several
-    folds.
+    The result has all parts of a single fold, or the test parts of
+    several folds.
 
     Raises
     ------
     DatasetError
-        If the test parts of several folds do not contain all queries, or a
-        query is in two parts.
+        If the test parts of several folds do not contain all queries, or
+        a query is in two parts.
     """
     # With sizes of queries instead of ids, every file numbers its queries from
     # 1: give each part its own numbers.
@@ -509,9 +512,9 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
 def _check_all_there(dataset: FoldedDataset, n_documents: int) -> None:
     """Raise `DatasetError` unless each fold has ``n_documents`` documents.
 
-    ``n_documents`` is the number of documents in all test parts together. The
-    function is called for data that are one ranking: without queries, only the
-    number of documents can show that some are not in a fold.
+    ``n_documents`` is the number of documents in all test parts together.
+    The function is called for data that are one ranking: without queries,
+    only the number of documents can show that some are not in a fold.
     """
     for fold in dataset.folds:
         n_found = sum(part.n_documents for part in fold.parts.values())
@@ -533,9 +536,9 @@ def _check_all_there(dataset: FoldedDataset, n_documents: int) -> None:
 def _renumbered(parts: list[RankingDataset]) -> list[RankingDataset]:
     """Return parts of a dataset whose queries have distinct ids.
 
-    The ids are numbers that begin with 1 in each part: in the result, the ids
-    of the next part continue after those of the part before. Parts whose ids
-    are distinct already are returned unchanged.
+    The ids are numbers that begin with 1 in each part: in the result, the
+    ids of the next part continue after those of the part before. Parts
+    whose ids are distinct already are returned unchanged.
     """
     ids = [query for part in parts for query in part.query_ids]
     if len(set(ids)) == len(ids):
@@ -571,9 +574,9 @@ def _joined(features: Sequence[Floats]) -> Floats:
 def _missing_together(counts: Sequence[Ints]) -> Ints:
     """Return the number of missing values of each feature in all parts together.
 
-    ``counts`` has the numbers in each part. Return an empty array if a part has
-    no counts. A part that has only some queries of a file has no counts, while
-    a part that is a whole file has them.
+    ``counts`` has the numbers in each part. Return an empty array if a
+    part has no counts. A part that has only some queries of a file has no
+    counts, while a part that is a whole file has them.
     """
     if any(not part_counts.size for part_counts in counts):
         return np.zeros(0, dtype=np.int64)
@@ -584,9 +587,9 @@ def _missing_together(counts: Sequence[Ints]) -> Ints:
 def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
     """Concatenate datasets with the same features and different queries.
 
-    If all datasets have the same single query, they are parts of one ranking,
-    and the result has one query. Other attributes, such as the feature names,
-    are those of the first dataset.
+    If all datasets have the same single query, they are parts of one
+    ranking, and the result has one query. Other attributes, such as the
+    feature names, are those of the first dataset.
 
     Raises
     ------
@@ -644,7 +647,8 @@ def select_queries(dataset: RankingDataset, queries: Ints) -> RankingDataset:
     dataset : RankingDataset
         The data; not changed.
     queries : ndarray of int64
-        Indices of the queries, from 0, in any order; at least one, without repetition.
+        Indices of the queries, from 0, in any order; at least one,
+        without repetition.
 
     Notes
     -----
@@ -668,9 +672,9 @@ def _select_documents(dataset: RankingDataset, documents: Ints) -> RankingDatase
 def select_documents(dataset: RankingDataset, rows: Ints) -> RankingDataset:
     """Return some documents of a dataset, and their queries.
 
-    ``rows``, of shape (m',), are the row numbers of the documents, ascending.
-    The result keeps source, warnings and counts of missing values of the whole
-    file. O(m'n).
+    ``rows``, of shape (m',), are the row numbers of the documents,
+    ascending. The result keeps source, warnings and counts of missing
+    values of the whole file. O(m'n).
     """
     queries, sizes = np.unique(dataset.query_index[rows], return_counts=True)
     selected = _rows(dataset, rows, queries, sizes)
@@ -757,8 +761,8 @@ def _fold(
 ) -> Fold:
     """Make fold ``number`` from the indices of the queries of each part.
 
-    If the data are one ranking, the indices are row numbers of documents. There
-    is no validation part if ``vali`` is empty.
+    If the data are one ranking, the indices are row numbers of documents.
+    There is no validation part if ``vali`` is empty.
     """
     return Fold(
         number,
@@ -773,8 +777,8 @@ def _with_new_folds(
 ) -> FoldedDataset:
     """Return a dataset with new folds, of which the first has the reader's warnings.
 
-    ``data`` has all documents, and these warnings; ``how`` is a text that says
-    how the folds were made.
+    ``data`` has all documents, and these warnings; ``how`` is a text that
+    says how the folds were made.
     """
     first = replace(folds[0], train=replace(folds[0].train, warnings=data.warnings))
     return replace(dataset, folds=(first, *folds[1:]), divided_by=how)
@@ -791,9 +795,9 @@ def _counts(
 ) -> list[int]:
     """Return the number of queries, or documents of one ranking, for each share.
 
-    ``shares`` are percentages of the queries of ``data`` that add up to 100.
-    Exact shares are rounded by largest remainder. Raise DatasetError if a share
-    above 0 has no query.
+    ``shares`` are percentages of the queries of ``data`` that add up to
+    100. Exact shares are rounded by largest remainder. Raise DatasetError
+    if a share above 0 has no query.
     """
     n = _n_items(dataset, data)
     # Round down, then add 1 to the shares with the largest remainders; n *
@@ -914,18 +918,20 @@ def inner_folds(fold: Fold, k: int, seed: int = 0) -> Iterator[Fold]:
     """Divide a fold's training part into k inner folds.
 
     The training documents are divided into k subsets. Each subset is the
-    validation part of one inner fold, and the other subsets its training part.
+    validation part of one inner fold, and the other subsets its training
+    part.
 
     Parameters
     ----------
     fold : Fold
-        Fold whose training part is divided; its number seeds the inner folds.
+        Fold whose training part is divided; its number seeds the inner
+        folds.
     k : int
-        Number of inner folds, from 2 to the number of queries, or of documents
-        if these are one ranking.
+        Number of inner folds, from 2 to the number of queries, or of
+        documents if these are one ranking.
     seed : int
-        Seed of the assignment of queries to subsets, from 0 up; each fold is
-        drawn independently.
+        Seed of the assignment of queries to subsets, from 0 up; each fold
+        is drawn independently.
 
     Yields
     ------

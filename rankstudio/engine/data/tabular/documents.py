@@ -85,7 +85,8 @@ def read_documents(
     specified : DataColumns
         Columns that the user specified.
     with_sizes : bool
-        Whether queries come from a file of sizes if no column contains them.
+        Whether queries come from a file of sizes if no column contains
+        them.
     refuse : bool
         Whether a missing value is an error.
     check : callable, optional
@@ -167,8 +168,8 @@ def read_documents(
 def _labels(table: TableColumns, roles: RecognisedColumns) -> Floats:
     """Return the labels of documents, of shape (m,), or (m, J) with J judges.
 
-    A judge's label may be missing, NaN; a missing label without judges is an
-    error. ``roles`` has the columns of labels.
+    A judge's label may be missing, NaN; a missing label without judges is
+    an error. ``roles`` has the columns of labels.
     """
     expected = tr("a finite number as the relevance label")
     if roles.judges:  # a judge may have left documents out
@@ -310,8 +311,8 @@ class _Header:
     def used(self) -> tuple[str, ...]:
         """Return the names of the columns that are used.
 
-        The names are those of the columns of query, label and part ("" for a
-        missing column), then of the judges and of the features.
+        The names are those of the columns of query, label and part (""
+        for a missing column), then of the judges and of the features.
         """
         roles = self.roles
         positions = (roles.qid, roles.label, roles.part, *roles.judges, *roles.features)
@@ -339,9 +340,9 @@ def no_features(location: str) -> DatasetError:
 def _part_codes(table: TableColumns, position: int | None) -> Ints:
     """Return the code of each document's part: 0 for train, 1 for vali, 2 for test.
 
-    ``position`` is the position of the column with names of parts. Without one
-    (None), return an empty array. Raise the error of the first row with another
-    value.
+    ``position`` is the position of the column with names of parts.
+    Without one (None), return an empty array. Raise the error of the
+    first row with another value.
     """
     if position is None:
         return np.zeros(0, dtype=np.int64)
@@ -385,9 +386,9 @@ def _parsed_numbers(
 ) -> tuple[Floats, int | None]:
     """Return (numbers, first invalid row) for the ``values`` of a column of a table.
 
-    The numbers have shape (m,), with NaN for missing values. The row is None if
-    all values are finite numbers or missing; otherwise the numbers behind this
-    row are not set.
+    The numbers have shape (m,), with NaN for missing values. The row is
+    None if all values are finite numbers or missing; otherwise the
+    numbers behind this row are not set.
     """
     # Booleans, whole numbers and floats ("biuf") are valid unless infinite.
     if values.dtype.kind in "biuf":
@@ -442,10 +443,10 @@ def _features(
 ) -> tuple[Floats, tuple[int, ...]]:
     """Return (X, indices): the values of the numeric features, and their indices.
 
-    X has shape (m, n'), NaN for missing values; the indices count the columns
-    of features in ``roles``. A column that may be no feature is left out if it
-    has texts; texts in any other feature are an error. ``check`` is called
-    between columns.
+    X has shape (m, n'), NaN for missing values; the indices count the
+    columns of features in ``roles``. A column that may be no feature is
+    left out if it has texts; texts in any other feature are an error.
+    ``check`` is called between columns.
     """
     X = np.empty((table.n_rows, len(roles.features)))
     numeric_features: list[int] = []
@@ -476,8 +477,8 @@ def _features(
 def _not_numbers(table: TableColumns, positions: Sequence[int]) -> DataError:
     """Return the error for features that are not numeric, at ``positions`` of the table.
 
-    The message has the first invalid cell, the names of all such columns and,
-    for the terminal, options that help.
+    The message has the first invalid cell, the names of all such columns
+    and, for the terminal, options that help.
     """
     names = tuple(table.names[position] for position in positions)
     text = trn(
@@ -508,8 +509,8 @@ _MAX_NAMED_COLUMNS = 100  # columns that a suggested command names one by one
 def _terminal_remedy(names: Sequence[str], cell: str) -> str:
     """Return a sentence on options of the command line that help with columns of texts.
 
-    The options leave out the columns ``names``, or read cells such as ``cell``
-    as missing; ``cell`` is "" if there is no such cell.
+    The options leave out the columns ``names``, or read cells such as
+    ``cell`` as missing; ``cell`` is "" if there is no such cell.
     """
     remedy = "Add --columns and the names of the features, separated by commas, to leave out all others"
     if len(names) <= _MAX_NAMED_COLUMNS:
@@ -522,8 +523,8 @@ def _terminal_remedy(names: Sequence[str], cell: str) -> str:
 def _text_among_numbers(table: TableColumns, positions: Sequence[int]) -> str:
     """Return the first text in the first of some columns that has numbers, too.
 
-    Such a text may stand for a missing value. ``positions`` are the positions
-    of columns with texts. Return "" if no column has both.
+    Such a text may stand for a missing value. ``positions`` are the
+    positions of columns with texts. Return "" if no column has both.
     """
     for position in positions[:_MAX_NAMED_COLUMNS]:
         values = table.column(position).tolist()
@@ -541,9 +542,9 @@ def _query_runs(
 ) -> tuple[Ints, Iterable[tuple[str, int]]]:
     """Return (first rows, runs) of consecutive documents of one query.
 
-    The first rows are an array with one number per run; a run is (query id,
-    number of documents). ``position`` is the position of the column of queries.
-    Raise the error of the first row without an id.
+    The first rows are an array with one number per run; a run is (query
+    id, number of documents). ``position`` is the position of the column
+    of queries. Raise the error of the first row without an id.
     """
     from pandas import factorize  # noqa: PLC0415 - it takes long to import
 
@@ -581,8 +582,8 @@ def _id_text(value: Any) -> str:
 def _comments(table: TableColumns, roles: RecognisedColumns) -> TextComments:
     """Return the comment of each document, or its id as LETOR writes it: "docid = …".
 
-    Without a column of comments or ids, all comments are empty. ``roles`` has
-    the position of this column.
+    Without a column of comments or ids, all comments are empty. ``roles``
+    has the position of this column.
     """
     # No bytes, and offsets that are all 0.
     if roles.comment is None:
@@ -622,9 +623,9 @@ _FRAME = DataFormat("frame", _LOCATION, (), is_table=True)
 def table_of_frame(frame: Any, specified: DataColumns, *, refuse: bool) -> Table:
     """Return the documents of a pandas or polars frame as a table.
 
-    ``specified`` has the columns that the user named, and ``refuse`` is whether
-    a missing value is an error. Raise DatasetError or ParameterError for an
-    invalid frame.
+    ``specified`` has the columns that the user named, and ``refuse`` is
+    whether a missing value is an error. Raise DatasetError or
+    ParameterError for an invalid frame.
     """
     part = PartFiles((Path(_LOCATION),), _FRAME, specified, refuse=refuse)
     builder = TableInMemory(part.paths[0])
@@ -638,14 +639,15 @@ def frames_of_folds(
 ) -> list[tuple[str, dict[str, Any]]]:
     """Return (name of the fold, rows by part) of each fold in a frame.
 
-    The rows are frames, by "train", "vali" or "test". ``part`` and ``fold`` are
-    the names of the columns with part and fold of each row; if ``fold`` is "",
-    there is one fold.
+    The rows are frames, by "train", "vali" or "test". ``part`` and
+    ``fold`` are the names of the columns with part and fold of each row;
+    if ``fold`` is "", there is one fold.
 
     Raises
     ------
     DatasetError
-        If a column is missing or contains other values, or a fold has no training part.
+        If a column is missing or contains other values, or a fold has no
+        training part.
     """
     columns = frame_columns(frame)
     positions = {

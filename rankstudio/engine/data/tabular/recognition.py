@@ -56,8 +56,8 @@ class RecognisedColumns:
     Attributes
     ----------
     qid : int or None
-        Column of the query; None if a file of sizes determines the queries, or
-        the documents are one ranking.
+        Column of the query; None if a file of sizes determines the
+        queries, or the documents are one ranking.
     label : int or None
         Column of the label; None if labels are not read.
     comment : int or None
@@ -67,8 +67,8 @@ class RecognisedColumns:
     features : tuple of int
         Feature columns, in order.
     unsure : tuple of int
-        Feature columns with a usual name of query, label, document or comment;
-        dropped if they contain text.
+        Feature columns with a usual name of query, label, document or
+        comment; dropped if they contain text.
     ignored : tuple of int
         Unspecified columns that are not features, such as row numbers.
     part : int or None
@@ -108,19 +108,20 @@ def recognise_columns(
     specified : DataColumns
         Columns that the user specified.
     with_sizes : bool
-        Whether a file of sizes determines the queries, so that no query column
-        is needed.
+        Whether a file of sizes determines the queries, so that no query
+        column is needed.
     has_header : bool
-        Whether the table has a header; without one, the label is the first column.
+        Whether the table has a header; without one, the label is the
+        first column.
     says_parts : callable
-        Returns whether all values of a column are names of parts; called for
-        columns with names such as "split".
+        Returns whether all values of a column are names of parts; called
+        for columns with names such as "split".
 
     Raises
     ------
     UnknownColumnsError
-        If the query or the label is not found, or a specified name is missing
-        or occurs twice.
+        If the query or the label is not found, or a specified name is
+        missing or occurs twice.
     """
     specified = _with_clean_names(specified)
     if specified.no_labels:
@@ -190,10 +191,11 @@ def _query_column(
 ) -> int | None:
     """Return the position of the column of the query.
 
-    Return None if a file of sizes determines the queries (``with_sizes``), or
-    all documents are one ranking. ``location`` is the name of the table for
-    messages. Raise UnknownColumnsError if no column is called like a query.
-    ``specified`` has the columns that the user names.
+    Return None if a file of sizes determines the queries
+    (``with_sizes``), or all documents are one ranking. ``location`` is
+    the name of the table for messages. Raise UnknownColumnsError if no
+    column is called like a query. ``specified`` has the columns that the
+    user names.
     """
     # Only the most usual names count before a file of query sizes.
     usual = _first_common_position(names, QUERY_NAMES[:4], range(len(names)))
@@ -210,10 +212,11 @@ def _label_column(
 ) -> int | None:
     """Return the position of the column of the label.
 
-    ``qid`` is the position of the column of the query, ``location`` the name of
-    the table for messages. Return None only if labels are not needed, and no
-    column has a usual name. Otherwise raise UnknownColumnsError if the table
-    has no column of labels. ``specified`` has the columns that the user names.
+    ``qid`` is the position of the column of the query, ``location`` the
+    name of the table for messages. Return None only if labels are not
+    needed, and no column has a usual name. Otherwise raise
+    UnknownColumnsError if the table has no column of labels.
+    ``specified`` has the columns that the user names.
     """
     if specified.no_labels and not specified.label:
         other_columns = [i for i in range(len(names)) if i != qid]
@@ -228,8 +231,9 @@ def _without_missing_columns(
 ) -> DataColumns:
     """Return the specification without names of columns that a table lacks.
 
-    ``names`` are the names of the table's columns. Only the names of query and
-    features stay, because documents that are only scored need no other columns.
+    ``names`` are the names of the table's columns. Only the names of
+    query and features stay, because documents that are only scored need
+    no other columns.
     """
     names_in_table = {*names, *_plain_names(tuple(names))}
     names_not_needed = {
@@ -324,9 +328,9 @@ def _check_once(
 ) -> None:
     """Raise UnknownColumnsError if a column has two roles.
 
-    ``role_positions`` are the positions of query, label and part, None for a
-    missing column; ``other_positions`` are the positions of features and
-    ignored columns.
+    ``role_positions`` are the positions of query, label and part, None
+    for a missing column; ``other_positions`` are the positions of
+    features and ignored columns.
     """
     single_positions = [i for i in role_positions if i is not None]
     reused_positions = [
@@ -419,8 +423,8 @@ def _first_common_position(
     """Return the position of the column with the earliest of some common names.
 
     Only the columns at the positions ``among`` are searched. Case and
-    punctuation of names do not matter. Return None if no column has such a
-    name.
+    punctuation of names do not matter. Return None if no column has such
+    a name.
     """
     plain_names = _plain_names(tuple(names))
     # the first of equal names
@@ -436,8 +440,8 @@ def _positions(
     """Return the position of each specified column in a table with these names.
 
     ``option`` is the option with these names, for messages. Raise
-    UnknownColumnsError if a column is missing. O(n) if all names are exactly
-    those of the table.
+    UnknownColumnsError if a column is missing. O(n) if all names are
+    exactly those of the table.
     """
     if not specified:
         return []
@@ -452,10 +456,10 @@ def _positions(
 def _position(location: str, names: Sequence[str], name: str, option: str) -> int:
     """Return the position of a column by its exact or nearly exact name.
 
-    A nearly exact name differs in case or punctuation only, and must be unique.
-    ``option`` is the option that specifies the name, for messages. Raise
-    UnknownColumnsError, which suggests a similar name, if no column has the
-    name.
+    A nearly exact name differs in case or punctuation only, and must be
+    unique. ``option`` is the option that specifies the name, for
+    messages. Raise UnknownColumnsError, which suggests a similar name, if
+    no column has the name.
     """
     if name in names:
         return list(names).index(name)
@@ -473,8 +477,8 @@ def _position(location: str, names: Sequence[str], name: str, option: str) -> in
 def original_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return the names that columns have in their file.
 
-    A repeated name, to which `column_names` has added its position, becomes
-    equal to the first name again.
+    A repeated name, to which `column_names` has added its position,
+    becomes equal to the first name again.
 
     Examples
     --------
@@ -498,11 +502,11 @@ def _check_repeated(
 ) -> None:
     """Raise UnknownColumnsError if a feature has the name of another role.
 
-    ``role_positions`` are the positions of query, label and part, None for a
-    missing column, and ``features`` the positions of the features. In
-    ``names``, a repeated name has its position, such as "qid (column 5)". In
-    the file, both columns have the same name: the second column may be meant
-    instead of the first.
+    ``role_positions`` are the positions of query, label and part, None
+    for a missing column, and ``features`` the positions of the features.
+    In ``names``, a repeated name has its position, such as "qid (column
+    5)". In the file, both columns have the same name: the second column
+    may be meant instead of the first.
     """
     roles = {names[i] for i in role_positions if i is not None}
     originals = original_names(names)
@@ -638,11 +642,11 @@ def says_parts(values: NDArray[Any]) -> bool:
 def tables_by_part(table: Table, part: str) -> Mapping[str, Table]:
     """Return the documents of each part of a table, by the part's name.
 
-    A query with documents in several parts is included in each of these parts,
-    with a note.
+    A query with documents in several parts is included in each of these
+    parts, with a note.
 
-    The table may have a column with the part of each document; without one, all
-    documents are the part ``part``.
+    The table may have a column with the part of each document; without
+    one, all documents are the part ``part``.
 
     Notes
     -----
@@ -658,8 +662,8 @@ def tables_by_part(table: Table, part: str) -> Mapping[str, Table]:
 def misplaced_part(path: Path, part: str, expected: str) -> DatasetError:
     """Return the error for documents of a part of the dataset that were not expected.
 
-    ``part`` is the name of this part, and ``expected`` says what was expected,
-    for the message. ``path`` is the file.
+    ``part`` is the name of this part, and ``expected`` says what was
+    expected, for the message. ``path`` is the file.
     """
     return DatasetError(
         tr("{path}: found documents of the {part} part, expected {expected}.").format(
@@ -692,8 +696,8 @@ def _shared_queries(table: Table) -> tuple[str, ...]:
 def _table_of_part(table: Table, code: int) -> Table:
     """Return the table of the documents of one part.
 
-    ``code`` is 0 for train, 1 for vali and 2 for test; at least one document
-    must belong to the part.
+    ``code`` is 0 for train, 1 for vali and 2 for test; at least one
+    document must belong to the part.
     """
     # Select contiguous rows by a slice, which does not copy them.
     rows = np.flatnonzero(table.parts == code)

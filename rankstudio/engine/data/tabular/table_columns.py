@@ -34,8 +34,8 @@ class TableColumns:
     n_rows : int
         Number of rows.
     column : callable
-        Function that returns the values of a column by its position: numbers,
-        or objects if some are not numeric.
+        Function that returns the values of a column by its position:
+        numbers, or objects if some are not numeric.
     error : RowError
         Function that returns the error for an invalid value in a row.
     line : callable

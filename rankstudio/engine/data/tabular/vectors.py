@@ -38,8 +38,8 @@ def vector_names(name: str, length: int, *, is_only: bool) -> tuple[str, ...]:
 def check_length(location: str, name: str, length: int) -> None:
     """Raise DatasetError if lists in a column are longer than the maximum number of features.
 
-    ``length`` is the length of the lists in the column ``name`` of the table
-    ``location``.
+    ``length`` is the length of the lists in the column ``name`` of the
+    table ``location``.
     """
     if length > MOST_FEATURES:
         text = tr(
@@ -68,8 +68,8 @@ def length_found(length: int, name: str) -> str:
 def with_vectors(table: TableColumns) -> TableColumns:
     """Return a table in which each column of lists becomes several columns.
 
-    A new column has the values at one position in the lists; other columns
-    stay.
+    A new column has the values at one position in the lists; other
+    columns stay.
 
     Raises
     ------
@@ -140,9 +140,9 @@ def _matrix(
 ) -> NDArray[Any]:
     """Return the lists of a column as the rows of an array of shape (rows, length).
 
-    Rows without a list have missing values. ``position`` is the position of the
-    column, for messages. Raise the error of the first row whose list has
-    another length, or whose value is no list.
+    Rows without a list have missing values. ``position`` is the position
+    of the column, for messages. Raise the error of the first row whose
+    list has another length, or whose value is no list.
     """
     if values.ndim == 2:
         return values
@@ -172,8 +172,8 @@ def _matrix(
 def _array(rows: Sequence[Sequence[Any]], length: int) -> NDArray[Any]:
     """Return rows, all of one length, as an array of shape (rows, length).
 
-    The array has numbers, or objects if any value is no number: the reader of
-    documents reports such values later.
+    The array has numbers, or objects if any value is no number: the
+    reader of documents reports such values later.
     """
     # "biuf" are booleans, whole numbers and floats.
     are_arrays = all(
