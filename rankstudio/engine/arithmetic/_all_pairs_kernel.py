@@ -33,8 +33,8 @@ def partner_sums(
 ) -> None:
     """Add up the values of each document's partners, for some queries.
 
-    The partners of a document are the documents of its query with
-    another label.
+    The partners of a document are the documents of its query
+    with another label.
 
     Parameters
     ----------
@@ -49,8 +49,8 @@ def partner_sums(
     first, last : int
         The queries are first … last - 1.
     sums : ndarray of shape (2, m)
-        Row 0 receives the sums over the less relevant partners, row 1
-        over the more relevant ones.
+        Row 0 receives the sums over the less relevant partners,
+        row 1 over the more relevant ones.
     """
     size = n_levels[first:last].max() + 1
     below = np.empty(size)
@@ -88,8 +88,8 @@ def logistic(
 ) -> None:
     """Write the logistic loss of all pairs and its gradient, for some queries.
 
-    The loss of a pair of documents of a query with labels y_i > y_j
-    is log(1 + exp(s_j - s_i)).
+    The loss of a pair of documents of a query with labels y_i >
+    y_j is log(1 + exp(s_j - s_i)).
 
     Parameters
     ----------
@@ -104,8 +104,8 @@ def logistic(
     first, last : int
         The queries are first … last - 1.
     losses : ndarray of shape (m,)
-        Receives, for each document i, the sum of the losses of its
-        pairs with less relevant documents j.
+        Receives, for each document i, the sum of the losses of
+        its pairs with less relevant documents j.
     slopes : ndarray of shape (m,)
         Receives the gradient of the summed loss in the scores.
     """
@@ -146,9 +146,9 @@ def logistic_laplacian(
 ) -> None:
     """Write the Hessian of the logistic loss times values, for some queries.
 
-    The loss of a pair of documents of a query with labels y_i > y_j
-    is log(1 + exp(s_j - s_i)), and the derivatives are those in the
-    scores.
+    The loss of a pair of documents of a query with labels y_i >
+    y_j is log(1 + exp(s_j - s_i)), and the derivatives are
+    those in the scores.
 
     Parameters
     ----------

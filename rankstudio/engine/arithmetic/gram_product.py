@@ -20,7 +20,8 @@ _PARTS = 8
 class GramProduct(Protocol):
     """Interface of products X^'X^ v for solvers, which then need no Gram matrix.
 
-    X^ are the features of the training data, centred in each query.
+    X^ are the features of the training data, centred in each
+    query.
 
     Attributes
     ----------
@@ -60,9 +61,9 @@ def gram_product(
 ) -> GramProduct:
     """Return an object that multiplies vectors with X^'X^, for the features X of training data.
 
-    X^ is X centred in each query. For sparse data, the threads of
-    ``executor`` are used, with identical results. ``workers`` is
-    their number.
+    X^ is X centred in each query. For sparse data, the threads
+    of ``executor`` are used, with identical results.
+    ``workers`` is their number.
     """
     return (
         SparseGramProduct(data, executor, workers)
@@ -74,8 +75,8 @@ def gram_product(
 class SparseGramProduct:
     """Products of vectors with X^'X^, where X^ are sparse features, centred in each query.
 
-    A product takes O(entries + n). The result does not depend on the
-    threads.
+    A product takes O(entries + n). The result does not depend
+    on the threads.
 
     Parameters
     ----------
@@ -92,8 +93,8 @@ class SparseGramProduct:
     ) -> None:
         """Prepare the products: cut the queries into parts, each with about as many documents.
 
-        ``workers`` is the number of threads of ``executor``; without
-        an executor, this thread computes all parts.
+        ``workers`` is the number of threads of ``executor``;
+        without an executor, this thread computes all parts.
         """
         # The features, shifted so that those constant in a query are 0 there,
         # and the squared lengths of the centred columns.
@@ -123,8 +124,8 @@ class SparseGramProduct:
         def work(part: int) -> None:
             """Compute the product X^'X^ v of the queries of a part, in a row for this part.
 
-            Uses the vector, the features and ``ptr`` of the enclosing
-            method.
+            Uses the vector, the features and ``ptr`` of the
+            enclosing method.
             """
             out = self._parts[part]
             first, last = self._ranges[part]

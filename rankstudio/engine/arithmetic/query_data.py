@@ -47,18 +47,19 @@ class QueryData:
         ``X = original_X[order]``; None if the rows were already
         grouped.
     validation : ndarray of shape (V, n) or None
-        Features of the validation documents, for methods that use
-        them; never their labels.
+        Features of the validation documents, for methods that
+        use them; never their labels.
     preferences : Preferences or None
-        Preferences between rows, for learning from preferences; the
-        labels are then 0.
+        Preferences between rows, for learning from preferences;
+        the labels are then 0.
     part_of : Grading or None
-        Information about the dataset that these documents are a part
-        of; None for a whole dataset.
+        Information about the dataset that these documents are a
+        part of; None for a whole dataset.
     shared : SharedResults
         Cache of results that do not depend on the settings of a
-        method. The cache is the argument ``sharing``, by default a
-        new one: a copy with other labels shares nothing.
+        method. The cache is the argument ``sharing``, by
+        default a new one: a copy with other labels shares
+        nothing.
 
     Examples
     --------
@@ -151,7 +152,8 @@ class QueryData:
     def narrowed(self, columns: Sequence[int]) -> QueryData:
         """Return the same documents with some of their features, by their columns.
 
-        Sums of products that were computed before are reduced to these features.
+        Sums of products that were computed before are reduced
+        to these features.
         """
         chosen = list(columns)
         validation = None if self.validation is None else self.validation[:, chosen]
@@ -184,8 +186,8 @@ class QueryData:
 def rows_of_queries(ptr: Ints, queries: Ints) -> tuple[Ints, Ints]:
     """Return (rows, starts) of some queries: their rows, and where each query begins among these rows.
 
-    Query q has the rows ``ptr[q]:ptr[q + 1]``. ``starts`` has one
-    more entry, the number of the rows.
+    Query q has the rows ``ptr[q]:ptr[q + 1]``. ``starts`` has
+    one more entry, the number of the rows.
     """
     sizes = np.diff(ptr)[queries]
     starts = np.append(0, np.cumsum(sizes)).astype(np.int64)
@@ -209,8 +211,8 @@ def group(
     y : array-like of shape (m,)
         Relevance labels.
     qid : array-like of shape (m,), optional
-        Query id of each row, of any comparable type; by default all rows are
-        one query (one global ranking).
+        Query id of each row, of any comparable type; by default
+        all rows are one query (one global ranking).
     name : callable
         Returns the name of a column for error messages.
 
@@ -221,8 +223,9 @@ def group(
     Raises
     ------
     DatasetError
-        For inconsistent shapes, no rows, no columns, values that are not
-        finite, or magnitudes beyond the range of the arithmetic (see
+        For inconsistent shapes, no rows, no columns, values
+        that are not finite, or magnitudes beyond the range of
+        the arithmetic (see
         :mod:`rankstudio.engine.arithmetic.magnitude`).
 
     Notes
@@ -245,7 +248,8 @@ def group(
 def _check_finite(X: Floats) -> None:
     """Raise DatasetError for the first row of X (m, n) that is not finite.
 
-    X is read in blocks; pages of data mapped from a file are released.
+    X is read in blocks; pages of data mapped from a file are
+    released.
     """
     step = max(1, VALUES // X.shape[1])
     for first in range(0, len(X), step):
@@ -262,8 +266,8 @@ def _check_finite(X: Floats) -> None:
 def check_labels(shape: tuple[int, ...], labels: Floats) -> None:
     """Raise DatasetError unless there is a finite, not too great label for each row of a matrix.
 
-    ``shape`` is the shape of the matrix, which must have rows and
-    columns.
+    ``shape`` is the shape of the matrix, which must have rows
+    and columns.
     """
     if len(shape) != 2 or 0 in shape:
         raise DatasetError(
@@ -287,8 +291,9 @@ def check_labels(shape: tuple[int, ...], labels: Floats) -> None:
 def several_queries(ptr: Ints, criterion: str) -> None:
     """Raise DatasetError for a single query, without which no training data would remain.
 
-    Query q has the rows ``ptr[q]:ptr[q + 1]``. ``criterion`` is the
-    name of the criterion that leaves out each query, for the message.
+    Query q has the rows ``ptr[q]:ptr[q + 1]``. ``criterion`` is
+    the name of the criterion that leaves out each query, for
+    the message.
 
     Examples
     --------
@@ -319,8 +324,9 @@ def rows_by_query(qid: ArrayLike | None, m: int) -> tuple[Ints, Ints | None]:
         With the rows in this order, query q has the rows
         ``ptr[q]:ptr[q + 1]``.
     order : ndarray of shape (m,) or None
-        Row numbers, query by query, with the queries in the order of
-        their first row; None if the rows are already grouped.
+        Row numbers, query by query, with the queries in the
+        order of their first row; None if the rows are already
+        grouped.
     """
     if qid is None:
         return np.array([0, m], dtype=np.int64), None
@@ -348,9 +354,10 @@ def rows_by_query(qid: ArrayLike | None, m: int) -> tuple[Ints, Ints | None]:
 def centre(values: Floats, ptr: Ints, out: Floats | None = None) -> Floats:
     """Return the columns minus their mean within each query.
 
-    A column that is constant within a query becomes exactly 0 there:
-    the first row of the query is subtracted before the mean, so that
-    no rounding error of a mean looks like information.
+    A column that is constant within a query becomes exactly 0
+    there: the first row of the query is subtracted before the
+    mean, so that no rounding error of a mean looks like
+    information.
 
     Parameters
     ----------
@@ -375,8 +382,8 @@ def centre(values: Floats, ptr: Ints, out: Floats | None = None) -> Floats:
 def query_grams(X: Floats, y: Floats, ptr: Ints, out: Floats) -> Floats:
     """Write the sums of products of each query to ``out`` (Q, n + 1, n + 1); return it.
 
-    The sums are [X y]'[X y] of features X (m, n) and labels y (m,),
-    which are centred in each query. Query q has the rows
+    The sums are [X y]'[X y] of features X (m, n) and labels y
+    (m,), which are centred in each query. Query q has the rows
     ``ptr[q]:ptr[q + 1]``.
     """
     n = X.shape[1]
@@ -412,8 +419,8 @@ class QueryStatistics:
         """Compute the Gram matrices from centred data, with one BLAS call per query.
 
         ``X`` (m, n) are the features and ``y`` (m,) the labels,
-        centred in each query. Query q has the rows ``ptr[q]:ptr[q +
-        1]``.
+        centred in each query. Query q has the rows
+        ``ptr[q]:ptr[q + 1]``.
 
         Notes
         -----
@@ -449,9 +456,9 @@ class QueryStatistics:
     ) -> QueryStatistics:
         """Return the statistics with some of the features, by their columns.
 
-        Only the matrices of some ``queries`` are included; the total
-        covers all queries. With all features, views are returned
-        instead of copies.
+        Only the matrices of some ``queries`` are included; the
+        total covers all queries. With all features, views are
+        returned instead of copies.
         """
         if list(columns) == list(range(self.n_features)):
             return QueryStatistics(self.gram[queries], self.total, self.n_documents)

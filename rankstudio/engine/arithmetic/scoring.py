@@ -31,8 +31,8 @@ def linear_scores(columns: Floats | SparseColumns, coefs: Floats) -> Floats:
     -------
     ndarray of shape (K, m)
         Score of each document with each model: ``coefs @ X.T``,
-        summed from the first feature to the last over the nonzero
-        weights.
+        summed from the first feature to the last over the
+        nonzero weights.
 
     Notes
     -----

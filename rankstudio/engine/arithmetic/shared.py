@@ -14,16 +14,17 @@ Value = TypeVar("Value")
 class SharedResults:
     """Cache of results for some training data: one object per class that a module declares.
 
-    The cache is created together with the data and passed to every
-    estimator of the same documents. A module with results that do not
-    depend on all of its settings declares a dataclass for them and
-    stores it here: a filter computes its order once for every λ.
+    The cache is created together with the data and passed to
+    every estimator of the same documents. A module with results
+    that do not depend on all of its settings declares a
+    dataclass for them and stores it here: a filter computes its
+    order once for every λ.
 
     Parameters
     ----------
     source : SharedResults, optional
-        Cache of the data from which the features of these data are
-        taken.
+        Cache of the data from which the features of these data
+        are taken.
     columns : tuple of int
         Columns of these features in the data of ``source``.
 
@@ -54,8 +55,8 @@ class SharedResults:
     def origin(self) -> SharedResults:
         """Cache of the data with all features.
 
-        The attribute ``columns`` says which of these features the
-        present data have.
+        The attribute ``columns`` says which of these features
+        the present data have.
         """
         return self if self._origin is None else self._origin
 
@@ -73,8 +74,9 @@ def once(
 ) -> Generator[Told, None, Value]:
     """Return the cached result for a key; on first use compute and cache it.
 
-    ``cache`` has the result of each key. ``make`` is a generator that
-    computes the result, and whose progress is yielded.
+    ``cache`` has the result of each key. ``make`` is a
+    generator that computes the result, and whose progress is
+    yielded.
 
     Examples
     --------

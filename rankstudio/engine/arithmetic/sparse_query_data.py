@@ -107,8 +107,9 @@ class SparseQueryData:
     def narrowed(self, columns: Sequence[int]) -> QueryData:
         """Return the same documents with some of their features, as dense data.
 
-        Facts of the whole dataset (``part_of``), such as its greatest
-        grade, remain; the cache of results stores the ``columns``.
+        Facts of the whole dataset (``part_of``), such as its
+        greatest grade, remain; the cache of results stores the
+        ``columns``.
 
         Raises
         ------
@@ -149,8 +150,9 @@ class SparseQueryData:
     def shifted(self) -> Any:
         """X with columns shifted within queries, so that constant features are 0 throughout a query.
 
-        Sparse matrix of shape (m, n), in the form of ``X``, without explicit
-        zeros. Centring it gives X^, as centring X does.
+        Sparse matrix of shape (m, n), in the form of ``X``,
+        without explicit zeros. Centring it gives X^, as
+        centring X does.
         """
         from rankstudio.engine.arithmetic._sparse_kernel import shift_columns  # noqa: PLC0415 - numba
 
@@ -233,8 +235,9 @@ def group_sparse(
     Raises
     ------
     DatasetError
-        For inconsistent shapes, no rows, no columns, values that are not
-        finite, or magnitudes beyond the range of the arithmetic.
+        For inconsistent shapes, no rows, no columns, values
+        that are not finite, or magnitudes beyond the range of
+        the arithmetic.
 
     Notes
     -----

@@ -35,8 +35,8 @@ class TextComments:
     content : uint8 array
         Bytes of all comments, concatenated.
     offsets : int64 array of shape (m + 1,)
-        Start of each comment, and the end of the last. Bytes that are not
-        UTF-8 are shown as U+FFFD.
+        Start of each comment, and the end of the last. Bytes that are
+        not UTF-8 are shown as U+FFFD.
     """
 
     content: Bytes
@@ -70,7 +70,8 @@ class TextComments:
     def __iter__(self) -> Iterator[str]:
         """Yield all comments in order.
 
-        The bytes are copied for many rows at once, which is faster than row by row.
+        The bytes are copied for many rows at once, which is faster
+        than row by row.
         """
         for begin in range(0, len(self), _ROWS_AT_ONCE):
             offsets = self.offsets[begin : begin + _ROWS_AT_ONCE + 1].tolist()
@@ -113,8 +114,8 @@ class TakenComments:
 class RankedIds:
     """Comments that contain only a document id, which is the rank of the original id.
 
-    Such comments replace the comments of the file where only the order of
-    the document ids was kept.
+    Such comments replace the comments of the file where only the
+    order of the document ids was kept.
 
     Attributes
     ----------

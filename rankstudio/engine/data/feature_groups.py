@@ -28,9 +28,9 @@ Groups = Mapping[str, tuple[int, ...]]
 class GroupedFeatures:
     """Groups of features: an extension of a plan, or of a dataset, as the user's groups for new plans.
 
-    A selector selects each group as a whole; a feature without a group is
-    a candidate of its own. A plan may combine groups with a method that
-    does not support them, but cannot be run then.
+    A selector selects each group as a whole; a feature without a
+    group is a candidate of its own. A plan may combine groups with a
+    method that does not support them, but cannot be run then.
 
     Attributes
     ----------
@@ -113,8 +113,8 @@ def checked_groups(values: Any) -> Groups:
 def feature_groups_of(extended: Extended) -> Groups:
     """Return the groups of features of a plan, or those that the user made for a dataset.
 
-    The result maps the name of a group to ids. Return an empty mapping if
-    there are no groups.
+    The result maps the name of a group to ids. Return an empty
+    mapping if there are no groups.
     """
     extension = extended.extension(GroupedFeatures)
     return FrozenMapping() if extension is None else extension.groups
@@ -134,9 +134,9 @@ def group_name(name: Any) -> str:
 def _checked_ids(name: Any, ids: Any) -> tuple[int, ...]:
     """Return the ids of the group ``name``, ascending and without duplicates.
 
-    ``ids`` is an iterable of ids, or a text with commas or blanks between
-    them. Raise ParameterError, which names the group, if an id is invalid
-    or the group has no id.
+    ``ids`` is an iterable of ids, or a text with commas or blanks
+    between them. Raise ParameterError, which names the group, if an
+    id is invalid or the group has no id.
     """
     items = ids.replace(",", " ").split() if isinstance(ids, str) else ids
     try:
@@ -159,8 +159,8 @@ def _checked_ids(name: Any, ids: Any) -> tuple[int, ...]:
 def parse_groups(text: str) -> Groups:
     """Parse groups of features from one line such as ``"BM25: 21, 22; TF: 1, 2"``.
 
-    The result maps names of groups to ascending 1-based ids of features;
-    it is empty for the empty text.
+    The result maps names of groups to ascending 1-based ids of
+    features; it is empty for the empty text.
 
     Raises
     ------
@@ -194,8 +194,9 @@ def group_names(groups: Groups) -> dict[int, str]:
 def in_groups(ids: Iterable[int], groups: Groups) -> list[tuple[str, tuple[int, ...]]]:
     """Divide feature ids by their groups: return pairs (name of a group, ids in it).
 
-    The pairs are in the order in which the groups first occur among the
-    ids. Each ungrouped feature has a pair of its own, with the name "".
+    The pairs are in the order in which the groups first occur among
+    the ids. Each ungrouped feature has a pair of its own, with the
+    name "".
     """
     names = group_names(groups)
     # An ungrouped feature has its id as the key, an int, so that it stays alone.
@@ -209,8 +210,8 @@ def in_groups(ids: Iterable[int], groups: Groups) -> list[tuple[str, tuple[int, 
 def groups_in_words(groups: Groups, max_names: int = 4) -> str:
     """Return the names of groups with their numbers of features: "BM25 (3), TF (5)".
 
-    After ``max_names`` names, only the number of further groups follows. Return
-    "none" without groups.
+    After ``max_names`` names, only the number of further groups
+    follows. Return "none" without groups.
     """
     names = [f"{name} ({len(ids)})" for name, ids in groups.items()]
     if len(names) > max_names:
@@ -223,8 +224,8 @@ def groups_in_words(groups: Groups, max_names: int = 4) -> str:
 def with_their_groups(ids: Iterable[int], groups: Groups) -> tuple[int, ...]:
     """Return feature ids and the ids of all other features of their groups, without duplicates.
 
-    A feature in no group stays alone. The order is the one in which the
-    features or their groups first occur.
+    A feature in no group stays alone. The order is the one in which
+    the features or their groups first occur.
     """
     names = group_names(groups)
     # dict.fromkeys removes duplicates and keeps the order; no group is called "".
@@ -242,9 +243,9 @@ def candidate_names(
 ) -> tuple[str, ...]:
     """Return the name of each feature as a candidate of a selection.
 
-    The name is that of the feature's group, as groups are selected as a
-    whole, or that of a feature without a group. ``ids`` and ``names``
-    belong to the same features, in order.
+    The name is that of the feature's group, as groups are selected as
+    a whole, or that of a feature without a group. ``ids`` and
+    ``names`` belong to the same features, in order.
     """
     if not groups:
         return tuple(names)
@@ -275,8 +276,8 @@ def greatest_size(n_features: int, groups: Groups, n_steps: int) -> int:
     """Return the maximum number of features that a selection has after some steps.
 
     Each step adds a whole group or one ungrouped feature; there are
-    ``n_features`` features in all. The maximum is reached by adding the
-    largest groups first.
+    ``n_features`` features in all. The maximum is reached by adding
+    the largest groups first.
     """
     sizes = sorted(map(len, groups.values()), reverse=True)
     # Steps that remain after all groups add one ungrouped feature each.
@@ -308,8 +309,8 @@ def read_groups(path: Path) -> Groups:
     Raises
     ------
     DatasetError
-        If the file contains no groups; the message states the expected
-        format.
+        If the file contains no groups; the message states the
+        expected format.
     FileAccessError
         If the file cannot be read.
     """
@@ -326,9 +327,9 @@ def read_groups(path: Path) -> Groups:
 def groups_in_table(text: str) -> dict[int, str]:
     """Return the group's name of each feature in the text of a table, by 1-based id.
 
-    The header must have a column of ids, such as "id" or "feature", and
-    one called "group"; without such a header return {}. Features without
-    a group are left out.
+    The header must have a column of ids, such as "id" or "feature",
+    and one called "group"; without such a header return {}. Features
+    without a group are left out.
     """
     rows = map(csv_cells, text.splitlines())
     header = [cell.strip().lower() for cell in next(rows, [])]

@@ -71,7 +71,8 @@ class FeatureNotes:
     names, notes : Mapping of int to str
         Name or note of a feature by its 1-based id.
     groups : Mapping of str to tuple of int
-        1-based ids of the features of each group, by the group's name.
+        1-based ids of the features of each group, by the group's
+        name.
     feature_set : FeatureSet or None
         Feature set of a search engine that the user imported; None
         without one.
@@ -101,9 +102,9 @@ def read_feature_names(path: Path) -> dict[int, str]:
     ----------
     path : Path
         CSV or text with lines of id and name; RankLib's feature list
-        (``12<tab>BM25``, or ``12 # BM25``); JSON of a Solr feature store
-        or model, or of an Elasticsearch or OpenSearch feature set, with
-        features numbered in order.
+        (``12<tab>BM25``, or ``12 # BM25``); JSON of a Solr feature
+        store or model, or of an Elasticsearch or OpenSearch feature
+        set, with features numbered in order.
 
     Raises
     ------
@@ -136,9 +137,9 @@ def read_feature_names(path: Path) -> dict[int, str]:
 def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
     """Return the user's names, notes, groups, set and costs of a dataset's features.
 
-    ``folder`` has the stored files of all datasets, which are named after
-    checksums of the data. Names, notes and groups are empty if their file is
-    missing or damaged.
+    ``folder`` has the stored files of all datasets, which are named
+    after checksums of the data. Names, notes and groups are empty if
+    their file is missing or damaged.
     """
     # Data made in memory have no file (None).
     path = _names_file(folder, dataset)
@@ -180,8 +181,8 @@ def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
 def _stored_costs(path: Path) -> FeatureCosts | None:
     """Return the costs of features that are stored beside the user's names of features.
 
-    ``path`` is the file of the names. Return None if there are no costs,
-    or their file is damaged.
+    ``path`` is the file of the names. Return None if there are no
+    costs, or their file is damaged.
     """
     with suppress(OSError, ValueError, RecursionError, DataError, ParameterError):
         stored = json.loads(read_feature_file(path.with_suffix(_COSTS_ENDING), ""))
@@ -192,21 +193,21 @@ def _stored_costs(path: Path) -> FeatureCosts | None:
 def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> None:
     """Store the user's names, notes and groups of a dataset's features.
 
-    The files are found again by the contents of the data, wherever the
-    data are.
+    The files are found again by the contents of the data, wherever
+    the data are.
 
     Parameters
     ----------
     folder : Path
-        Folder of the files for all datasets. Each file is a table of id,
-        name, note and group, which can be copied next to the data as
-        ``features.csv``, where every program finds the names. A feature
-        set and costs are further files.
+        Folder of the files for all datasets. Each file is a table of
+        id, name, note and group, which can be copied next to the data
+        as ``features.csv``, where every program finds the names. A
+        feature set and costs are further files.
     dataset : FoldedDataset
         The data, identified by the checksum of the first data file.
     notes : FeatureNotes
-        The user's names, notes and groups, and an imported feature set
-        and costs.
+        The user's names, notes and groups, and an imported feature
+        set and costs.
 
     Raises
     ------
@@ -253,7 +254,8 @@ def renamed(dataset: FoldedDataset, names: Mapping[int, str]) -> FoldedDataset:
     dataset : FoldedDataset
         The data; not changed.
     names : Mapping of int to str
-        New names by id; the other features keep the names from the data.
+        New names by id; the other features keep the names from the
+        data.
     """
     original_names = given_names(dataset)
     ids = dataset.feature_ids.tolist()
@@ -312,9 +314,10 @@ def with_feature_set(dataset: FoldedDataset, feature_set: FeatureSet) -> FoldedD
 def set_mismatch(dataset: FoldedDataset) -> str:
     """Return a warning if the feature set of a dataset may have other features than its data.
 
-    A feature set describes the features of a search engine. Return "" if
-    there is no doubt, or no feature set. For features that are matched by
-    position, only the number of features can show a mistake.
+    A feature set describes the features of a search engine. Return ""
+    if there is no doubt, or no feature set. For features that are
+    matched by position, only the number of features can show a
+    mistake.
     """
     feature_set = dataset.extension(FeatureSet)
     if feature_set is None or feature_set.by_name:
@@ -340,8 +343,9 @@ def _with_names(
 ) -> FoldedDataset:
     """Return a dataset whose features are shown with other names, one per column.
 
-    The original names, those from the data, are recorded as an extension of the
-    dataset; () if the shown names are those from the data.
+    The original names, those from the data, are recorded as an
+    extension of the dataset; () if the shown names are those from the
+    data.
     """
 
     def with_shown_names(part: RankingDataset) -> RankingDataset:
@@ -363,9 +367,9 @@ def _with_names(
 def _names_in_lines(path: Path, text: str) -> dict[int, str]:
     """Return the names of features by 1-based id, in text of CSV or in a feature list of RankLib.
 
-    The ending of the name of ``path`` decides which of the two. A line of
-    RankLib is "12<tab>BM25" or "12 # BM25". Ids without a name are left
-    out.
+    The ending of the name of ``path`` decides which of the two. A
+    line of RankLib is "12<tab>BM25" or "12 # BM25". Ids without a
+    name are left out.
     """
     if path.suffix.lower() == ".csv":
         return names_in_table(text, separated=True)

@@ -64,8 +64,9 @@ def regular_file_size(path: Path) -> int:
 def padded(path: Path, size: int) -> Bytes:
     """Return a buffer for the ``size`` bytes of a file, followed by newlines.
 
-    The newlines let a parser read words of eight bytes beyond the end. The
-    first ``size`` bytes are not yet set; ``path`` is for messages.
+    The newlines let a parser read words of eight bytes beyond the
+    end. The first ``size`` bytes are not yet set; ``path`` is for
+    messages.
 
     Raises
     ------
@@ -109,8 +110,8 @@ def refusal(path: Path, error: OSError | ValueError) -> FileAccessError:
     """Return a FileAccessError with the reason why a file could not be opened.
 
     ``error`` is the exception of the attempt; a ValueError means an
-    invalid path. For a missing file, the message suggests a similar name
-    in its folder.
+    invalid path. For a missing file, the message suggests a similar
+    name in its folder.
     """
     # Without a similar name, the suggestion is "".
     if isinstance(error, FileNotFoundError):
@@ -166,8 +167,8 @@ def without_ending(name: str) -> str:
 def packed_pieces(path: Path, pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the bytes to write to a file, compressed as the ending of its name says.
 
-    ``pieces`` are the contents, in order. The compressed bytes do not depend on
-    the time of writing. The file itself is not opened.
+    ``pieces`` are the contents, in order. The compressed bytes do not
+    depend on the time of writing. The file itself is not opened.
 
     Raises
     ------
@@ -203,8 +204,8 @@ def unpacked_pieces(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
     path : Path
         Path of the file, for messages.
     packed : iterator of bytes
-        Contents of the file; the first piece must be long enough to recognise
-        the compression.
+        Contents of the file; the first piece must be long enough to
+        recognise the compression.
 
     Raises
     ------
@@ -270,9 +271,9 @@ def _unpacked_rest(
 ) -> Iterator[bytes]:
     """Yield the decompressed pieces of the next packed bytes of a file.
 
-    ``member`` is the decompressor of the file, ``kind`` the name of the
-    compression for messages. Raise FileAccessError if the bytes are
-    damaged.
+    ``member`` is the decompressor of the file, ``kind`` the name of
+    the compression for messages. Raise FileAccessError if the bytes
+    are damaged.
     """
     pieces = member.pieces(packed_piece)
     while True:
@@ -298,8 +299,8 @@ def _unpacked_rest(
 def read_beginning(path: Path, max_bytes: int = _PIECE_BYTES) -> bytes:
     """Return the first bytes of a file, decompressed if necessary.
 
-    Only ``max_bytes`` bytes are read. For a compressed file, the result
-    is their decompressed contents, cut to as many bytes.
+    Only ``max_bytes`` bytes are read. For a compressed file, the
+    result is their decompressed contents, cut to as many bytes.
 
     Raises
     ------
@@ -393,8 +394,8 @@ class _Zstandard(_Member):
 def _zstandard(path: Path) -> Any:
     """Import and return the library of Zstandard, which only files in this compression need.
 
-    ``path`` is such a file, for the message. Raise MissingExtraError if
-    the library is not installed.
+    ``path`` is such a file, for the message. Raise MissingExtraError
+    if the library is not installed.
     """
     try:
         import zstandard  # noqa: PLC0415 - an extra

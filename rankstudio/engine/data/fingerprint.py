@@ -36,9 +36,10 @@ class Fingerprint:
 def fingerprint(dataset: FoldedDataset) -> Fingerprint:
     """Return a dataset's fingerprint: a checksum of all its parts, and its files.
 
-    The reader hashed the same bytes that it parsed, so nothing is read again,
-    and neither names nor times are trusted. Parts assembled in memory, with m
-    documents and n features, are hashed directly, in O(mn).
+    The reader hashed the same bytes that it parsed, so nothing is
+    read again, and neither names nor times are trusted. Parts
+    assembled in memory, with m documents and n features, are hashed
+    directly, in O(mn).
     """
     files: dict[str, Source] = {}
     # Checksums of whole data that parts are selected from, by the id() of the
@@ -59,9 +60,10 @@ def data_digest(dataset: FoldedDataset) -> str:
     """Return a digest of the documents and labels that runs are measured on.
 
     If the folds are those of the files, even if only a share of the
-    training queries is used, the digest is that of the files. Otherwise
-    the digest covers only the validation and test parts, so that runs
-    with different shares of the training queries have the same digest.
+    training queries is used, the digest is that of the files.
+    Otherwise the digest covers only the validation and test parts, so
+    that runs with different shares of the training queries have the
+    same digest.
     """
     identity = fingerprint(dataset)
     # ``divided_by`` is how the program made the folds; "" for those of files.
@@ -113,9 +115,9 @@ def change(recorded: Sequence[Source], current: Sequence[Source]) -> str:
 def _part_checksum(part: RankingDataset, checksums: dict[int, str]) -> str:
     """Return the checksum of a part of a fold, such as its training part.
 
-    For a selection of queries from whole data, the result is the checksum
-    of the whole data and a text on the queries. ``checksums`` stores
-    checksums of whole data by their id().
+    For a selection of queries from whole data, the result is the
+    checksum of the whole data and a text on the queries.
+    ``checksums`` stores checksums of whole data by their id().
     """
     return (
         _selection_checksum(part, checksums)
@@ -133,8 +135,8 @@ def _selection_checksum(part: PartOfWhole, checksums: dict[int, str]) -> str:
     """Return the checksum of a part that is a selection of queries from whole data.
 
     The result is the checksum of the whole data, and a text on the
-    selected queries. The checksum of the whole data is computed once for
-    all folds, and stored in ``checksums``.
+    selected queries. The checksum of the whole data is computed once
+    for all folds, and stored in ``checksums``.
     """
     if id(part.whole) not in checksums:
         checksums[id(part.whole)] = _whole_checksum(part.whole)
@@ -144,8 +146,8 @@ def _selection_checksum(part: PartOfWhole, checksums: dict[int, str]) -> str:
 def _arrays_checksum(part: RankingDataset) -> str:
     """Return the SHA-256 checksum of a part's features, labels, queries and ids.
 
-    Names and comments do not count. Rows are hashed in blocks to save memory;
-    sparse features count as the arrays that store them.
+    Names and comments do not count. Rows are hashed in blocks to save
+    memory; sparse features count as the arrays that store them.
     """
     digest = hashlib.sha256()
     # The features are one array, or the three arrays of a sparse matrix.

@@ -54,8 +54,8 @@ class FilesOfFold:
     number : int
         Number of the fold, from 1.
     parts : dict from str to tuple of Path
-        Files of each part, in order, by the part's name: "train", "vali"
-        or "test". The part "train" is present.
+        Files of each part, in order, by the part's name: "train",
+        "vali" or "test". The part "train" is present.
     """
 
     number: int
@@ -65,9 +65,9 @@ class FilesOfFold:
 def path_to_open(paths: Sequence[str]) -> str:
     """Return the path to open for files that the user opens together.
 
-    Files with the sizes of queries, and judgments of logs, are ignored.
-    One file with data is the path itself; several logs, or the parts of
-    one fold, are opened by their folder.
+    Files with the sizes of queries, and judgments of logs, are
+    ignored. One file with data is the path itself; several logs, or
+    the parts of one fold, are opened by their folder.
 
     Raises
     ------
@@ -104,9 +104,10 @@ def path_to_open(paths: Sequence[str]) -> str:
 def _path_of_logs(files: Sequence[Path]) -> Path | None:
     """Return the path to open for feature logs: the only log file, or the folder.
 
-    Feature logs are responses of a search engine with feature values. They may
-    be opened together with their judgments, which are found again beside the
-    logs. Return None if there are no logs, or other files among them.
+    Feature logs are responses of a search engine with feature values.
+    They may be opened together with their judgments, which are found
+    again beside the logs. Return None if there are no logs, or other
+    files among them.
     """
     logs = [file for file in files if holds_logs(file)]
     if not logs:
@@ -139,7 +140,8 @@ def is_part_file(path: Path) -> bool:
     Returns
     -------
     bool
-        Whether name and ending are those of a part; the file is not read.
+        Whether name and ending are those of a part; the file is not
+        read.
     """
     words = re.split("[._-]", path.name)
     named = any(pattern.match(word) for pattern in PARTS.values() for word in words)
@@ -149,10 +151,11 @@ def is_part_file(path: Path) -> bool:
 def find_folds(path: Path, *, judged: bool = False) -> list[FilesOfFold]:
     """Find the files of each fold of a dataset, looking one folder deeper if needed.
 
-    ``path`` is a data file or a folder. A folder of feature logs (responses of
-    a search engine) needs judgments in it, unless it is ``judged`` by a file
-    elsewhere: then it is one training part. Raise DatasetError if there is no
-    dataset or several, FileAccessError for a missing file.
+    ``path`` is a data file or a folder. A folder of feature logs
+    (responses of a search engine) needs judgments in it, unless it is
+    ``judged`` by a file elsewhere: then it is one training part.
+    Raise DatasetError if there is no dataset or several,
+    FileAccessError for a missing file.
     """
     # A file is one fold with a training part only; it has to exist.
     if not is_there(path) or not path.is_dir():
@@ -190,8 +193,8 @@ def folds_in(folder: Path) -> list[FilesOfFold]:
     Raises
     ------
     DatasetError, FileAccessError
-        If the files of a part are ambiguous, a training part is missing,
-        or the folder cannot be read.
+        If the files of a part are ambiguous, a training part is
+        missing, or the folder cannot be read.
     """
     # Folders with numbers, such as Fold1, contain one fold each.
     numbered = _numbered_folders(folder)
@@ -242,8 +245,8 @@ def folds_in(folder: Path) -> list[FilesOfFold]:
 def _logs_in(folder: Path) -> dict[str, tuple[Path, ...]]:
     """Return the feature logs in a folder, with judgments beside them, as the part "train".
 
-    Feature logs are responses of a search engine. Return {} if the folder
-    has no logs with judgments.
+    Feature logs are responses of a search engine. Return {} if the
+    folder has no logs with judgments.
     """
     logs = logs_in(folder) if judgment_files(folder) else ()
     return {"train": logs} if logs else {}
@@ -252,7 +255,8 @@ def _logs_in(folder: Path) -> dict[str, tuple[Path, ...]]:
 def _numbered_folders(folder: Path) -> dict[int, Path]:
     """Return the folders Fold1, Fold2 … in a folder by their numbers.
 
-    Raise DatasetError if two have the same number, such as Fold1 and fold_1.
+    Raise DatasetError if two have the same number, such as Fold1 and
+    fold_1.
     """
     numbered: dict[int, Path] = {}
     for child in children(folder):
@@ -276,9 +280,10 @@ def _numbered_folders(folder: Path) -> dict[int, Path]:
 def _parts_in(folder: Path) -> dict[str, tuple[Path, ...]]:
     """Return the files of one fold by part ("train", "vali", "test"), each in order.
 
-    A part is one file such as train.txt, numbered files such as train-01.txt,
-    or the files in a folder called train. Parts without files are left out.
-    Raise DatasetError if several files could be the part.
+    A part is one file such as train.txt, numbered files such as
+    train-01.txt, or the files in a folder called train. Parts without
+    files are left out. Raise DatasetError if several files could be
+    the part.
     """
     parts: dict[str, tuple[Path, ...]] = {}
     data = [child for child in children(folder) if child.is_file() and _is_data(child)]
@@ -314,9 +319,9 @@ def _parts_in(folder: Path) -> dict[str, tuple[Path, ...]]:
 def _files_below(folder: Path, pattern: re.Pattern[str]) -> tuple[Path, ...]:
     """Return the data files in the subfolder of ``folder`` that is named like a part, in order.
 
-    Programs for large data write such subfolders: train/part-0001.parquet
-    and so on. ``pattern`` matches the name of the part. Return () if
-    there is no such subfolder.
+    Programs for large data write such subfolders:
+    train/part-0001.parquet and so on. ``pattern`` matches the name of
+    the part. Return () if there is no such subfolder.
     """
     for child in children(folder):
         if pattern.fullmatch(child.name) and child.is_dir():
@@ -341,9 +346,9 @@ def _numbered_files(
 ) -> tuple[Path, ...]:
     """Return files whose names differ only in a number, in the order of that number.
 
-    A single file is returned as it is. Return () if the names differ in
-    more than a number. In a name that contains ``word``, the number must
-    follow it: set_1.train-02.txt is number 2 for "train".
+    A single file is returned as it is. Return () if the names differ
+    in more than a number. In a name that contains ``word``, the
+    number must follow it: set_1.train-02.txt is number 2 for "train".
     """
     if len(candidates) < 2:
         return tuple(candidates)
@@ -422,8 +427,8 @@ def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
 def _identities(path: Path) -> Iterator[tuple[int, int] | Path]:
     """Yield the identities of a file, by which two paths of the same file are recognised.
 
-    The identities are the resolved path, and the file's device and inode,
-    which hard links share.
+    The identities are the resolved path, and the file's device and
+    inode, which hard links share.
     """
     # a circle of links, a name that no file has
     with suppress(OSError, RuntimeError, ValueError):
@@ -435,9 +440,9 @@ def _identities(path: Path) -> Iterator[tuple[int, int] | Path]:
 def _files_to_protect(source: Path) -> Iterator[Path]:
     """Yield the input files that belong to a file or folder, and must not be overwritten.
 
-    ``source`` itself, if it is a file, is not included. The files are the
-    judgments of a log, the data files of a folder with their query sizes
-    and judgments, or all files of a folder without data.
+    ``source`` itself, if it is a file, is not included. The files are
+    the judgments of a log, the data files of a folder with their
+    query sizes and judgments, or all files of a folder without data.
     """
     if not source.is_dir():
         yield from judgment_files(source.parent) if holds_logs(source) else ()

@@ -62,19 +62,20 @@ def open_dataset(
     Parameters
     ----------
     path : str or path-like
-        A file in any format of `rankstudio.engine.data.formats` (one fold
-        with only a train part), a folder with the parts of one fold, a
-        folder with Fold1 … FoldK, or a folder around one of these. Parts
-        are recognised by the beginning of their names, or of the text
-        after a dot: train, vali/valid/validation/dev, test.
+        A file in any format of `rankstudio.engine.data.formats` (one
+        fold with only a train part), a folder with the parts of one
+        fold, a folder with Fold1 … FoldK, or a folder around one of
+        these. Parts are recognised by the beginning of their names,
+        or of the text after a dot: train, vali/valid/validation/dev,
+        test.
     columns : DataColumns or Mapping, optional
         Columns of tables, such as ``{"qid": "query_id", "label":
-        "grade"}``, if their names are not recognised; with ``{"ids_from":
-        0}`` the ids of SVMlight text start at 0. ``{"labels": ["alice",
-        "bob"], "label": "bob"}`` names the labels of several judges and
-        the one in use. ``{"judgments": "ratings.csv"}`` and
-        ``{"feature_set": "featureset.json"}`` name files that are not
-        next to the data.
+        "grade"}``, if their names are not recognised; with
+        ``{"ids_from": 0}`` the ids of SVMlight text start at 0.
+        ``{"labels": ["alice", "bob"], "label": "bob"}`` names the
+        labels of several judges and the one in use. ``{"judgments":
+        "ratings.csv"}`` and ``{"feature_set": "featureset.json"}``
+        name files that are not next to the data.
     missing, normalize, progress, cancelled, cache
         See `rankstudio.engine.data.formats.data_file.load_letor`;
         ``progress`` counts the bytes of all files.
@@ -82,8 +83,8 @@ def open_dataset(
     Returns
     -------
     FoldedDataset
-        Features are named if the dataset is known or a ``features.csv``
-        is next to the files.
+        Features are named if the dataset is known or a
+        ``features.csv`` is next to the files.
 
     Raises
     ------
@@ -270,9 +271,9 @@ def _opened_fold(
 def _check_widths(widths: dict[Path, tuple[int, bool]]) -> None:
     """Raise `DatasetError` if a dense file has fewer features than another file.
 
-    ``widths`` has (number of features, whether dense) by file. A dense file has
-    a value for every feature, so that its features cannot be completed with
-    zeros.
+    ``widths`` has (number of features, whether dense) by file. A
+    dense file has a value for every feature, so that its features
+    cannot be completed with zeros.
     """
     dense = {file: width for file, (width, is_dense) in widths.items() if is_dense}
     greatest = max(widths, key=lambda file: widths[file][0])
@@ -294,8 +295,8 @@ def _check_widths(widths: dict[Path, tuple[int, bool]]) -> None:
 def _check_names(names: dict[Path, tuple[str, ...]]) -> None:
     """Raise `DatasetError` if files do not have the same features in the same order.
 
-    ``names`` has the names of the features by file; () for a file without
-    names, which agrees with any other.
+    ``names`` has the names of the features by file; () for a file
+    without names, which agrees with any other.
     """
     first, *other_files = names
     for file in other_files:
@@ -330,7 +331,8 @@ def _recorded_format(read_as: ReadAs, specified: DataColumns) -> str:
 def _dataset_name(path: Path, folds: list[FilesOfFold]) -> str:
     """Return the name of a dataset: that of its file, or of the folder with its folds or parts.
 
-    A file named after a part, such as train.txt, gets the name of its folder, too.
+    A file named after a part, such as train.txt, gets the name of its
+    folder, too.
     """
     path = path.absolute()
     if not path.is_dir():

@@ -40,10 +40,11 @@ class GivenFiles(Generic[_OfFold]):
     Attributes
     ----------
     of_folds : Mapping of int to object
-        By fold number: the model of the fold, or the scores of its parts
-        by the part's name.
+        By fold number: the model of the fold, or the scores of its
+        parts by the part's name.
     checksums : Mapping of str to str
-        SHA-256 of each file, by its path in the folder, or by its name.
+        SHA-256 of each file, by its path in the folder, or by its
+        name.
     left_out : tuple of int
         Folds without a file.
     """
@@ -62,16 +63,16 @@ def find_scores(path: Path, dataset: FoldedDataset) -> GivenFiles[_PartScores]:
         A folder in which names identify fold and part
         (``Fold1/test.scores``, ``fold1-test.txt``; for one fold
         ``test.scores``), or one file: a TREC run, for all parts whose
-        queries it contains, or one score per line for the test part, with
-        the folds in order.
+        queries it contains, or one score per line for the test part,
+        with the folds in order.
     dataset : FoldedDataset
         Dataset with documents.
 
     Returns
     -------
     GivenFiles
-        Scores of each fold that has scores for the part that is measured:
-        test, or vali without a test part.
+        Scores of each fold that has scores for the part that is
+        measured: test, or vali without a test part.
 
     Raises
     ------
@@ -119,8 +120,8 @@ def _scores_in_file(
 ) -> tuple[Mapping[int, _PartScores], dict[str, str]]:
     """Read one file of scores for the folds of a dataset.
 
-    Return (scores, checksum). The scores are a mapping: fold number ->
-    name of the part -> array of one score per document. The second
+    Return (scores, checksum). The scores are a mapping: fold number
+    -> name of the part -> array of one score per document. The second
     mapping has the checksum of the file, by its name.
     """
     file = read_score_file(path)
@@ -170,9 +171,9 @@ def _scores_in_folder(
 ) -> tuple[Mapping[int, _PartScores], dict[str, str]]:
     """Read the files of scores in a folder, whose names contain fold and part.
 
-    Return (scores, checksums). The scores are a mapping: fold number -> name of
-    the part -> array of one score per document. The checksums are by the path
-    in the folder.
+    Return (scores, checksums). The scores are a mapping: fold number
+    -> name of the part -> array of one score per document. The
+    checksums are by the path in the folder.
     """
     # Find the file of each fold and part; ignore other files.
     path_of_part: dict[tuple[int, str], Path] = {}
@@ -223,9 +224,9 @@ def _visible_files(folder: Path) -> list[Path]:
 def _fold_and_part(path: Path, dataset: FoldedDataset) -> tuple[int | None, str]:
     """Return the number of the fold and the name of the part in a path.
 
-    The name is "vali" or "test", or "" if the path names no part. A path
-    without a fold belongs to the only fold of the dataset; of several
-    folds, the number is None.
+    The name is "vali" or "test", or "" if the path names no part. A
+    path without a fold belongs to the only fold of the dataset; of
+    several folds, the number is None.
     """
     # Words of the names of folders and file; the first number with a fold counts.
     words = [word for piece in path.parts for word in re.split("[ ._-]+", piece)]
@@ -286,8 +287,8 @@ class ScoreFile:
     def knows(self, part: RankingDataset) -> bool:
         """Return whether the file, a TREC run, has scores of documents of a part.
 
-        If some documents have no id, the file must have only a query of
-        the part.
+        If some documents have no id, the file must have only a query
+        of the part.
         """
         # query -> document -> score; a file with a score per line is no run
         run = self.run or {}
@@ -308,8 +309,8 @@ class ScoreFile:
         Raises
         ------
         DatasetError
-            If there is not one score per document, or a run is used for
-            documents without ids.
+            If there is not one score per document, or a run is used
+            for documents without ids.
         """
         if self.run is not None:
             return [self._of_run(part) for part in parts]
@@ -352,9 +353,9 @@ class ScoreFile:
     def _of_run(self, part: RankingDataset) -> Floats:
         """Return the scores of the file, a TREC run, for the m documents of a part.
 
-        The result has shape (m,), with -inf for documents that the run
-        lacks. Raise DatasetError if documents have no ids, or the run has
-        no document of the part.
+        The result has shape (m,), with -inf for documents that the
+        run lacks. Raise DatasetError if documents have no ids, or the
+        run has no document of the part.
         """
         run = self.run or {}
         if not all(part.document_ids):
@@ -390,7 +391,8 @@ def read_score_file(path: Path) -> ScoreFile:
     path : Path
         File with one number per line, as written by SVM-rank, LETOR's
         tools and most others, or a run; may be compressed. ``inf`` is
-        accepted, ``nan`` is not. Empty lines may follow the last score.
+        accepted, ``nan`` is not. Empty lines may follow the last
+        score.
 
     Raises
     ------

@@ -86,10 +86,10 @@ def keep_parsed(
 ) -> None:
     """Store the parsed table of a data file with this checksum in the cache.
 
-    A table much larger than its file is not stored: a few lines with a
-    feature 1,000,000 are parsed quickly. ``stop_check`` is called from
-    time to time and may raise an error; ``file_size`` is in bytes. If it
-    cannot be stored, no error is raised.
+    A table much larger than its file is not stored: a few lines with
+    a feature 1,000,000 are parsed quickly. ``stop_check`` is called
+    from time to time and may raise an error; ``file_size`` is in
+    bytes. If it cannot be stored, no error is raised.
     """
     # Comments are stored in the order of the file. If documents were
     # reordered, the table has a view of them (TakenComments); the
@@ -205,8 +205,8 @@ def _table_of_arrays(
     """Make a table from the arrays and the other contents of an entry of the cache.
 
     ``arrays`` and ``text``, the other contents, are by name.
-    ``text["taken"]`` is whether the comments are stored in the order of
-    the file, while the documents of the table have another order.
+    ``text["taken"]`` is whether the comments are stored in the order
+    of the file, while the documents of the table have another order.
     """
     content, offsets = (arrays[name] for name in _COMMENT_ARRAYS)
     comments = TextComments(content, offsets)

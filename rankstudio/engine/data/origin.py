@@ -15,8 +15,8 @@ class DatasetOrigin:
     Attributes
     ----------
     known : str or None
-        Key of the recognised dataset ("letor4", "ohsumed", "gov", "mslr",
-        "yahoo").
+        Key of the recognised dataset ("letor4", "ohsumed", "gov",
+        "mslr", "yahoo").
     checksum : str
         Checksum of the first file; "" for data made in memory.
     read_as : ReadAs

@@ -36,10 +36,10 @@ def keep(parts: Sequence[RankingDataset]) -> list[str]:
     """Write parts of a dataset to a folder for other processes; return their names.
 
     The name of a part depends on its contents, and a part that exists
-    there is not written again. Comments and counts of missing values are
-    not stored, because no method uses them. Ranks of document ids are
-    stored only if they were already computed for a convention that needs
-    them.
+    there is not written again. Comments and counts of missing values
+    are not stored, because no method uses them. Ranks of document ids
+    are stored only if they were already computed for a convention
+    that needs them.
 
     Raises
     ------
@@ -133,8 +133,8 @@ def open_kept(folder: Path) -> RankingDataset:
 def _mapped_part(entry: StoredEntry) -> RankingDataset:
     """Return the part of a dataset that is stored in an entry (a folder), with mapped arrays.
 
-    Comments are not stored. If documents with equal scores are ranked by
-    their ids, the ranks of the ids are stored instead of the ids.
+    Comments are not stored. If documents with equal scores are ranked
+    by their ids, the ranks of the ids are stored instead of the ids.
     """
     arrays = {name: entry.mapped(name) for name in entry.arrays}
     # X comes first among the linked arrays, and is stored in several forms.
@@ -224,8 +224,9 @@ def _write_part(folder: Path, part: RankingDataset) -> str:
 def _try_link(new: NewEntry, name: str, source: StoredEntry) -> bool:
     """Link an array of another entry (a stored folder) into a new entry, instead of writing it.
 
-    ``new`` is the entry that is written, ``source`` the entry that has
-    the array ``name``. Return False if the disk does not support links.
+    ``new`` is the entry that is written, ``source`` the entry that
+    has the array ``name``. Return False if the disk does not support
+    links.
     """
     try:
         new.link(name, source)

@@ -39,8 +39,8 @@ _HEAD_BYTES = 16  # first bytes of a file, which identify its compression
 class LoadedFile:
     """A data file that is read into memory.
 
-    The file is copied rather than mapped: truncation of a mapped file by
-    another program would end this one.
+    The file is copied rather than mapped: truncation of a mapped file
+    by another program would end this one.
 
     Parameters
     ----------
@@ -49,8 +49,8 @@ class LoadedFile:
     content : uint8 array
         Bytes of the file, followed by `PADDING` newlines.
     progress : ReadProgress
-        Receives half of the bytes as they are processed; the other half
-        was received as they were read.
+        Receives half of the bytes as they are processed; the other
+        half was received as they were read.
 
     Attributes
     ----------
@@ -69,8 +69,8 @@ class LoadedFile:
     def read(cls, path: Path, progress: ReadProgress) -> LoadedFile:
         """Read a whole file into memory, followed by newlines.
 
-        A binary file, with a zero byte near its start, will be refused:
-        only its beginning is read.
+        A binary file, with a zero byte near its start, will be
+        refused: only its beginning is read.
 
         Raises
         ------
@@ -132,11 +132,12 @@ class LoadedFile:
     def checksum(self) -> str:
         """Return ``sha256:…`` of the bytes of the file.
 
-        The method may run in another thread. After cancellation it ends
-        early, with a result of no use.
+        The method may run in another thread. After cancellation it
+        ends early, with a result of no use.
 
-        SHA-256 is what ``sha256sum`` prints, and processors support it in
-        hardware: at nearly 2 GB/s it is twice as fast as BLAKE2. O(size).
+        SHA-256 is what ``sha256sum`` prints, and processors support
+        it in hardware: at nearly 2 GB/s it is twice as fast as
+        BLAKE2. O(size).
         """
         digest = hashlib.sha256()
         for begin in range(0, self.size, _PIECE_BYTES):
@@ -230,9 +231,9 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
     """Yield the text of a file as arrays of complete lines, each followed by `PADDING` newlines.
 
     A file in memory is a single chunk. For other files, each chunk
-    overwrites the previous one, and is larger than requested if a line
-    is longer. The text ends after the first piece with a zero byte:
-    such a file is not text.
+    overwrites the previous one, and is larger than requested if a
+    line is longer. The text ends after the first piece with a zero
+    byte: such a file is not text.
 
     Parameters
     ----------
@@ -244,7 +245,8 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
     Raises
     ------
     FileAccessError, MissingExtraError
-        If the file cannot be read or decompressed, or a line does not fit into memory.
+        If the file cannot be read or decompressed, or a line does not
+        fit into memory.
     """
     # A file that is in memory is a single chunk.
     if file.whole is not None:  # the text in memory, padded already
@@ -292,8 +294,8 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
 def whole_text(file: SourceFile) -> Bytes:
     """Return the whole text of a file without padding, as uint8 of shape (bytes,).
 
-    Raise FileAccessError or MissingExtraError if the file cannot be read
-    or decompressed.
+    Raise FileAccessError or MissingExtraError if the file cannot be
+    read or decompressed.
     """
     text = next(text_chunks(file, float("inf")), None)
     return np.zeros(0, dtype=np.uint8) if text is None else text[:-PADDING]

@@ -65,8 +65,8 @@ class Entries:
     def matrix(self) -> tuple[SparseRows, Ints]:
         """Return (X, ids): documents as a sparse matrix, and the ids of its columns.
 
-        X has shape (m, n), with a column for each of the n ids that occur. The
-        ids ascend.
+        X has shape (m, n), with a column for each of the n ids that
+        occur. The ids ascend.
         """
         columns: Indices
         # Mark in a table which ids occur, or sort the ids if they are so few
@@ -90,8 +90,8 @@ class Entries:
 def sorted_rows(entries: Entries) -> tuple[Entries, int]:
     """Sort the entries of each document by id.
 
-    Return (sorted entries, first document with an id twice, from 0, or
-    -1 if none has).
+    Return (sorted entries, first document with an id twice, from 0,
+    or -1 if none has).
     """
     ids = entries.ids
     ends = np.cumsum(entries.lengths)
@@ -113,8 +113,8 @@ def sorted_rows(entries: Entries) -> tuple[Entries, int]:
 def placed(X: SparseRows, column_ids: Ints, ids: Ints) -> SparseRows:
     """Return a sparse matrix with a column for each of ``ids``, of which X has only some.
 
-    ``column_ids`` are the ids of the columns of X, and are among ``ids``.
-    Both are ascending; the new columns are 0.
+    ``column_ids`` are the ids of the columns of X, and are among
+    ``ids``. Both are ascending; the new columns are 0.
     """
     positions = np.searchsorted(ids, column_ids).astype(np.int32)
     csr = X.csr
@@ -125,8 +125,8 @@ def placed(X: SparseRows, column_ids: Ints, ids: Ints) -> SparseRows:
 class _Runs:
     """The entries of each feature in each query of a sparse matrix.
 
-    A run is the entries of a feature in a query, which follow each other
-    if the entries are ordered by column.
+    A run is the entries of a feature in a query, which follow each
+    other if the entries are ordered by column.
 
     Attributes
     ----------
@@ -164,8 +164,8 @@ class _Runs:
     def least(self) -> Floats:
         """Return the least value of each run's feature in its query.
 
-        The result has shape (R,) for R runs; it is NaN where all values
-        are missing.
+        The result has shape (R,) for R runs; it is NaN where all
+        values are missing.
         """
         low = np.fmin.reduceat(self.values, self.starts)
         return np.where(self.covers_query, low, np.fmin(low, 0.0))
@@ -196,10 +196,10 @@ def constant_columns(X: SparseRows, query_ptr: Ints) -> Bools:
 def fill_missing(X: SparseRows, query_ptr: Ints, policy: str) -> SparseRows:
     """Return a sparse matrix of features with the missing values, NaN, filled.
 
-    With the policy "query_min", a missing value becomes the least value
-    of the feature in the query, which may be a 0 that is not stored, or 0
-    if all values are missing; with "zero", it becomes 0. ``query_ptr``
-    has the first row of each query. O(values).
+    With the policy "query_min", a missing value becomes the least
+    value of the feature in the query, which may be a 0 that is not
+    stored, or 0 if all values are missing; with "zero", it becomes 0.
+    ``query_ptr`` has the first row of each query. O(values).
     """
     # A run is the values of one feature in one query.
     runs = _Runs.of(X, query_ptr)
@@ -215,11 +215,12 @@ def fill_missing(X: SparseRows, query_ptr: Ints, policy: str) -> SparseRows:
 def normalize_queries(X: SparseRows, query_ptr: Ints) -> SparseRows:
     """Scale every feature of a sparse matrix within every query to a span of 1: O(values).
 
-    Return the new matrix. The values go from 0 to 1, as in dense data, if
-    a feature is never negative, or has an entry in all documents of the
-    query. Otherwise documents without an entry keep 0, and the other
-    values are divided by the span without a shift: no difference between
-    documents, and so no ranking, changes by a shift.
+    Return the new matrix. The values go from 0 to 1, as in dense
+    data, if a feature is never negative, or has an entry in all
+    documents of the query. Otherwise documents without an entry keep
+    0, and the other values are divided by the span without a shift:
+    no difference between documents, and so no ranking, changes by a
+    shift.
     """
     # A run is the values of one feature in one query.
     runs = _Runs.of(X, query_ptr)

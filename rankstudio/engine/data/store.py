@@ -88,8 +88,8 @@ def cache_folder() -> Path:
 def scratch_folder() -> Path:
     """Return the folder for files mapped by several processes, and for unnamed files.
 
-    The folder is in the cache or, with a warning, a temporary folder if
-    the cache is not writable.
+    The folder is in the cache or, with a warning, a temporary folder
+    if the cache is not writable.
     """
     return writable(cache_folder() / "mapped")
 
@@ -98,8 +98,9 @@ def scratch_folder() -> Path:
 def writable(folder: Path) -> Path:
     """Return a folder if it is writable, otherwise a temporary one, with a warning.
 
-    If there is no temporary folder either, return the folder itself: its first
-    use will report the error. The result is cached for each folder.
+    If there is no temporary folder either, return the folder itself:
+    its first use will report the error. The result is cached for each
+    folder.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -264,8 +265,8 @@ class StoredEntry:
     ) -> None:
         """Compare arrays of the entry with their digests.
 
-        Each block is compared once per process, as long as its file is
-        unchanged.
+        Each block is compared once per process, as long as its file
+        is unchanged.
 
         Parameters
         ----------
@@ -329,8 +330,8 @@ class StoredEntry:
     def loaded(self, name: str, stop_check: Check = _never_stop) -> NDArray[Any]:
         """Return an array of the entry by its name, read into memory and verified.
 
-        ``stop_check`` is called after each block; it may raise an error
-        to stop.
+        ``stop_check`` is called after each block; it may raise an
+        error to stop.
 
         Raises
         ------
@@ -380,8 +381,9 @@ class StoredEntry:
     def _state(self, name: str) -> _FileState:
         """Return the identity of the file of an array: device, inode, size and time.
 
-        The identity changes whenever the file changes. Raise EntryError
-        if the file is missing, or its size is not that of the array.
+        The identity changes whenever the file changes. Raise
+        EntryError if the file is missing, or its size is not that of
+        the array.
         """
         try:
             status = self._file(name).stat()
@@ -398,8 +400,8 @@ class StoredEntry:
     def _read_block(self, name: str, index: int, buffer: memoryview) -> None:
         """Read a block of an array's file into a buffer, and verify its digest.
 
-        ``index`` is the number of the block, and the buffer has the size
-        of the block. Raise EntryError if the digest differs.
+        ``index`` is the number of the block, and the buffer has the
+        size of the block. Raise EntryError if the digest differs.
         """
         try:
             with self._file(name).open("rb", buffering=0) as file:
@@ -445,8 +447,8 @@ def is_whole(path: Path) -> bool:
 def entry_of(**arrays: NDArray[Any]) -> StoredEntry | None:
     """Return the undamaged entry of the store whose files these arrays map into memory.
 
-    Each array must be the whole file of its name. Return None if an array
-    is not, or if the arrays are from several entries.
+    Each array must be the whole file of its name. Return None if an
+    array is not, or if the arrays are from several entries.
     """
     files = {name: _mapped_file(array) for name, array in arrays.items()}
     folders = {file.parent for file in files.values() if file is not None}
@@ -480,7 +482,8 @@ class ArrayFile:
     Raises
     ------
     OSError
-        When the object is made or used, if the file cannot be written.
+        When the object is made or used, if the file cannot be
+        written.
     """
 
     def __init__(self, path: Path, dtype: DTypeLike, width: int | None = None) -> None:
@@ -514,9 +517,9 @@ class ArrayFile:
         Parameters
         ----------
         durable : bool
-            Whether to wait for the disk. The digests detect incomplete files in
-            any case; but without waiting, pages of a mapped file could be lost
-            if the disk is full.
+            Whether to wait for the disk. The digests detect
+            incomplete files in any case; but without waiting, pages
+            of a mapped file could be lost if the disk is full.
         """
         if durable:
             os.fsync(self._file.fileno())
@@ -546,19 +549,21 @@ class NewEntry:
     folder : Path
         Folder of the entries, created if missing.
     durable : bool
-        Whether to flush the files to disk before the entry gets its name.
+        Whether to flush the files to disk before the entry gets its
+        name.
 
     Raises
     ------
     OSError
-        When the object is made or used, if the entry cannot be written.
+        When the object is made or used, if the entry cannot be
+        written.
     """
 
     def __init__(self, folder: Path, *, durable: bool = True) -> None:
         """Create a temporary folder for the entry in the folder of all entries.
 
-        ``durable`` is whether the files must have reached the disk when
-        the entry is finished.
+        ``durable`` is whether the files must have reached the disk
+        when the entry is finished.
         """
         self._folder = folder
         self._durable = durable
@@ -600,7 +605,8 @@ class NewEntry:
     ) -> None:
         """Write an array of shape (m,) or (m, n) from memory under a name, in blocks of rows.
 
-        ``stop_check`` is called before each block; it may raise an error to stop.
+        ``stop_check`` is called before each block; it may raise an
+        error to stop.
         """
         file = self.file(name, array.dtype, array.shape[1] if array.ndim > 1 else None)
         # Rows of about BLOCK bytes, at least one.
@@ -641,8 +647,8 @@ class NewEntry:
         """Give the entry its final name, and return its folder.
 
         The temporary folder is renamed, in one step. If an undamaged
-        entry has this name already, that entry stays. A damaged entry, or
-        a file, is replaced.
+        entry has this name already, that entry stays. A damaged
+        entry, or a file, is replaced.
         """
         final = self._folder / name
         try:
@@ -695,8 +701,8 @@ def prune(folder: Path, limit: float, keep: Collection[str] = ()) -> None:
 def make_room(folder: Path, path: Path, needed: float, purpose: str) -> None:
     """Remove the least recently used entries of a store until enough space is free on the disk.
 
-    Entries used within an hour are kept, because other processes may have
-    mapped them.
+    Entries used within an hour are kept, because other processes may
+    have mapped them.
 
     Parameters
     ----------
@@ -707,8 +713,8 @@ def make_room(folder: Path, path: Path, needed: float, purpose: str) -> None:
     needed : float
         Bytes of the new entry.
     purpose : str
-        Description of the new entry, for the message: "3 documents with 2
-        features".
+        Description of the new entry, for the message: "3 documents
+        with 2 features".
 
     Raises
     ------
@@ -754,7 +760,8 @@ def make_room(folder: Path, path: Path, needed: float, purpose: str) -> None:
 def widened(file: ArrayFile, to: ArrayFile, padding: float = 0.0) -> ArrayFile:
     """Copy the rows of a matrix on disk to a wider, empty file, and return the new file.
 
-    New columns are filled with ``padding``. The original file is removed.
+    New columns are filled with ``padding``. The original file is
+    removed.
     """
     # The original file is removed in the end, and need not reach the disk.
     file.finish(durable=False)
@@ -786,8 +793,8 @@ SourceState = tuple[int, ...]
 def source_state(path: Path) -> SourceState:
     """Return the state of a file: device, inode, size and times of change.
 
-    A file that changes gets another state. Return () if the file changed
-    so recently that another change could have the same time.
+    A file that changes gets another state. Return () if the file
+    changed so recently that another change could have the same time.
 
     Raises
     ------
@@ -810,8 +817,8 @@ def source_state(path: Path) -> SourceState:
 def recalled_checksum(path: Path) -> str:
     """Return the checksum of a source file that was remembered for its current state.
 
-    Return "" if no checksum is stored for this state. The file itself is
-    not read.
+    Return "" if no checksum is stored for this state. The file itself
+    is not read.
     """
     with suppress(OSError, ValueError, KeyError, TypeError):
         content = json.loads(_checksum_file(path).read_text(encoding="utf-8"))
@@ -830,9 +837,9 @@ def recalled_checksum(path: Path) -> str:
 def remember_checksum(path: Path, state: SourceState, checksum: str) -> None:
     """Store the checksum of a source file, if the file did not change during reading.
 
-    ``state`` is the file's state before the reading, () if the file was
-    too recent to be sure. Only the most recently used checksums are kept;
-    errors are ignored.
+    ``state`` is the file's state before the reading, () if the file
+    was too recent to be sure. Only the most recently used checksums
+    are kept; errors are ignored.
     """
     with suppress(OSError, OutputError):
         if not state or source_state(path) != state:
@@ -892,8 +899,8 @@ def _read_in_threads(
 ) -> None:
     """Call ``read`` for each block, in several threads if there is more than one block.
 
-    ``stop_check`` is called after each block; it may raise an error to
-    stop.
+    ``stop_check`` is called after each block; it may raise an error
+    to stop.
     """
     with threads.pool(len(blocks) > 1) as (executor, _):
         for _ in (map if executor is None else executor.map)(read, blocks):

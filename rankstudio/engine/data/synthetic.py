@@ -37,11 +37,11 @@ class FeatureModel:
     Attributes
     ----------
     loadings : tuple of float
-        Weight of each hidden factor; without factors the feature is pure
-        noise.
+        Weight of each hidden factor; without factors the feature is
+        pure noise.
     noise : float
-        Standard deviation of the noise, relative to that of a factor, 1.
-        A feature without loadings and noise is constant.
+        Standard deviation of the noise, relative to that of a factor,
+        1. A feature without loadings and noise is constant.
     skewed : bool
         Whether most values are small and few are large, as for term
         counts.
@@ -70,14 +70,14 @@ def make_ranking(
     n_queries : int
         Number of queries, divided into five parts.
     n_informative : int
-        Number of features with a relevance factor of their own, the first
-        one strongest. These features come first.
+        Number of features with a relevance factor of their own, the
+        first one strongest. These features come first.
     n_redundant : int
-        Number of features that repeat an informative one with some noise;
-        these features come next.
+        Number of features that repeat an informative one with some
+        noise; these features come next.
     n_noise, n_constant : int
-        Numbers of features without information, and of features that are
-        always 0; these features come last.
+        Numbers of features without information, and of features that
+        are always 0; these features come last.
     documents : (int, int)
         Minimum and maximum number of documents per query.
     label_noise : float
@@ -89,13 +89,14 @@ def make_ranking(
     Returns
     -------
     FoldedDataset
-        Graded labels 0, 1, 2; every feature in [0, 1] within every query.
+        Graded labels 0, 1, 2; every feature in [0, 1] within every
+        query.
 
     Raises
     ------
     ParameterError
-        If there are fewer queries than parts, no informative feature, or
-        no documents.
+        If there are fewer queries than parts, no informative feature,
+        or no documents.
     """
     if n_informative < 1:
         raise ParameterError("n_informative", n_informative, "a number of at least 1")
@@ -205,9 +206,9 @@ def _part_of_queries(
 ) -> RankingDataset:
     """Return the queries first … last - 1 of synthetic data as a dataset of their own.
 
-    X has shape (m, n), labels shape (m,); ``query_ptr`` has the first row
-    of each query. Query ids count from 1, and documents have comments
-    such as "docid = Q0007-01".
+    X has shape (m, n), labels shape (m,); ``query_ptr`` has the first
+    row of each query. Query ids count from 1, and documents have
+    comments such as "docid = Q0007-01".
     """
     rows = slice(int(query_ptr[first]), int(query_ptr[last]))
     qid = np.repeat(
@@ -227,8 +228,9 @@ def _part_of_queries(
 def rotate(parts: Sequence[RankingDataset]) -> tuple[Fold, ...]:
     """Make LETOR's five folds of five parts.
 
-    In each fold, three parts are for training, one for validation, one for
-    testing; from fold to fold, these roles move on by one part.
+    In each fold, three parts are for training, one for validation,
+    one for testing; from fold to fold, these roles move on by one
+    part.
     """
     folds = []
     for i in range(N_PARTS):
@@ -252,8 +254,8 @@ def sample_files() -> list[Path]:
 def load_sample() -> FoldedDataset:
     """Open the bundled sample, a synthetic dataset of 250 queries with five folds.
 
-    It imitates LETOR 4.0, with its 46 names of features and labels from 0
-    to 2. Its measures are computed by LETOR's convention.
+    It imitates LETOR 4.0, with its 46 names of features and labels
+    from 0 to 2. Its measures are computed by LETOR's convention.
     """
     identity = Identity(
         known="letor4", convention="letor4", names=table_of_names("letor4")

@@ -56,8 +56,8 @@ class ReadAs:
     format : str
         Key of the format (see `rankstudio.engine.data.formats`).
     qid, label, part : str
-        Where query, label and part of a document come from: the name of a
-        column, of a file of sizes, or "".
+        Where query, label and part of a document come from: the name
+        of a column, of a file of sizes, or "".
     """
 
     format: str = "letor"
@@ -116,8 +116,8 @@ class Table:
     X : ndarray of shape (m, n), or SparseRows
         Features; NaN for missing values, 0 for omitted features.
     y : ndarray of shape (m,) or (m, J)
-        Labels. With several judges, one column for each judge, with NaN
-        for documents that the judge has not judged.
+        Labels. With several judges, one column for each judge, with
+        NaN for documents that the judge has not judged.
     query_ptr : ndarray of shape (Q + 1,)
         First row of each query, followed by m.
     query_ids : tuple of str
@@ -128,7 +128,8 @@ class Table:
     missing : ndarray of shape (n,)
         Number of missing values of each feature.
     dense : bool
-        Whether the file has a value for every feature of every document.
+        Whether the file has a value for every feature of every
+        document.
     feature_ids : ndarray of shape (n,), or (0,)
         Ids of the columns, ascending; of size 0 if they are 1 … n.
     scattered : Scattered or None
@@ -140,13 +141,13 @@ class Table:
     left_out : tuple of str
         Unspecified columns of the file that are not features.
     role_columns : tuple of str
-        Columns of query, label and part, "" for none; () if lines contain
-        them.
+        Columns of query, label and part, "" for none; () if lines
+        contain them.
     remarks : tuple of str
         Further notes, as sentences.
     parts : ndarray of shape (m,), or (0,)
-        Part of each document, from 0 (train, vali, test), if the file has
-        a part column.
+        Part of each document, from 0 (train, vali, test), if the file
+        has a part column.
     """
 
     X: Features
@@ -199,9 +200,9 @@ class Table:
     def notes(self, name: str) -> tuple[str, ...]:
         """Return notes for users on the reading of a file, as sentences.
 
-        ``name`` is the name of the file. The notes concern columns that
-        were left out, the column of parts, and documents that were
-        grouped.
+        ``name`` is the name of the file. The notes concern columns
+        that were left out, the column of parts, and documents that
+        were grouped.
         """
         text = tr('{name}: the column "{column}" is not numeric and was left out.')
         notes = [text.format(name=name, column=column) for column in self.left_out]
@@ -252,8 +253,8 @@ def fill_missing(X: Floats, query_ptr: Ints, missing: Ints, policy: str) -> None
         Number of NaN values of each feature.
     policy : {"query_min", "zero"}
         ``query_min``: the smallest value of that feature within the
-        query, as in LETOR's "min" version; 0 if the query has no value.
-        ``zero``: 0.
+        query, as in LETOR's "min" version; 0 if the query has no
+        value. ``zero``: 0.
 
     Notes
     -----
@@ -306,8 +307,8 @@ def treated(
     missing : ndarray of shape (n,)
         Number of missing values of each feature.
     fill_policy : {"query_min", "zero", ""}
-        Whether a missing value becomes the smallest value of the feature in its
-        query, becomes 0, or stays.
+        Whether a missing value becomes the smallest value of the
+        feature in its query, becomes 0, or stays.
     n_features : int
         Number of columns of an array, if larger than n.
     normalize : bool
@@ -338,9 +339,9 @@ def normalize_queries(X: Floats, query_ptr: Ints) -> None:
 def _normalize(X: Floats, query_ptr: Ints) -> None:
     """Scale the features of some queries to [0, 1] within each query, in place.
 
-    X has shape (rows, n), and ``query_ptr`` the first row of each query, then
-    the number of rows. A feature that is constant within a query becomes 0
-    there.
+    X has shape (rows, n), and ``query_ptr`` the first row of each
+    query, then the number of rows. A feature that is constant within
+    a query becomes 0 there.
     """
     rows = np.diff(query_ptr)
     low = np.minimum.reduceat(X, query_ptr[:-1], axis=0)

@@ -56,8 +56,8 @@ class Treatment:
     Attributes
     ----------
     missing : {"query_min", "zero", "refuse"}
-        Whether a missing value becomes the smallest value in the query,
-        becomes 0, or is an error.
+        Whether a missing value becomes the smallest value in the
+        query, becomes 0, or is an error.
     normalize : bool
         Whether features are scaled to [0, 1] within each query.
     """
@@ -78,8 +78,8 @@ class PartFiles:
     user_columns : DataColumns
         Specified columns of tables, and the first feature id of text.
     sizes : int64 array of shape (Q,), optional
-        Number of documents per query, if the lines do not contain their
-        query.
+        Number of documents per query, if the lines do not contain
+        their query.
     refuse : bool
         Whether a missing value is an error.
     most_features : int, optional
@@ -111,19 +111,19 @@ class DocumentPiece:
     X : ndarray of shape (m, n), or Entries
         Features; NaN for missing values.
     y : ndarray of shape (m,) or (m, J)
-        Labels. With several judges, one column for each judge, with NaN
-        for documents that the judge has not judged.
+        Labels. With several judges, one column for each judge, with
+        NaN for documents that the judge has not judged.
     comments : TextComments
         Comment of each document.
     missing : ndarray of shape (n,)
-        Number of missing values of each feature; for `Entries` they are
-        counted in the end.
+        Number of missing values of each feature; for `Entries` they
+        are counted in the end.
     runs : iterable of (str, int)
         Query id and length of each run of consecutive documents of a
         query.
     line_of_run : callable
-        Function that returns the line of a run's first document, by the
-        position of the run; called at most once.
+        Function that returns the line of a run's first document, by
+        the position of the run; called at most once.
     parts : ndarray of shape (m,), or (0,)
         Part of each document, if there is a part column.
     columns : tuple of int
@@ -177,14 +177,16 @@ class TableFacts:
     n_features : int
         Number of features.
     dense : bool
-        Whether the file has a value for every feature of every document.
+        Whether the file has a value for every feature of every
+        document.
     unit : str
         Unit of positions in the file: "line" or "row".
     feature_names, left_out, role_columns, remarks : tuple of str
         As the attributes of `Table`.
     rows : GatheredRows or None
         The rows of the table, if these are not all rows that were
-        written; missing values of the table are then counted in the end.
+        written; missing values of the table are then counted in the
+        end.
     """
 
     n_features: int
@@ -220,10 +222,10 @@ class QueryRuns:
     ) -> None:
         """Add runs of documents of a query: (query id, number of documents).
 
-        ``line_of_run`` returns the line or row of the first document of a
-        run, by the position of the run. This function may take long, so
-        that it is called only once, for the first query whose documents
-        are not consecutive.
+        ``line_of_run`` returns the line or row of the first document
+        of a run, by the position of the run. This function may take
+        long, so that it is called only once, for the first query
+        whose documents are not consecutive.
         """
         for position, (query_id, length) in enumerate(runs):
             is_known = query_id in self._numbers
@@ -258,8 +260,9 @@ class QueryRuns:
     def scattered(self, unit: str) -> Scattered | None:
         """Return the queries with scattered documents; None without such queries.
 
-        These are queries whose documents are not consecutive. ``unit`` is
-        the unit of positions in the file, "line" or "row".
+        These are queries whose documents are not consecutive.
+        ``unit`` is the unit of positions in the file, "line" or
+        "row".
         """
         if not self._recurrences:
             return None
@@ -279,10 +282,10 @@ def group_by_size(
 ) -> tuple[Ints, tuple[str, ...]]:
     """Return (first rows, ids) of queries by their numbers of documents.
 
-    ``sizes`` has shape (Q,). The first row of each query is followed by
-    the number of documents; the ids are "1", "2" …. Queries without
-    documents are dropped, but keep their number. ``location`` is for the
-    message.
+    ``sizes`` has shape (Q,). The first row of each query is followed
+    by the number of documents; the ids are "1", "2" …. Queries
+    without documents are dropped, but keep their number. ``location``
+    is for the message.
 
     Raises
     ------
@@ -337,7 +340,8 @@ class TableBuilder(ABC):
     def _write(self, piece: DocumentPiece, share: float) -> None:
         """Append the documents of a piece to the rows written so far.
 
-        ``share`` is about the share of all documents that have been read.
+        ``share`` is about the share of all documents that have been
+        read.
         """
 
     def add(self, piece: DocumentPiece, share: float = 1.0) -> None:
@@ -390,8 +394,9 @@ class TableBuilder(ABC):
     ) -> DocumentPiece:
         """Return a piece of documents with ``columns``, the columns of the first piece.
 
-        A column that the piece lacks is 0 for now; the column is dropped
-        in the end, as a table has only features of all pieces.
+        A column that the piece lacks is 0 for now; the column is
+        dropped in the end, as a table has only features of all
+        pieces.
         """
         self._dropped_columns |= set(columns) - set(piece.columns)
         X = np.zeros((len(piece.y), len(columns)))
@@ -406,8 +411,8 @@ class TableBuilder(ABC):
     def _kept_columns(self, width: int) -> slice | list[int]:
         """Return the positions of the written columns that belong to the table.
 
-        If no column is dropped, the result is a slice of all columns, at
-        most ``width``.
+        If no column is dropped, the result is a slice of all columns,
+        at most ``width``.
         """
         if not self._dropped_columns:
             return slice(min(self.width, width))
@@ -423,10 +428,10 @@ class TableBuilder(ABC):
         """Return (first rows, ids, scattered queries or None) of the queries of the table.
 
         The first row of each query is followed by the number of
-        documents. ``sizes`` are the numbers of documents of the queries,
-        if the documents do not contain their query. If the reader has
-        gathered rows, the columns that it leaves out are dropped here,
-        and counts of missing values reset.
+        documents. ``sizes`` are the numbers of documents of the
+        queries, if the documents do not contain their query. If the
+        reader has gathered rows, the columns that it leaves out are
+        dropped here, and counts of missing values reset.
         """
         # The reader has gathered the rows itself, and knows their
         # queries and the columns that are left out (``without``);
@@ -471,7 +476,8 @@ class TableInMemory(TableBuilder):
         facts : TableFacts
             Facts that the reader knows in the end, such as names.
         sizes : ndarray of shape (Q,), optional
-            Number of documents per query, if the documents do not contain their query.
+            Number of documents per query, if the documents do not
+            contain their query.
 
         Raises
         ------
@@ -522,10 +528,10 @@ class TableInMemory(TableBuilder):
     def _features(self, columns: slice | list[int]) -> tuple[Features, Ints, Ints]:
         """Return (X, ids, missing): the features, their ids, and the number of missing values of each.
 
-        X has shape (m, n), the others (n,). The array of ids is empty if
-        the ids are 1 … n. ``columns`` are the positions of the written
-        columns that stay; entries, the values other than 0 with their
-        ids, have no columns yet.
+        X has shape (m, n), the others (n,). The array of ids is empty
+        if the ids are 1 … n. ``columns`` are the positions of the
+        written columns that stay; entries, the values other than 0
+        with their ids, have no columns yet.
         """
         if self._entries:
             sparse, feature_ids = Entries.joined(self._entries).matrix()
@@ -541,10 +547,10 @@ class TableInMemory(TableBuilder):
     def _write(self, piece: DocumentPiece, share: float) -> None:
         """Append the documents of a piece to the table in memory.
 
-        The features of the first piece, usually the only one, are not copied.
-        A piece that is narrower than the table gets ``padding`` in its last
-        columns. ``share`` is about the share of all documents that have been
-        read, this piece included.
+        The features of the first piece, usually the only one, are not
+        copied. A piece that is narrower than the table gets
+        ``padding`` in its last columns. ``share`` is about the share
+        of all documents that have been read, this piece included.
         """
         if isinstance(piece.X, Entries) or self._entries:
             # Once one piece comes as entries, all are kept as entries, those
@@ -574,8 +580,9 @@ class TableInMemory(TableBuilder):
     def _grow(self, rows: int, width: int, share: float) -> None:
         """Enlarge the matrix to a number of rows and columns, and for those expected.
 
-        If ``share`` of all documents has ``rows`` rows, the others need as much
-        in proportion; they get no memory in advance if it is scarce.
+        If ``share`` of all documents has ``rows`` rows, the others
+        need as much in proportion; they get no memory in advance if
+        it is scarce.
         """
         # Reserve a little more than expected. The share of a tiny piece of a
         # file may be rounded to 0.
@@ -652,8 +659,8 @@ class TableOnDisk(TableBuilder):
         n_features : int
             Minimum number of columns.
         sizes : ndarray of shape (Q,), optional
-            Number of documents per query, if the documents do not contain
-            their query.
+            Number of documents per query, if the documents do not
+            contain their query.
 
         Raises
         ------
@@ -725,8 +732,8 @@ class TableOnDisk(TableBuilder):
     def _write(self, piece: DocumentPiece, share: float) -> None:
         """Append the documents of a piece to the files of the table.
 
-        ``share`` is about the share of all documents that have been read,
-        this piece included.
+        ``share`` is about the share of all documents that have been
+        read, this piece included.
         """
         X = piece.X
         # The first piece begins the file, and a wider piece widens it.
@@ -770,7 +777,8 @@ class TableOnDisk(TableBuilder):
     def _count_missing(self, order: Ints) -> Ints:
         """Return the number of missing values in each column, of shape (columns,).
 
-        ``order`` has the positions of the rows that belong to the table.
+        ``order`` has the positions of the rows that belong to the
+        table.
         """
         assert self._X is not None
         raw = self._X.content()
@@ -785,8 +793,9 @@ class TableOnDisk(TableBuilder):
     def _order_by_query(self, scattered: Scattered) -> Ints:
         """Return the positions of all rows, query by query, as an array of shape (m,).
 
-        Raise DatasetError if sorting the rows exceeds the memory limit;
-        the message names the first query whose documents are scattered.
+        Raise DatasetError if sorting the rows exceeds the memory
+        limit; the message names the first query whose documents are
+        scattered.
         """
         needed = _PER_DOCUMENT * self.n_documents
         if needed > memory.budget():
@@ -811,8 +820,8 @@ class TableOnDisk(TableBuilder):
     ) -> None:
         """Write X again in its final order, width and values, some whole queries at a time.
 
-        The features of the largest query must fit into the memory limit three
-        times.
+        The features of the largest query must fit into the memory
+        limit three times.
 
         Parameters
         ----------
@@ -823,8 +832,8 @@ class TableOnDisk(TableBuilder):
         order : ndarray of shape (m,) or (0,)
             Old position of each row; empty if rows stay in order.
         missing : ndarray of shape (n,) or None
-            Number of missing values of each feature; None if they are not
-            filled.
+            Number of missing values of each feature; None if they are
+            not filled.
         """
         assert self._X is not None
         # The largest query needs three numbers of 8 bytes for each value.
@@ -874,8 +883,8 @@ class TableOnDisk(TableBuilder):
 def _order_of_rows(facts: TableFacts, n_documents: int) -> Ints:
     """Return the order in which a reader put the rows of a table.
 
-    The order is an array of row numbers; it is empty if the order is that
-    of the file. ``facts`` are what the reader knows about all
+    The order is an array of row numbers; it is empty if the order is
+    that of the file. ``facts`` are what the reader knows about all
     ``n_documents`` rows.
     """
     if facts.rows is None or np.array_equal(facts.rows.order, np.arange(n_documents)):

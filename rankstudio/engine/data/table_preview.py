@@ -52,7 +52,8 @@ class TablePreview:
     has_header : bool
         Whether the table has a header.
     sizes : str
-        Name of the file of query sizes next to the table; "" without one.
+        Name of the file of query sizes next to the table; "" without
+        one.
     """
 
     path: Path
@@ -65,8 +66,8 @@ class TablePreview:
     def recognised(self, specified: DataColumns) -> RecognisedColumns | None:
         """Return the roles of the columns, such as query and label, by their names.
 
-        Names in ``specified`` have priority over usual names. Return None
-        if a role is not clear.
+        Names in ``specified`` have priority over usual names. Return
+        None if a role is not clear.
         """
         try:
             return recognise_columns(
@@ -101,7 +102,8 @@ def preview_table(path: Path, format_name: str = "") -> TablePreview:
     Parameters
     ----------
     path : Path
-        A file, or a folder of data, whose first training file is used.
+        A file, or a folder of data, whose first training file is
+        used.
     format_name : str
         Format of the data, as a plan names it; "" to recognise the
         format.
@@ -137,8 +139,8 @@ def preview_table(path: Path, format_name: str = "") -> TablePreview:
 def _table_preview(file: Path, form: DataFormat, sizes: str) -> TablePreview:
     """Return the first rows of a file in a format of tables.
 
-    ``sizes`` is the name of the file of query sizes beside the file, or
-    "".
+    ``sizes`` is the name of the file of query sizes beside the file,
+    or "".
     """
     first = form.first_rows(file, read_beginning(file), _N_ROWS)
     # The contents may show that CSV is TSV.
@@ -201,8 +203,8 @@ def columns_of(
     missing_texts : sequence of str
         Texts that stand for a missing value.
     features : sequence of str
-        The features, if the columns that are left out do not determine
-        them; otherwise ().
+        The features, if the columns that are left out do not
+        determine them; otherwise ().
     """
     specified = DataColumns(
         qid=qid,

@@ -26,7 +26,7 @@ class Origin:
     Attributes
     ----------
     kind : OriginKind
-        Whether the method is from a package or from a file.
+        Kind of place where the code is, such as a package or a file.
     name : str
         Name of the package, or of the file without its folder.
     version_or_checksum : str

@@ -24,9 +24,9 @@ _MIN_COLUMNS = 16  # with fewer, reading the factor takes longer than computing
 def group_blocks(ptr: Ints, width: int) -> Iterator[tuple[int, int]]:
     """Yield the first group of each block of whole groups of rows, and the group after its last.
 
-    Rows are in consecutive groups, such as the documents of queries. A
-    block has whole groups, as many as fit into a limited number of
-    values.
+    Rows are in consecutive groups, such as the documents of
+    queries. A block has whole groups, as many as fit into a limited
+    number of values.
 
     Parameters
     ----------

@@ -21,9 +21,10 @@ _MAX_BLOCK_NUMBERS = 1 << 22  # numbers that are copied at a time
 def release(array: NDArray[Any]) -> None:
     """Release the memory of an array mapped from a file; do nothing for an array in memory.
 
-    Pages count as memory of the process once they are read. The values,
-    including written ones, stay in the file, and are read again on
-    demand. On systems that offer no such call, nothing happens.
+    Pages count as memory of the process once they are read. The
+    values, including written ones, stay in the file, and are read
+    again on demand. On systems that offer no such call, nothing
+    happens.
 
     Parameters
     ----------
@@ -58,8 +59,8 @@ def empty_in_file(shape: tuple[int, ...], folder: Path) -> Floats:
     shape : tuple of int
         Shape with at least one element.
     folder : Path
-        Folder of the file: on a disk, because the system's folder for temporary
-        files may be memory.
+        Folder of the file: on a disk, because the system's folder
+        for temporary files may be memory.
 
     Raises
     ------
@@ -141,9 +142,9 @@ def chosen_columns(X: Floats, columns: Sequence[int], folder: Path) -> Floats:
 def taken_columns(X: Floats, columns: slice) -> Floats:
     """Return some columns of a matrix as the rows of an array in memory.
 
-    X has shape (m, n), the result (k, m) for k columns. If X is mapped from a
-    file, it is read block by block, and the pages that were read are released.
-    O(mk).
+    X has shape (m, n), the result (k, m) for k columns. If X is
+    mapped from a file, it is read block by block, and the pages
+    that were read are released. O(mk).
     """
     if not in_file(X):
         return np.ascontiguousarray(X[:, columns].T)

@@ -37,8 +37,8 @@ def write_bytes(path: str | Path, content: bytes) -> None:
 def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> None:
     """Write a file from consecutive pieces, completely or not at all.
 
-    An existing file is replaced in the end. Raise OutputError if the
-    file cannot be written.
+    An existing file is replaced in the end. Raise OutputError if
+    the file cannot be written.
     """
     path = Path(path)
     try:
@@ -126,7 +126,8 @@ def read_text(
     Raises
     ------
     OSError
-        If the file cannot be read, is not a regular file or is larger.
+        If the file cannot be read, is not a regular file or is
+        larger.
     ValueError
         If the text is not in this encoding.
     """
@@ -152,9 +153,9 @@ def is_there(path: Path) -> bool:
 def remove_abandoned(folder: Path, pattern: str) -> None:
     """Remove files and folders in a folder that have not changed for a day.
 
-    ``pattern`` is a glob pattern for the names of temporary files; only
-    those are removed. A process that was killed leaves such files
-    behind.
+    ``pattern`` is a glob pattern for the names of temporary files;
+    only those are removed. A process that was killed leaves such
+    files behind.
     """
     for path in folder.glob(pattern):
         with suppress(OSError):  # another user's, or gone by now

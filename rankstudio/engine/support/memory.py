@@ -39,8 +39,8 @@ _N_LIBRARIES = 2  # with a thread for each processor: the BLAS of numpy and of s
 def available() -> float:
     """Return the number of bytes still available to this process; infinity if unknown.
 
-    Called before large allocations, because Linux grants any of them and kills
-    the program later.
+    Called before large allocations, because Linux grants any of
+    them and kills the program later.
     """
     return max(0.0, min(total - used for total, used in _totals_and_usage()))
 
@@ -74,7 +74,8 @@ def n_bytes(text: str) -> float:
     Raises
     ------
     ParameterError
-        If the text is not a size, or the size is less than a megabyte.
+        If the text is not a size, or the size is less than a
+        megabyte.
 
     Examples
     --------
@@ -112,8 +113,8 @@ def size(n_bytes: float) -> str:
 def refuse_small_limit() -> None:
     """Raise OutOfMemoryError if ``ulimit -v`` leaves no memory for the libraries.
 
-    Without this check they would end the process. Each library reserves
-    a stack for each processor but one.
+    Without this check they would end the process. Each library
+    reserves a stack for each processor but one.
 
     Raises
     ------
@@ -172,8 +173,9 @@ def release_unused() -> None:
 def _totals_and_usage() -> Iterator[tuple[float, float]]:
     """Yield (total, used) bytes of everything that limits this process's memory.
 
-    Limits are those of the machine, of control groups (such as those of
-    containers) and ``ulimit -v``. The first pair means no limit.
+    Limits are those of the machine, of control groups (such as
+    those of containers) and ``ulimit -v``. The first pair means no
+    limit.
     """
     yield float("inf"), 0.0
     sizes = _sizes_in_file("proc/meminfo", "MemTotal", "MemAvailable")
@@ -208,9 +210,9 @@ def _totals_and_usage() -> Iterator[tuple[float, float]]:
 def _control_groups(text: str) -> tuple[tuple[str, str, str], ...]:
     """Return (folder, name of its limit file, of its usage file) of each control group.
 
-    These are the groups of Linux that limit the memory of a process. A group is
-    also limited by the groups around it. A container may see its own group as
-    the root.
+    These are the groups of Linux that limit the memory of a
+    process. A group is also limited by the groups around it. A
+    container may see its own group as the root.
 
     Parameters
     ----------

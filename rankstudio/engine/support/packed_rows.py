@@ -64,8 +64,8 @@ class PackedRows:
     values : ndarray of shape (N,)
         The stored numbers, row by row.
     starts : ndarray of shape (K + 1,)
-        Start of each row's numbers in ``values``, and the end of the
-        last.
+        Start of each row's numbers in ``values``, and the end of
+        the last.
     marks : ndarray of shape (K, ceil(n / 8))
         A bit for each number of a row: whether it is stored in
         ``values``.
@@ -121,8 +121,8 @@ class PackedRows:
 def packed_rows(rows: Sequence[Floats], fill: float) -> Rows:
     """Return rows without the numbers that they often repeat, if that saves memory.
 
-    If that saves no memory, or the rows are not equally long, return
-    the rows unpacked, as PlainRows.
+    If that saves no memory, or the rows are not equally long,
+    return the rows unpacked, as PlainRows.
 
     Parameters
     ----------
@@ -153,7 +153,8 @@ class IndexTuples:
     Attributes
     ----------
     flat : ndarray
-        Concatenated indices, in the smallest sufficient unsigned integers.
+        Concatenated indices, in the smallest sufficient unsigned
+        integers.
     begins, ends : ndarray of shape (K,)
         Start and end of each tuple in ``flat``.
     """
@@ -192,8 +193,8 @@ class IndexTuples:
     def added(self, k: int) -> tuple[int, ...]:
         """Return the indices that tuple k has in addition to tuple k - 1, if tuple k - 1 is its prefix.
 
-        If tuple k - 1 is not stored as a prefix of tuple k, return all
-        indices of tuple k. O(1) for one more index.
+        If tuple k - 1 is not stored as a prefix of tuple k, return
+        all indices of tuple k. O(1) for one more index.
         """
         begin = self.begins[k]
         end = self.ends[k]

@@ -20,8 +20,8 @@ def checked_ids(qid: ArrayLike) -> NDArray[Any]:
     Raises
     ------
     DatasetError
-        For a missing id (None, NaN, NaT, masked), and for numbers mixed with
-        text, because 1 and "1" would be ambiguous.
+        For a missing id (None, NaN, NaT, masked), and for numbers
+        mixed with text, because 1 and "1" would be ambiguous.
     """
     check_none_missing(qid)
     # np.asarray([1, "a"]) would turn 1 into "1". In a flat list, dtype=object

@@ -57,10 +57,11 @@ class Point:
 def close_enough(gap: float, objective: float, at_zero: float, tol: float) -> bool:
     """Return whether a gap is small relative to both the objective and its reduction from w = 0.
 
-    ``gap`` bounds the distance of ``objective`` from its minimum. The
-    second condition matters for small C, where the objective is close
-    to that of w = 0 for any w. ``at_zero`` is the objective at w = 0,
-    and ``tol`` is the greatest share of both.
+    ``gap`` bounds the distance of ``objective`` from its
+    minimum. The second condition matters for small C, where the
+    objective is close to that of w = 0 for any w. ``at_zero``
+    is the objective at w = 0, and ``tol`` is the greatest share
+    of both.
     """
     return gap <= max(tol * min(objective, at_zero - objective), _ROUNDING * at_zero)
 
@@ -73,18 +74,21 @@ def minimise_squared_hinge(
     Parameters
     ----------
     problem : PairProblem
-        Pairs of documents with linear scores, and sums over them.
+        Pairs of documents with linear scores, and sums over
+        them.
     C : float
         Weight of the loss, greater than 0.
     tol : float
-        Stops when the duality gap is at most this share of P(w) and of P(0) - P(w).
+        Stops when the duality gap is at most this share of P(w)
+        and of P(0) - P(w).
     max_iter : int
         Maximum number of Newton steps.
 
     Yields
     ------
     OptimizerState
-        After each Newton step; progress events in between, if the problem yields them.
+        After each Newton step; progress events in between, if
+        the problem yields them.
 
     Notes
     -----
@@ -92,8 +96,8 @@ def minimise_squared_hinge(
     the dual, and its value there is P(w) - ½||∇P(w)||²: half the squared
     gradient norm *is* the duality gap.
 
-    O(mn + m log m) for each of a few products with the Hessian I + 2C X'LX in
-    each step.
+    O(mn + m log m) for each of a few products with the Hessian
+    I + 2C X'LX in each step.
     """
     # P(0): each pair has a loss of 1.
     at_zero = C * (yield from problem.count())
@@ -123,12 +127,12 @@ def minimise_hinge(
 ) -> Iterator[OptimizerState | WorkProgress]:
     """Minimise P(w) = ½ w'w + C sum over pairs of max(0, 1 - w'(x_i - x_j)) with decreasing smoothing.
 
-    Each stage takes Newton steps for a hinge whose kink is smoothed
-    over some width, and the width of the next stage is narrower.
-    Yield the best point after each step, and events of progress. Stop
-    when the duality gap is at most the share ``tol`` of P(w), or
-    after ``max_iter`` Newton steps. ``start`` is the starting point,
-    w = 0 by default.
+    Each stage takes Newton steps for a hinge whose kink is
+    smoothed over some width, and the width of the next stage is
+    narrower. Yield the best point after each step, and events
+    of progress. Stop when the duality gap is at most the share
+    ``tol`` of P(w), or after ``max_iter`` Newton steps.
+    ``start`` is the starting point, w = 0 by default.
 
     Notes
     -----
@@ -196,9 +200,9 @@ def minimise_hinge(
 def _hinge_bounds(point: Point, C: float, width: float) -> tuple[float, float]:
     """Return (P, D) at a point: the objective with the hinge, and a lower bound of its minimum.
 
-    D is the value of the dual problem. ``width`` is the width of the
-    smoothed kink of the hinge, whose derivatives give the dual
-    variables of D. ``C`` is the weight of the hinge.
+    D is the value of the dual problem. ``width`` is the width
+    of the smoothed kink of the hinge, whose derivatives give
+    the dual variables of D. ``C`` is the weight of the hinge.
     """
     hinge, inner = point.smooth.hinges
     total = (hinge - inner) / width  # sum of the derivatives of the pairs' losses
@@ -212,9 +216,9 @@ def descend(
 ) -> Iterator[Point | WorkProgress]:
     """Take Newton steps for ½ w'w + C loss(Xw), starting at w, until rounding stops them.
 
-    Yield the point after each step, with its gradient, and events of
-    progress. ``problem`` has the pairs, ``C`` weighs the loss, and
-    ``inverse`` is the preconditioner.
+    Yield the point after each step, with its gradient, and
+    events of progress. ``problem`` has the pairs, ``C`` weighs
+    the loss, and ``inverse`` is the preconditioner.
 
     Preconditioned conjugate gradients solve each step with an
     accuracy that suits the distance to the minimum.
@@ -247,8 +251,8 @@ def _point(
 ) -> Point:
     """Return the point of some weights, with the gradient of the objective ½ w'w + C loss.
 
-    ``smooth`` is the loss at the ``scores`` of ``w`` (n,), and ``C``
-    its weight.
+    ``smooth`` is the loss at the ``scores`` of ``w`` (n,), and
+    ``C`` its weight.
     """
     return Point(
         w=w, scores=scores, smooth=smooth, gradient=w + C * problem.weigh(smooth.slopes)
@@ -260,13 +264,14 @@ def _line_search(
 ) -> Waiting[Point | None]:
     """Search a point along p where the objective is lower and nearly level.
 
-    The objective is ½ w'w + C loss, and p (n,) the direction from
-    ``start``. A generator of progress; its result is None if rounding
-    allows no lower point.
+    The objective is ½ w'w + C loss, and p (n,) the direction
+    from ``start``. A generator of progress; its result is None
+    if rounding allows no lower point.
 
-    The objective along a line is convex and piecewise quadratic:
-    Newton's method on its slope, kept inside the bracket, needs the
-    scores of the direction once and no features after that.
+    The objective along a line is convex and piecewise
+    quadratic: Newton's method on its slope, kept inside the
+    bracket, needs the scores of the direction once and no
+    features after that.
     """
     # The slope at the start; P does not fall along p if it is not negative.
     slope = float(start.gradient @ p)
@@ -316,11 +321,12 @@ def _newton_direction(
 ) -> Waiting[Floats]:
     """Compute the Newton direction p (n,): H p = -gradient, with the Hessian H of the objective.
 
-    Preconditioned conjugate gradients solve the equations until their
-    residual is at most the share ``accuracy`` of the gradient, in the
-    norm of the preconditioner. A generator of progress; its result is
-    p. The step goes from ``point``; ``C`` is the weight of the loss,
-    and ``inverse`` the preconditioner.
+    Preconditioned conjugate gradients solve the equations until
+    their residual is at most the share ``accuracy`` of the
+    gradient, in the norm of the preconditioner. A generator of
+    progress; its result is p. The step goes from ``point``;
+    ``C`` is the weight of the loss, and ``inverse`` the
+    preconditioner.
     """
     smooth = point.smooth
     # The curved pairs are those whose loss has a second derivative, ``bend``.
@@ -360,14 +366,16 @@ def preconditioner(problem: PairProblem) -> Waiting[Inverse]:
     """Compute the function (a, r) -> (I + a sum_i degree_i x_i x_i')^-1 r, a preconditioner for Newton steps.
 
     A generator of progress; its result is the function, whose
-    argument r has shape (n,). The degree of a document is its number
-    of pairs, and the sum is estimated from a sample of documents.
+    argument r has shape (n,). The degree of a document is its
+    number of pairs, and the sum is estimated from a sample of
+    documents.
 
-    The inverted matrix is the Hessian with the curved pairs spread
-    evenly over all pairs, each weighted by a. With x centred within
-    each query, that sum is within a factor of 2 of the sum over all
-    pairs of (x_i - x_j)(x_i - x_j)' if the documents of each query
-    have different labels. One decomposition is used for all a.
+    The inverted matrix is the Hessian with the curved pairs
+    spread evenly over all pairs, each weighted by a. With x
+    centred within each query, that sum is within a factor of 2
+    of the sum over all pairs of (x_i - x_j)(x_i - x_j)' if the
+    documents of each query have different labels. One
+    decomposition is used for all a.
     """
     gram = yield from problem.degree_gram()
     # Of very many features, there is only the diagonal.

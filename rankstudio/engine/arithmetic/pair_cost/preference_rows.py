@@ -34,7 +34,8 @@ class ScaledPreferences:
     query : ndarray of shape (l,)
         Number of the query of each preference.
     winner, loser : ndarray of shape (l,)
-        Row numbers of the preferred document, and of the other one.
+        Row numbers of the preferred document, and of the other
+        one.
     scale, targets : ndarray of shape (l,)
         Factor of the difference of scores, and its target.
     """
@@ -60,9 +61,10 @@ class ScaledPreferences:
 class LaplacianFactor:
     """Rows whose squared errors equal the loss of the preferences of some queries.
 
-    The queries are consecutive, a block. A query with c components of
-    compared documents has |q| - c rows and one row of zeros, whose
-    target is the root of the irreducible loss.
+    The queries are consecutive, a block. A query with c
+    components of compared documents has |q| - c rows and one
+    row of zeros, whose target is the root of the irreducible
+    loss.
 
     Attributes
     ----------
@@ -113,8 +115,8 @@ def laplacian_factors(
     preferences : ScaledPreferences
         Preferences, each between two documents of a query.
     entries : int
-        Maximum number of entries of a block with several queries; 0 for one
-        query per block.
+        Maximum number of entries of a block with several
+        queries; 0 for one query per block.
 
     Notes
     -----
@@ -157,9 +159,9 @@ def _factor(
 ) -> LaplacianFactor:
     """Return the triangular factor of the preferences of consecutive queries.
 
-    Query q of the block has the documents ``ptr[q]:ptr[q + 1]`` and the
-    preferences ``edges[q]:edges[q + 1]``; ``inside`` are the block's rows among
-    all documents.
+    Query q of the block has the documents ``ptr[q]:ptr[q + 1]``
+    and the preferences ``edges[q]:edges[q + 1]``; ``inside``
+    are the block's rows among all documents.
     """
     from rankstudio.engine.arithmetic.pair_cost import _laplacian_kernel  # noqa: PLC0415 - numba
 
@@ -219,9 +221,9 @@ def incidence(
 ) -> tuple[Any, Floats, Ints]:
     """Return preferences as a sparse matrix of differences, query by query.
 
-    A row has the factor w of a preference at its winner and -w at its loser
-    (the oriented incidence matrix). So, for scores s, it gives w (s_winner -
-    s_loser).
+    A row has the factor w of a preference at its winner and -w
+    at its loser (the oriented incidence matrix). So, for scores
+    s, it gives w (s_winner - s_loser).
 
     Parameters
     ----------
@@ -230,14 +232,15 @@ def incidence(
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     cost : PairCost
-        Loss; its ties are ignored, because preferences have none.
+        Loss; its ties are ignored, because preferences have
+        none.
 
     Returns
     -------
     matrix : scipy.sparse.csr_array of shape (L, m)
-        M' of Pahikkala et al. (2009), eq. (12), where w² is the weight of the
-        preference in the cost and the query. A query without preferences has
-        one row of zeros.
+        M' of Pahikkala et al. (2009), eq. (12), where w² is the
+        weight of the preference in the cost and the query. A
+        query without preferences has one row of zeros.
     targets : ndarray of shape (L,)
         N of eq. (13).
     row_ptr : ndarray of shape (Q + 1,)
@@ -277,9 +280,10 @@ def preference_rows(
 ) -> Rows:
     """Return rows whose squared errors equal the loss of the preferences, for features X (m, n).
 
-    The result is (rows, targets, row_ptr) with r rows of shape (r, n)
-    and their targets (r,). Query q has the documents ``ptr[q]:ptr[q +
-    1]`` and the rows ``row_ptr[q]:row_ptr[q + 1]``.
+    The result is (rows, targets, row_ptr) with r rows of shape
+    (r, n) and their targets (r,). Query q has the documents
+    ``ptr[q]:ptr[q + 1]`` and the rows ``row_ptr[q]:row_ptr[q +
+    1]``.
 
     Notes
     -----
@@ -328,10 +332,10 @@ def preference_blocks(
 
     The squared errors of a block's rows equal the loss of the
     preferences of its queries. Query q has the documents
-    ``ptr[q]:ptr[q + 1]``. If any query has more preferences than its
-    triangular factor has rows, blocks of factors are yielded, each
-    with at most ``VALUES`` entries; otherwise one block with a row
-    per preference.
+    ``ptr[q]:ptr[q + 1]``. If any query has more preferences
+    than its triangular factor has rows, blocks of factors are
+    yielded, each with at most ``VALUES`` entries; otherwise one
+    block with a row per preference.
     """
     sizes = np.diff(ptr)
     query = np.searchsorted(ptr, preferences.winner, side="right") - 1
@@ -346,8 +350,8 @@ def preference_blocks(
 def rows_of(X: Floats, blocks: Iterable[PreferenceBlock]) -> Rows:
     """Return (rows, targets, ptr) of the preferences in blocks, for features X (m, n).
 
-    The squared errors of the rows equal the loss of the preferences. Query q
-    has the rows ``ptr[q]:ptr[q + 1]``.
+    The squared errors of the rows equal the loss of the
+    preferences. Query q has the rows ``ptr[q]:ptr[q + 1]``.
     """
     products = [
         (block.times(X[block.inside]), block.targets, block.counts) for block in blocks
@@ -379,8 +383,9 @@ def preference_factors(
 def _scaled(preferences: Preferences, ptr: Ints, cost: PairCost) -> ScaledPreferences:
     """Return preferences as squared errors: (target - scale (s_winner - s_loser))².
 
-    Scales and targets follow from the cost, and from the weighting of queries.
-    ``ptr`` has the first row of each query, followed by m.
+    Scales and targets follow from the cost, and from the
+    weighting of queries. ``ptr`` has the first row of each
+    query, followed by m.
     """
     # Preferences are within queries, so that the winner's query is that of both
     # documents.
@@ -410,9 +415,9 @@ def _scaled(preferences: Preferences, ptr: Ints, cost: PairCost) -> ScaledPrefer
 def sparse_preference_rows(data: SparseQueryData, cost: PairCost) -> SparseQueryData:
     """Return rows whose squared errors equal the loss of the preferences of data with sparse features.
 
-    The rows are followed by their negatives, and divided by √2. So
-    the result is centred in each query, and has the same sums of
-    products as the rows.
+    The rows are followed by their negatives, and divided by √2.
+    So the result is centred in each query, and has the same
+    sums of products as the rows.
     """
     assert data.preferences is not None
     matrix, targets, row_ptr = incidence(data.preferences, data.ptr, cost)

@@ -78,9 +78,9 @@ def skip_token(i: int) -> int:
 def _skip_missing(i: int) -> int:
     """Return the address behind the word ``null`` or ``nan`` at the address ``i``; -1 without it.
 
-    The case of the letters does not matter. A byte ``| 32`` is in lower
-    case: 110, 97, 117 and 108 are n, a, u and l. Only ``nan`` may have a
-    sign.
+    The case of the letters does not matter. A byte ``| 32`` is in
+    lower case: 110, 97, 117 and 108 are n, a, u and l. Only ``nan``
+    may have a sign.
     """
     signed = byte_at(i) == 43 or byte_at(i) == 45  # "+" or "-"
     if signed:
@@ -104,7 +104,8 @@ def read_value(i: int) -> tuple[float, int, int]:
     """Read the value of a feature at an address: return (value, address behind it, status).
 
     The status is `OK`, `ABSENT` for a missing value (NaN),
-    `NOT_A_NUMBER`, or `HARD` for a number that is left to ``float()``.
+    `NOT_A_NUMBER`, or `HARD` for a number that is left to
+    ``float()``.
     """
     # Try "0.123456" first: nearly all values in LETOR's files are written like this.
     millionths = read_six_decimals(i)
@@ -141,8 +142,9 @@ def read_id(i: int) -> tuple[int, int]:
 def next_document(i: int, stop: int) -> int:
     """Return the address of the next document's first character, from ``i`` on.
 
-    Lines that are blank or only a comment are skipped. Return ``stop``, the
-    address of the end of the lines, if no document follows.
+    Lines that are blank or only a comment are skipped. Return
+    ``stop``, the address of the end of the lines, if no document
+    follows.
     """
     while i < stop:
         i = skip_blanks(i)
@@ -175,12 +177,12 @@ def _note_hard(
     Parameters
     ----------
     hard : int64 array of shape (capacity, 4)
-        Row and column of each number, begin and end of its text. If the
-        table is full, the number is only counted, so that the caller can
-        make it larger.
+        Row and column of each number, begin and end of its text. If
+        the table is full, the number is only counted, so that the
+        caller can make it larger.
     tally : int64 array
-        Counts, such as that of the entries, and the first problem of the
-        lines.
+        Counts, such as that of the entries, and the first problem of
+        the lines.
     row, column, begin, end : int
         The new entry of the table.
     """
@@ -241,7 +243,8 @@ def _read_query(i: int, base: int, row: int, spans: Ints, tally: Ints) -> int:
     row : int
         Row of the document.
     spans : int64 array of shape (rows, 4)
-        Receives the positions in the text where the id begins and ends.
+        Receives the positions in the text where the id begins and
+        ends.
     tally : int64 array
         Receives the first problem of the lines.
     """
@@ -266,8 +269,8 @@ def _read_query(i: int, base: int, row: int, spans: Ints, tally: Ints) -> int:
 def _same_query(base: int, row: int, spans: Ints) -> bool:
     """Return whether a row has the query id of the row before it, byte by byte.
 
-    ``base`` is the address of the text; ``spans`` has the positions in it where
-    the id of each row begins and ends.
+    ``base`` is the address of the text; ``spans`` has the positions
+    in it where the id of each row begins and ends.
     """
     length = spans[row, QID_END] - spans[row, QID_BEGIN]
     if spans[row - 1, QID_END] - spans[row - 1, QID_BEGIN] != length:
@@ -284,8 +287,8 @@ def _same_query(base: int, row: int, spans: Ints) -> bool:
 def _mark_ids(begin: int, end: int, shift: int, row_of_id: Ints, row: int) -> None:
     """Note that the feature ids in a text between two addresses occur in a row.
 
-    If ids do not ascend, a repeated id is found in this way. The text is
-    known to be valid.
+    If ids do not ascend, a repeated id is found in this way. The text
+    is known to be valid.
 
     Parameters
     ----------
@@ -294,8 +297,8 @@ def _mark_ids(begin: int, end: int, shift: int, row_of_id: Ints, row: int) -> No
     shift : int
         Added to the ids, so that they begin at 1.
     row_of_id : int64 array of shape (n + 1,)
-        Receives the row for these ids: it has the row in which each id
-        occurred last. Ids above n are ignored.
+        Receives the row for these ids: it has the row in which each
+        id occurred last. Ids above n are ignored.
     row : int
         Row of the document.
     """
@@ -326,8 +329,8 @@ def _is_repeated(number: int, row_of_id: Ints, row: int) -> bool:
 def _id_problem(number: int, end: int, most_features: int) -> int:
     """Return the code of the problem of a feature id, or FINE.
 
-    ``number`` is the id, and ``end`` the address behind it, or -1 if the
-    text has no id there.
+    ``number`` is the id, and ``end`` the address behind it, or -1 if
+    the text has no id there.
     """
     if end < 0:
         return BAD_FEATURE
@@ -354,8 +357,9 @@ def _read_features(
 ) -> int:
     """Read the features of a row from the address ``i`` on; see `parse` for the arrays.
 
-    Return the address behind the features, where a comment or a newline
-    begins; or `FAILED` after a problem, which is stored in ``tally``.
+    Return the address behind the features, where a comment or a
+    newline begins; or `FAILED` after a problem, which is stored in
+    ``tally``.
     """
     n = X.shape[1]
     first = i
@@ -438,9 +442,9 @@ def _read_comment(i: int, base: int, row: int, spans: Ints) -> int:
     row : int
         Row of the document.
     spans : int64 array of shape (rows, 4)
-        Receives the positions in the text where the comment begins and
-        ends. The comment between them has neither "#" nor blanks at its
-        end; without a comment, both positions are equal.
+        Receives the positions in the text where the comment begins
+        and ends. The comment between them has neither "#" nor blanks
+        at its end; without a comment, both positions are equal.
     """
     # A comment begins behind its "#", and ends with the line.
     begin = i
@@ -491,38 +495,38 @@ def parse(
     shift : int
         Added to the ids: 1 if they begin at 0.
     with_query : bool
-        Whether the query id follows the label; if not, all spans of query
-        ids are empty.
+        Whether the query id follows the label; if not, all spans of
+        query ids are empty.
     X : float64 array of shape (rows, n)
-        Zeros; receives the features. A feature with an id over n (and not
-        over ``most_features``) is not stored here, but shows in the
-        tally; NaN stands for a missing value.
+        Zeros; receives the features. A feature with an id over n (and
+        not over ``most_features``) is not stored here, but shows in
+        the tally; NaN stands for a missing value.
     y : float64 array of shape (rows,)
         Receives the labels.
     spans : int64 array of shape (rows, 4)
-        Positions in ``text`` of each row: begin and end of the query id,
-        begin and end of the comment.
+        Positions in ``text`` of each row: begin and end of the query
+        id, begin and end of the comment.
     new_query : bool array of shape (rows,)
-        Whether a row's query id differs from that of the row before it;
-        true for the first row here.
+        Whether a row's query id differs from that of the row before
+        it; true for the first row here.
     missing : int64 array of shape (n,)
-        Number of missing values of each feature, to which those of these
-        lines are added.
+        Number of missing values of each feature, to which those of
+        these lines are added.
     row_of_id : int64 array of shape (n + 1,)
         Filled with -1 by the caller; here, the row in which an id
         occurred last, used for rows whose ids do not ascend.
     ids, values : int32 and float64 arrays of shape (values of these lines,), or (0,)
-        Receive the ids over n and their values, one after the other; with
-        n = 0, all features.
+        Receive the ids over n and their values, one after the other;
+        with n = 0, all features.
     lengths : int64 array of shape (rows,), or (0,)
         Receives the number of features of each row.
     hard : int64 array of shape (capacity, 4)
-        Filled with the tokens left to ``float()``: row, column (n for the
-        label, n + 1 + i for number i of ``values``), begin, end.
+        Filled with the tokens left to ``float()``: row, column (n for
+        the label, n + 1 + i for number i of ``values``), begin, end.
     tally : int64 array of shape (TALLY_SIZE,)
-        Zeros; filled with counts and the first error. ``HARD_TOKENS`` may
-        exceed the capacity of ``hard``: then the caller must call again
-        with a larger table.
+        Zeros; filled with counts and the first error. ``HARD_TOKENS``
+        may exceed the capacity of ``hard``: then the caller must call
+        again with a larger table.
 
     Notes
     -----

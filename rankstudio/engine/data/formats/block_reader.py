@@ -86,9 +86,9 @@ def confidence(form: DataFormat, beginning: Beginning) -> float:
     """Return how certain it is, from 0 to 1, that a file has a format of a plug-in.
 
     The ending of the file's name, the bytes with which files of the
-    format begin (its mark) and the format's own recogniser decide, as far
-    as the format has these. ``beginning`` has the path and the first
-    bytes of the file.
+    format begin (its mark) and the format's own recogniser decide, as
+    far as the format has these. ``beginning`` has the path and the
+    first bytes of the file.
     """
     name = without_ending(beginning.path.name).lower()
     endings = [ending for ending in form.endings if ending and name.endswith(ending)]
@@ -128,10 +128,11 @@ def is_named(form: DataFormat, beginning: Beginning) -> bool:
 def _recogniser_confidence(form: DataFormat, beginning: Beginning) -> float:
     """Return how certain a format's recogniser is of a file, from 0 to 1.
 
-    A recogniser is a function of a plug-in that gets the first bytes and
-    the name of the file. It runs guarded, with a limit of time: if it
-    fails, warn and return 0, and do not call it again in this process.
-    ``beginning`` has the path and the first bytes of the file.
+    A recogniser is a function of a plug-in that gets the first bytes
+    and the name of the file. It runs guarded, with a limit of time:
+    if it fails, warn and return 0, and do not call it again in this
+    process. ``beginning`` has the path and the first bytes of the
+    file.
     """
     # ``recorded`` identifies the format, as results record it.
     if form.recorded in _failed_formats:
@@ -205,8 +206,8 @@ def read_blocks(
     """Read the files of a part of a dataset with the reader of a plug-in, into a builder.
 
     Return facts about the whole part, such as its number of features.
-    Raise DatasetError if the reader fails, or yields anything other than
-    valid blocks of documents.
+    Raise DatasetError if the reader fails, or yields anything other
+    than valid blocks of documents.
     """
     # Blocks of a table are named columns; other blocks have features, labels
     # and queries.
@@ -266,8 +267,8 @@ def _decompressed_file(path: Path) -> Iterator[Path]:
     """Provide the path of an uncompressed copy of a file for a with statement.
 
     Readers of plug-ins do not decompress. A compressed file is
-    decompressed into a temporary folder, which is removed in the end; for
-    any other file, the path itself is provided.
+    decompressed into a temporary folder, which is removed in the end;
+    for any other file, the path itself is provided.
     """
     name = without_ending(path.name)
     if name == path.name:
@@ -337,8 +338,8 @@ class _Shape:
     ) -> DocumentPiece:
         """Return the documents of a block that a plug-in's reader yielded, checked.
 
-        Store the part's number of features and the number of rows read so
-        far. Raise _BlockError if the block is invalid, and
+        Store the part's number of features and the number of rows
+        read so far. Raise _BlockError if the block is invalid, and
         MissingValueError for a missing value that is refused.
         """
         # Check the features, the labels and their shapes. X becomes `Entries`,
@@ -389,8 +390,8 @@ class _Shape:
     def _check_width(self, width: int, block: DataBlock) -> None:
         """Raise _BlockError if a block's number of features is invalid or changes.
 
-        ``width`` is the number. The feature names of the first block are
-        used for all blocks: check and store them.
+        ``width`` is the number. The feature names of the first block
+        are used for all blocks: check and store them.
         """
         if not 0 < width <= MOST_FEATURES:
             text = tr("X has {n} columns, expected 1 to {most}")
@@ -432,8 +433,8 @@ def _as_matrix(X: Any, *, takes_entries: bool) -> Any:
 
     Entries store only values other than 0, with ascending ids of
     features. `Entries` are used for a sparse matrix of SciPy if
-    ``takes_entries`` is true and they save memory. Raise _BlockError for
-    anything but a matrix of numbers.
+    ``takes_entries`` is true and they save memory. Raise _BlockError
+    for anything but a matrix of numbers.
     """
     # Recognise a sparse matrix by its attributes, as SciPy need not be installed.
     if hasattr(X, "tocsr") and hasattr(X, "nnz"):
@@ -459,8 +460,8 @@ def _as_matrix(X: Any, *, takes_entries: bool) -> Any:
 def _as_doubles(values: Any, name: str) -> Floats:
     """Return numbers as a new float64 array of the same shape.
 
-    ``name`` is the name of the values, for the message. Raise _BlockError
-    for texts and other values.
+    ``name`` is the name of the values, for the message. Raise
+    _BlockError for texts and other values.
     """
     try:
         array = np.asarray(values)
@@ -483,7 +484,8 @@ def _as_doubles(values: Any, name: str) -> Floats:
 def _labels(y: Any, m: int) -> Floats:
     """Return labels as a float64 array of shape (m,).
 
-    Raise _BlockError for another shape, or a label that is no finite number.
+    Raise _BlockError for another shape, or a label that is no finite
+    number.
     """
     labels = _as_doubles(y, "y")
     if labels.shape != (m,):
@@ -526,8 +528,9 @@ def _query_id(value: Any) -> str:
 def _as_texts(values: Any, name: str, n: int) -> list[str]:
     """Return n names or ids as texts; [] if ``values`` is empty.
 
-    ``name`` says what the values are, for the message. Raise _BlockError
-    for another number of values, of which at most n + 1 are read.
+    ``name`` says what the values are, for the message. Raise
+    _BlockError for another number of values, of which at most n + 1
+    are read.
     """
     texts = [
         value.decode("utf-8", "replace") if isinstance(value, bytes) else value
@@ -542,8 +545,8 @@ def _as_texts(values: Any, name: str, n: int) -> list[str]:
 def _documents_as_comments(values: Any, m: int) -> TextComments:
     """Return the ids of m documents as their comments, "docid = …"; "" without ids.
 
-    ``values`` are the ids; empty without ids. LETOR's files also have the
-    ids in comments, where the program finds them.
+    ``values`` are the ids; empty without ids. LETOR's files also have
+    the ids in comments, where the program finds them.
     """
     ids = _as_texts(values, "documents", m)
     return (
@@ -582,8 +585,8 @@ def _read_tables(
 def _as_columns(path: Path, block: Any, first_row: int) -> TableColumns:
     """Return the columns of a reader's block, which maps names to equally many values.
 
-    ``first_row`` is the number of rows of the file before the block, for
-    messages. Raise _BlockError for any other block.
+    ``first_row`` is the number of rows of the file before the block,
+    for messages. Raise _BlockError for any other block.
     """
     if not isinstance(block, Mapping):
         text = tr("expected a mapping of columns, got {value}")
@@ -627,8 +630,9 @@ def _as_columns(path: Path, block: Any, first_row: int) -> TableColumns:
 def preview(form: DataFormat, path: Path, _beginning: bytes, n_rows: int) -> FirstRows:
     """Return the first rows of a table, from the first block that a plug-in's reader yields.
 
-    ``path`` is the file, and ``n_rows`` the greatest number of rows. The
-    first bytes of the file, which other formats need, are not used.
+    ``path`` is the file, and ``n_rows`` the greatest number of rows.
+    The first bytes of the file, which other formats need, are not
+    used.
 
     Raises
     ------
@@ -655,8 +659,8 @@ def write_file(
 ) -> None:
     """Write a dataset with the writer of a plug-in, completely or not at all.
 
-    ``form`` is a format of the plug-in. If ``comments`` is true, the ids
-    of documents, which LETOR's comments have, are written, too.
+    ``form`` is a format of the plug-in. If ``comments`` is true, the
+    ids of documents, which LETOR's comments have, are written, too.
 
     Raises
     ------

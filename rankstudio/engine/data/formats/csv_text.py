@@ -85,9 +85,10 @@ class CsvHead:
 class CsvText:
     """Documents of a CSV text, in order.
 
-    Cells, including the header, are always split by Python's own reader, in
-    memory and from disk. Two readers that count lines differently would lose
-    documents, because a quoted cell may contain a line break.
+    Cells, including the header, are always split by Python's own
+    reader, in memory and from disk. Two readers that count lines
+    differently would lose documents, because a quoted cell may
+    contain a line break.
 
     Parameters
     ----------
@@ -105,7 +106,8 @@ class CsvText:
     def __init__(self, path: Path, stream: IO[bytes]) -> None:
         """Read the beginning: find the delimiter, decimal commas and the header.
 
-        ``stream`` has the bytes of the text, and ``path`` is for messages.
+        ``stream`` has the bytes of the text, and ``path`` is for
+        messages.
         """
         self._path = path
         self.n_characters = 0
@@ -148,8 +150,8 @@ class CsvText:
     def error(self, actual: str, expected: str) -> FormatError:
         """Return the error for an invalid value in the row that was read last.
 
-        ``actual`` and ``expected`` are texts for the message: the value,
-        and what it should be.
+        ``actual`` and ``expected`` are texts for the message: the
+        value, and what it should be.
         """
         return FormatError(self._path, self.line, 0, actual, expected)
 
@@ -168,8 +170,8 @@ class CsvText:
         Raises
         ------
         FormatError
-            At the first document whose number of cells differs from the
-            header's.
+            At the first document whose number of cells differs from
+            the header's.
         """
         if self._first_row is not None:
             first_row = self._first_row
@@ -241,8 +243,8 @@ class CsvText:
         """Return the first lines, enough to recognise the delimiter.
 
         The result begins with the first line that is not blank. Blank
-        lines before are counted, so that messages name the right line.
-        Raise FormatError if all lines are blank.
+        lines before are counted, so that messages name the right
+        line. Raise FormatError if all lines are blank.
         """
         begin: list[str] = []
         for line in lines:
@@ -260,7 +262,8 @@ class CsvText:
 def _delimiter(begin: str) -> str:
     """Return the delimiter of cells that occurs most often in the first record of a CSV text.
 
-    ``begin`` has the first lines. Text in quotation marks does not count.
+    ``begin`` has the first lines. Text in quotation marks does not
+    count.
     """
     first = re.split("[\r\n]", _QUOTED.sub(r"\1", begin), maxsplit=1)[0]
     return max(_DELIMITERS, key=first.count)
@@ -269,10 +272,10 @@ def _delimiter(begin: str) -> str:
 def _has_decimal_commas(begin: Sequence[str], delimiter: str) -> bool:
     """Return whether numbers at the beginning of a CSV text have decimal commas.
 
-    ``begin`` has the first lines. At least one number must have a decimal
-    comma, and no number a decimal point. Numbers such as "1,234" are not
-    enough: their comma may separate thousands. ``delimiter`` is the sign
-    between cells.
+    ``begin`` has the first lines. At least one number must have a
+    decimal comma, and no number a decimal point. Numbers such as
+    "1,234" are not enough: their comma may separate thousands.
+    ``delimiter`` is the sign between cells.
     """
     has_decimal_comma = False
     try:
@@ -326,7 +329,8 @@ class _CsvRows:
     ) -> None:
         """Read the next documents, those of some megabytes of text, into ``columns``.
 
-        ``part`` has the specified names of columns, and ``path`` is for messages.
+        ``part`` has the specified names of columns, and ``path`` is
+        for messages.
         """
         self._path = path
         self._text = text
@@ -367,8 +371,9 @@ class _CsvRows:
     def _read(self, progress: ReadProgress) -> Ints:
         """Read the next `CHUNK` characters of the text into the columns that are used.
 
-        Return the line on which each row ends, of shape (m,). Every cell
-        is read as text, and float() converts it to the nearest number.
+        Return the line on which each row ends, of shape (m,). Every
+        cell is read as text, and float() converts it to the nearest
+        number.
         """
         # Read some rows at a time: their texts take much memory.
         text = self._text
@@ -397,9 +402,9 @@ class _CsvRows:
     def _converted(self, position: int, cells: NDArray[Any]) -> NDArray[Any]:
         """Return some cells of a column as numbers if possible, or as texts.
 
-        ``position`` is the number of the column from 0. The query, the
-        comment and the part remain texts, and so do cells that are not
-        all numbers: the caller finds the invalid cell.
+        ``position`` is the number of the column from 0. The query,
+        the comment and the part remain texts, and so do cells that
+        are not all numbers: the caller finds the invalid cell.
         """
         # unguarded() removes the apostrophe that protects a cell from
         # spreadsheets.
@@ -431,9 +436,9 @@ class _CsvRows:
     ) -> DataError:
         """Return the error for an invalid value in a row of these rows.
 
-        ``actual`` and ``expected`` are texts for the message: the value,
-        and what it should be. ``missing`` is whether the value is
-        missing.
+        ``actual`` and ``expected`` are texts for the message: the
+        value, and what it should be. ``missing`` is whether the value
+        is missing.
         """
         kind = MissingValueError if missing else ColumnValueError
         return kind(self._path, self._line(row), 0, actual, expected)
@@ -447,7 +452,8 @@ def preview(_: DataFormat, path: Path, beginning: bytes, n_rows: int) -> FirstRo
     """Return the first rows of a CSV table from the first bytes of its text.
 
     The first parameter, the format, is not used; all formats have a
-    function with these parameters. At most ``n_rows`` rows are returned.
+    function with these parameters. At most ``n_rows`` rows are
+    returned.
 
     Raises
     ------
@@ -480,10 +486,12 @@ def read_csv(
 ) -> TableFacts:
     """Read the CSV files of a part and pass their documents to a builder.
 
-    Return facts about the whole part, such as its number of features and remarks.
+    Return facts about the whole part, such as its number of features
+    and remarks.
 
-    The delimiter is a comma, tab, semicolon or bar; a first line of numbers is
-    a document instead of a header, with the label before the features.
+    The delimiter is a comma, tab, semicolon or bar; a first line of
+    numbers is a document instead of a header, with the label before
+    the features.
     """
     reader = ColumnsReader(part, builder, progress)
     remarks: list[str] = []

@@ -75,9 +75,9 @@ def formats_to_record() -> list[dict[str, object]]:
     """Return the signs of the data formats of abilities, to be stored in a resource file.
 
     An ability is a part of the program that may be removed; with the
-    file, the formats of a removed ability are recognised, too. The signs
-    are endings of file names, texts at the beginning (marks) and first
-    bytes.
+    file, the formats of a removed ability are recognised, too. The
+    signs are endings of file names, texts at the beginning (marks)
+    and first bytes.
     """
     # Other formats than those of abilities are skipped; the abilities'
     # own are valid. So nothing is checked (the lambda), and no message
@@ -99,8 +99,8 @@ def formats_to_record() -> list[dict[str, object]]:
 def marked_formats() -> tuple[MarkedFormat, ...]:
     """Return the data formats that are recognised by a text at the beginning of a file (a mark).
 
-    These are formats of RankStudio's abilities, the removable parts of
-    the program, also of absent abilities.
+    These are formats of RankStudio's abilities, the removable parts
+    of the program, also of absent abilities.
     """
     return tuple(
         MarkedFormat(
@@ -117,7 +117,8 @@ def marked_formats() -> tuple[MarkedFormat, ...]:
 def marks_confidence(form: DataFormat, beginning: Beginning) -> float:
     """Return 1 for a file whose beginning has a mark of the format, else 0.
 
-    A mark is a text that occurs at the beginning of each file of the format.
+    A mark is a text that occurs at the beginning of each file of the
+    format.
     """
     return float(
         any(
@@ -130,17 +131,17 @@ def marks_confidence(form: DataFormat, beginning: Beginning) -> float:
 def refuse_absent(beginning: Beginning, *, by_name: bool) -> None:
     """Raise an error for a file in a data format whose ability is absent.
 
-    An ability is a part of the program that may be removed. The format is
-    recognised by a text at the beginning (a mark), by the first bytes or
-    by the ending of the name.
+    An ability is a part of the program that may be removed. The
+    format is recognised by a text at the beginning (a mark), by the
+    first bytes or by the ending of the name.
 
     Parameters
     ----------
     beginning : Beginning
         Path and first bytes of the file.
     by_name : bool
-        Whether the ending is used, because no available format has a mark
-        in the file.
+        Whether the ending is used, because no available format has a
+        mark in the file.
 
     Raises
     ------
@@ -170,7 +171,8 @@ def joined_format(path: Path) -> DataFormat:
     """Return the format that joins documents in one file with judgments in another.
 
     The format is needed for the file ``path``, for which the user
-    specified judgments. There is one such format, that of feature logs.
+    specified judgments. There is one such format, that of feature
+    logs.
 
     Raises
     ------
@@ -191,8 +193,8 @@ def joined_format(path: Path) -> DataFormat:
 def holds_logs(path: Path) -> bool:
     """Return whether a file is a log of features, by its name and its beginning.
 
-    Such a log has a search engine's responses with feature values. Return
-    False for a file that cannot be read.
+    Such a log has a search engine's responses with feature values.
+    Return False for a file that cannot be read.
     """
     try:
         named_formats = [form for form in marked_formats() if form.is_named(path.name)]
@@ -224,8 +226,8 @@ def logs_with_judgments(paths: Files) -> tuple[Files, Files]:
 def logs_judged_by_trec(paths: Files) -> tuple[Files, Files]:
     """Return (feature logs beside a file of TREC judgments, this file).
 
-    ``paths`` is a file of judgments that was opened without runs. Return
-    ((), ()) for other files.
+    ``paths`` is a file of judgments that was opened without runs.
+    Return ((), ()) for other files.
     """
     if len(paths) != 1 or runs_beside(paths[0]):
         return (), ()

@@ -32,8 +32,8 @@ def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the names and values of a JSON object as a dict.
 
     ``pairs`` are (name, value), in the order of the text. Raise
-    _RepeatedNameError for a name that occurs twice, which Python's json
-    would silently accept.
+    _RepeatedNameError for a name that occurs twice, which Python's
+    json would silently accept.
     """
     values = dict(pairs)
     if len(values) != len(pairs):
@@ -61,14 +61,15 @@ class JsonValues:
     stream : binary file
         Contents of the file.
     expected : str
-        Description of the values that the file should have, for messages.
+        Description of the values that the file should have, for
+        messages.
     """
 
     def __init__(self, path: Path, stream: IO[bytes], expected: str) -> None:
         """Prepare to read the bytes of a JSON text from ``stream``.
 
-        ``path`` and ``expected``, the contents that the file should have,
-        are for messages.
+        ``path`` and ``expected``, the contents that the file should
+        have, are for messages.
         """
         self._path = path
         self._expected = expected
@@ -83,14 +84,15 @@ class JsonValues:
     def __iter__(self) -> Iterator[tuple[int, Any]]:
         """Yield (line, value) for each value of the text.
 
-        The text is a sequence of values, as one per line. An array yields its
-        elements one by one instead, so that a large array need not fit into
-        memory.
+        The text is a sequence of values, as one per line. An array
+        yields its elements one by one instead, so that a large array
+        need not fit into memory.
 
         Raises
         ------
         FormatError
-            At the first line that is not JSON, or if a value does not fit into memory.
+            At the first line that is not JSON, or if a value does not
+            fit into memory.
         """
         while character := self._next_character():
             # A value outside of an array; reading it moves the position.
@@ -193,8 +195,8 @@ class JsonValues:
     def _error(self, position: int) -> FormatError:
         """Return the error for invalid JSON at a position of the undecoded text.
 
-        The message has the line of the position, and an excerpt of the
-        text.
+        The message has the line of the position, and an excerpt of
+        the text.
         """
         # UTF-16 is recognised by its mark at the beginning of the file.
         if self._rest.startswith(_UTF_16) and self._line == 1:

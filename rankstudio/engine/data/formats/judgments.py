@@ -37,15 +37,15 @@ _COLUMNS = {
 def read_judgments(text: TextLines) -> Grades:
     """Read the judgments in a file as a mapping: query -> document -> grade.
 
-    The format is recognised by the first line: JSON of OpenSearch, lines
-    of TREC, or a table with a header. A document without a rating is not
-    judged.
+    The format is recognised by the first line: JSON of OpenSearch,
+    lines of TREC, or a table with a header. A document without a
+    rating is not judged.
 
     Raises
     ------
     FormatError, DatasetError
-        If a line is no judgment, the file has no judgments, or a document
-        of a query has two different grades.
+        If a line is no judgment, the file has no judgments, or a
+        document of a query has two different grades.
     """
     # The first line that is not blank.
     first_line = next((line.strip() for line in text.lines if line.strip()), "")
@@ -191,8 +191,9 @@ def _judgments_in_table(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
 def _judgments_in_json(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
     """Yield (line, query, document, rating) for each judgment in JSON of OpenSearch.
 
-    The JSON has judgment lists, perhaps within responses of the engine.
-    Raise FormatError if there is no such list, or a judgment is invalid.
+    The JSON has judgment lists, perhaps within responses of the
+    engine. Raise FormatError if there is no such list, or a judgment
+    is invalid.
     """
     # NaN and Infinity become texts, which are checked as ratings later.
     try:

@@ -93,8 +93,8 @@ class _LineRules:
     """Permitted contents of a line of LETOR text.
 
     The rules are the greatest feature id, whether missing values are
-    refused, what is added to ids (1 if they begin at 0), and whether the
-    line has a query id.
+    refused, what is added to ids (1 if they begin at 0), and whether
+    the line has a query id.
     """
 
     most_features: int = MOST_ID
@@ -106,8 +106,8 @@ class _LineRules:
     def of(cls, part: PartFiles) -> _LineRules:
         """Return the rules for the lines of the files of a part, by its format and options.
 
-        ``shift`` is added to feature ids, so that they begin at 1. Lines
-        of a format with a file of query sizes have no query id.
+        ``shift`` is added to feature ids, so that they begin at 1.
+        Lines of a format with a file of query sizes have no query id.
         """
         greatest_id = (
             MOST_ID if part.most_features is None else min(part.most_features, MOST_ID)
@@ -126,8 +126,8 @@ class _Rows:
 
     If values are stored without zeros, ``X`` has no columns, and
     ``lengths`` has the number of values of each row; the values
-    themselves are in the `_Outcome` of each piece of the text. Otherwise
-    ``lengths`` is empty.
+    themselves are in the `_Outcome` of each piece of the text.
+    Otherwise ``lengths`` is empty.
     """
 
     X: Floats
@@ -222,8 +222,8 @@ def read_letor(
     Raises
     ------
     FormatError
-        For a zero byte in a file; otherwise for the first violation of
-        LETOR text; otherwise for a document in a comment.
+        For a zero byte in a file; otherwise for the first violation
+        of LETOR text; otherwise for a document in a comment.
     MissingValueError
         At the first missing value, if missing values are refused.
     DatasetError
@@ -288,9 +288,9 @@ class _LetorText:
     def read(self, file: SourceFile, position: int) -> None:
         """Read a file, the one at ``position`` (from 0) among the files of the part.
 
-        Its documents go to the builder. After the first invalid line, the rest
-        is only searched for a zero byte, which is reported first. Raise
-        FormatError.
+        Its documents go to the builder. After the first invalid line,
+        the rest is only searched for a zero byte, which is reported
+        first. Raise FormatError.
         """
         first_error: FormatError | None = None
         hidden_document_error: FormatError | None = None
@@ -441,14 +441,15 @@ def _parse_lines(
     progress : ReadProgress
         Receives half of the bytes of the text, as they are parsed.
     rules : _LineRules
-        Permitted contents of a line, and the shift that is added to its
-        ids.
+        Permitted contents of a line, and the shift that is added to
+        its ids.
     begins : bool
         Whether these are the first lines of the file.
     width : int
         Least number of columns.
     may_be_sparse : bool
-        Whether values may be stored without zeros, if most values are 0.
+        Whether values may be stored without zeros, if most values are
+        0.
     """
     # Cut the text into pieces, which threads parse at the same time. A byte
     # order mark at the beginning of the file is skipped.
@@ -517,9 +518,9 @@ def _sorted_entries(
 ) -> Entries:
     """Return the values of parsed LETOR rows, without zeros, by ascending ids in each row.
 
-    ``outcomes`` has the values of each piece of the text, ``rows`` their
-    number in each row, ``width`` is the greatest id. Raise FormatError if
-    a row has a feature twice.
+    ``outcomes`` has the values of each piece of the text, ``rows``
+    their number in each row, ``width`` is the greatest id. Raise
+    FormatError if a row has a feature twice.
     """
     # The empty arrays give the type if there is no piece.
     ids = np.concatenate([np.zeros(0, dtype=np.int32), *(o.ids for o in outcomes)])
@@ -555,8 +556,8 @@ def _parse_pieces(
 ) -> list[_Outcome]:
     """Parse the pieces of a LETOR text into their rows, in threads.
 
-    Return the outcomes in the order of the pieces, up to the first one
-    with a problem.
+    Return the outcomes in the order of the pieces, up to the first
+    one with a problem.
 
     Parameters
     ----------
@@ -606,9 +607,9 @@ def warm_up() -> None:
 def _first_tally(text: Bytes, pieces: list[TextPiece], rules: _LineRules) -> Ints:
     """Parse only the first lines of a LETOR text, and return the parser's counts for these lines.
 
-    The greatest feature id of the first lines is nearly always the final
-    number of columns. ``pieces`` are the pieces of the text, ``rules``
-    are the permitted contents of a line.
+    The greatest feature id of the first lines is nearly always the
+    final number of columns. ``pieces`` are the pieces of the text,
+    ``rules`` are the permitted contents of a line.
     """
     if not pieces:
         return np.zeros(kernels.TALLY_SIZE, dtype=np.int64)
@@ -706,11 +707,11 @@ def _convert_hard(
 ) -> Iterator[tuple[int, int]]:
     """Convert the numbers that the parser of LETOR text left to ``float()``, and store them in ``rows``.
 
-    ``hard`` has shape (h, 4), one row per number: row and column of the
-    value, begin and end of its text. The column is a column of X, or the
-    number of features for a label; larger columns count positions in
-    ``values``. Yield (position, problem) for each number that is too
-    large.
+    ``hard`` has shape (h, 4), one row per number: row and column of
+    the value, begin and end of its text. The column is a column of X,
+    or the number of features for a label; larger columns count
+    positions in ``values``. Yield (position, problem) for each number
+    that is too large.
     """
     width = rows.X.shape[1]
     for row, column, begin, end in hard.tolist():
@@ -732,9 +733,10 @@ def _document_in_comment(
 ) -> FormatError | None:
     """Return the error of the first comment that hides a document, or None.
 
-    A carriage return does not end a line here: in a file that mixes line
-    ends, the line behind it would be part of the comment.
-    ``n_lines_before`` is the number of lines of the file before the text.
+    A carriage return does not end a line here: in a file that mixes
+    line ends, the line behind it would be part of the comment.
+    ``n_lines_before`` is the number of lines of the file before the
+    text.
     """
     comments = lines.comments
     if not np.any(comments.content == ord("\r")):
@@ -754,8 +756,9 @@ def _document_in_comment(
 def _copied_comments(text: Bytes, spans: Ints) -> TextComments:
     """Copy the comments out of the text, so that the text can be released.
 
-    ``spans``, of shape (m, 4), has in its last two columns the positions
-    where each comment begins and ends. O(bytes of the comments).
+    ``spans``, of shape (m, 4), has in its last two columns the
+    positions where each comment begins and ends. O(bytes of the
+    comments).
     """
     begin = np.ascontiguousarray(spans[:, kernels.COMMENT_BEGIN])
     end = np.ascontiguousarray(spans[:, kernels.COMMENT_END])
@@ -773,7 +776,8 @@ class TextPiece:
     Attributes
     ----------
     begin, end : int
-        Position of the first byte, and the position after the last byte.
+        Position of the first byte, and the position after the last
+        byte.
     row : int
         Row that the first line gets in the arrays of all lines.
     lines : int
@@ -796,9 +800,9 @@ def cut(
 ) -> list[TextPiece]:
     """Split a text at line ends into pieces for threads, with the row of each.
 
-    The text begins at ``begin`` and ends before ``size``. Rows are lines,
-    counted from 0. ``pool`` counts the lines of the pieces. Raise FormatError,
-    which names ``path``, for a zero byte.
+    The text begins at ``begin`` and ends before ``size``. Rows are
+    lines, counted from 0. ``pool`` counts the lines of the pieces.
+    Raise FormatError, which names ``path``, for a zero byte.
     """
     # Find the ends of pieces of about equal length.
     ends: list[int] = []
@@ -943,8 +947,8 @@ def format_error(
 def _problem_text(problem: int, token: str) -> str:
     """Describe the invalid text at a problem in LETOR text, for a message.
 
-    The result is the invalid ``token`` in quotes, or a description of it.
-    ``problem`` is a code of the parser.
+    The result is the invalid ``token`` in quotes, or a description of
+    it. ``problem`` is a code of the parser.
     """
     if problem == EMPTY_QID:
         return tr("nothing")

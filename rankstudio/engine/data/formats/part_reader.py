@@ -80,9 +80,9 @@ Files = tuple[Path, ...]
 def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
     """Return whether the files of a dataset probably exceed the data's share of the memory limit.
 
-    If so, the documents are read from disk as needed. Text with mostly
-    zeros stays in memory, where zeros are not stored: with zeros it would
-    fill the disk.
+    If so, the documents are read from disk as needed. Text with
+    mostly zeros stays in memory, where zeros are not stored: with
+    zeros it would fill the disk.
 
     Parameters
     ----------
@@ -158,15 +158,15 @@ class PartReader:
     specified : DataColumns
         Specified columns and files.
     missing : {"query_min", "zero", "refuse"}
-        Whether a missing value becomes the smallest value of the feature
-        in its query, becomes 0, or is an error.
+        Whether a missing value becomes the smallest value of the
+        feature in its query, becomes 0, or is an error.
     normalize : False or "query_minmax"
         Whether to scale features to [0, 1] within each query.
     cache : bool
         Whether to read and write the cache of parsed files.
     several_folds : bool
-        Whether there are several folds: a message then says that a single
-        fold needs less memory.
+        Whether there are several folds: a message then says that a
+        single fold needs less memory.
     """
 
     def __init__(
@@ -183,10 +183,11 @@ class PartReader:
     ) -> None:
         """Prepare to read the files of ``parts``; begin with empty caches of the results.
 
-        ``path`` is the dataset, for messages. ``specified`` are columns and
-        files that the user names, ``missing`` and ``normalize`` say how values
-        are treated, and ``cache`` whether the cache of parsed files is used.
-        With ``several_folds``, a message advises to open one.
+        ``path`` is the dataset, for messages. ``specified`` are
+        columns and files that the user names, ``missing`` and
+        ``normalize`` say how values are treated, and ``cache``
+        whether the cache of parsed files is used. With
+        ``several_folds``, a message advises to open one.
         """
         self._path = path
         self._parts = parts
@@ -203,9 +204,9 @@ class PartReader:
     def read(self) -> dict[Files, FileContents]:
         """Read each part once; return the contents of each part by its files.
 
-        Feature ids count from 1. If any file has an id 0, all are read
-        again with ids that count from 0, unless the user specified the
-        first id.
+        Feature ids count from 1. If any file has an id 0, all are
+        read again with ids that count from 0, unless the user
+        specified the first id.
         """
         try:
             return self._read_parts()
@@ -219,7 +220,8 @@ class PartReader:
     def _read_parts(self) -> dict[Files, FileContents]:
         """Read each part once, into memory or into mapped files if the data are large.
 
-        Raise DatasetError as soon as the parts take nearly all the memory.
+        Raise DatasetError as soon as the parts take nearly all the
+        memory.
         """
         is_large = exceeds_budget(self._parts, self._specified)
         contents_of_part: dict[Files, FileContents] = {}
@@ -237,8 +239,8 @@ class PartReader:
     ) -> dict[str, RankingDataset]:
         """Return the datasets of the contents by the name of the part: "train", "vali" or "test".
 
-        A table with a column for the part gives several datasets, other
-        files give one. Files with equal contents share arrays.
+        A table with a column for the part gives several datasets,
+        other files give one. Files with equal contents share arrays.
 
         Parameters
         ----------
@@ -323,8 +325,8 @@ class PartReader:
     def _source(self, file_contents: FileContents) -> Source:
         """Return the source of the documents of some files, with path and checksum.
 
-        With several judges, the checksum depends on the judge in use, as
-        labels do.
+        With several judges, the checksum depends on the judge in use,
+        as labels do.
         """
         if not self._specified.judges:
             return file_contents.source
@@ -388,8 +390,9 @@ class PartReader:
     def _contents(self, part: Files, is_large: bool) -> FileContents:
         """Read the files of a part into memory, or into mapped files.
 
-        Mapped files are used if the data are large, and the format can be
-        read piece by piece. ``is_large`` is whether the data are large.
+        Mapped files are used if the data are large, and the format
+        can be read piece by piece. ``is_large`` is whether the data
+        are large.
         """
         _refuse_judges(
             part[0], recognised_form(part[0], self._specified), self._specified
@@ -426,8 +429,8 @@ class PartReader:
 def _refuse_judges(path: Path, form: DataFormat, specified: DataColumns) -> None:
     """Raise DatasetError for label columns of several judges if a format has one label per document.
 
-    ``specified`` has the label columns that the user named; ``path`` is
-    for the message.
+    ``specified`` has the label columns that the user named; ``path``
+    is for the message.
     """
     if specified.labels and not form.is_table:
         text = (
@@ -508,16 +511,17 @@ def part_of(
 ) -> PartFiles:
     """Return files of a format as a part, with the files that belong to it.
 
-    A part is the training, validation or test documents of a fold. The
-    files that belong to it are the judgments of feature logs, or a file
-    with the numbers of documents of the queries. ``specified`` are the
-    columns and files that the user names, ``refuse`` is whether a
-    missing value is an error.
+    A part is the training, validation or test documents of a fold.
+    The files that belong to it are the judgments of feature logs, or
+    a file with the numbers of documents of the queries. ``specified``
+    are the columns and files that the user names, ``refuse`` is
+    whether a missing value is an error.
 
     Raises
     ------
     DatasetError, FileAccessError, FormatError
-        If several files cannot form one part, or the file of sizes is invalid.
+        If several files cannot form one part, or the file of sizes is
+        invalid.
     """
     # Feature logs are joined with their judgments.
     logs, judgments = logs_of(paths, form, specified)
@@ -582,8 +586,8 @@ def read_files(
     Raises
     ------
     DataError, MissingExtraError
-        If the files cannot be read; ZeroIdError for an id 0 unless ids
-        are declared to start at 0.
+        If the files cannot be read; ZeroIdError for an id 0 unless
+        ids are declared to start at 0.
     """
     part = part_of(
         paths, recognised_form(paths[0], specified), specified, refuse=refuse
@@ -601,9 +605,9 @@ def read_into_memory(
 ) -> FileContents:
     """Read the files of a part of a dataset into memory, or load their contents from the cache.
 
-    ``cache`` is whether to use the cache of parsed files, which is keyed
-    by the checksum of the files. Raise DataError if a file cannot be
-    read.
+    ``cache`` is whether to use the cache of parsed files, which is
+    keyed by the checksum of the files. Raise DataError if a file
+    cannot be read.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         files = [_open_file(part, path, progress, pool) for path in part.paths]
@@ -645,8 +649,8 @@ def _open_file(
 ) -> LoadedFile | StreamedFile:
     """Return a file of a part, read into memory.
 
-    The reader of a plug-in opens the file itself: then the file is only
-    read for its checksum here. ``pool`` computes the checksum.
+    The reader of a plug-in opens the file itself: then the file is
+    only read for its checksum here. ``pool`` computes the checksum.
     """
     if not part.form.package:
         return LoadedFile.read(path, progress)
@@ -667,7 +671,8 @@ def read_to_disk(
     progress : ReadProgress
         Receives the progress over all bytes of the files.
     treatment : Treatment
-        How missing values are filled, and whether features are scaled.
+        How missing values are filled, and whether features are
+        scaled.
     n_features : int
         Minimum number of columns.
 
@@ -680,8 +685,8 @@ def read_to_disk(
     Raises
     ------
     DataError
-        If a file cannot be read or is invalid, or the mapped files cannot
-        be written.
+        If a file cannot be read or is invalid, or the mapped files
+        cannot be written.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         # Checksums of an earlier reading, "" for a file that changed since.
@@ -799,9 +804,9 @@ def _refuse_missing(path: Path, table: Table) -> None:
 def _stored_table(key: str, progress: ReadProgress, part: PartFiles) -> Table | None:
     """Return the table of a part that is stored in the cache under a key, or None if there is none.
 
-    Return None, too, if the table has a missing value that is refused, or
-    too great a feature id: the text is then parsed, because only it shows
-    the position of the error.
+    Return None, too, if the table has a missing value that is
+    refused, or too great a feature id: the text is then parsed,
+    because only it shows the position of the error.
     """
     table = find_parsed(key, progress.check)
     if table is None or (part.refuse and table.missing.any()):
@@ -817,9 +822,10 @@ def _stream_files(
 ) -> Iterator[StreamedFile]:
     """Yield files one by one, and append the checksum of each after it was read.
 
-    The caller reads each file to its end before it takes the next one. The
-    checksum is also remembered on disk, with the file's state (such as its
-    time) from before the reading. ``pool`` is for its computation.
+    The caller reads each file to its end before it takes the next
+    one. The checksum is also remembered on disk, with the file's
+    state (such as its time) from before the reading. ``pool`` is for
+    its computation.
     """
     for path in paths:
         state = store.source_state(path)
@@ -834,8 +840,8 @@ def _key_of_mapped_table(
 ) -> str:
     """Return the cache's key of the table in mapped arrays of a part whose files have some checksums.
 
-    ``treatment`` says how values are filled and scaled, ``n_features``
-    the least number of columns.
+    ``treatment`` says how values are filled and scaled,
+    ``n_features`` the least number of columns.
     """
     how = (treatment.missing, treatment.normalize, n_features, _parsing_key(part))
     return hashlib.sha256(

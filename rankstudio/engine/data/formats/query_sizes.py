@@ -56,8 +56,8 @@ def read_sizes(path: Path) -> Ints:
     Raises
     ------
     FileAccessError, FormatError
-        If the file cannot be read, or contains something other than such
-        numbers.
+        If the file cannot be read, or contains something other than
+        such numbers.
     DatasetError
         If the file is empty.
     """

@@ -20,7 +20,8 @@ from rankstudio.engine.support.sparse_rows import concatenated
 def leave_query_out_folds(data: RankingDataset) -> tuple[Fold, ...]:
     """Return a fold for each query, in the order of the data.
 
-    The test part is the query, and the training part all other queries.
+    The test part is the query, and the training part all other
+    queries.
 
     Notes
     -----
@@ -37,8 +38,8 @@ def left_out_fold(
 ) -> Fold:
     """Return the fold that is tested on one query and trained on all others.
 
-    The number of the fold is the index of the query plus 1. There is no
-    validation part.
+    The number of the fold is the index of the query plus 1. There is
+    no validation part.
 
     Parameters
     ----------
@@ -113,8 +114,8 @@ class LeftOut(PartOfWhole):
     def _excluded_rows(self) -> tuple[int, int]:
         """Rows of the left-out query in the whole dataset.
 
-        The tuple has the first row of the query, and the row behind its
-        last row.
+        The tuple has the first row of the query, and the row behind
+        its last row.
         """
         ptr = self.whole.query_ptr
         return int(ptr[self.query]), int(ptr[self.query + 1])

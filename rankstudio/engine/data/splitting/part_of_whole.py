@@ -69,9 +69,9 @@ class PartOfWhole(RankingDataset):
         """Make a part of ``dataset`` without copying.
 
         ``number`` and ``division`` are attributes of the class;
-        ``matrix_cache`` has the matrix of the part that was used last, of all
-        parts of the dataset. ``first`` is whether this part shows the warnings
-        of the dataset.
+        ``matrix_cache`` has the matrix of the part that was used
+        last, of all parts of the dataset. ``first`` is whether this
+        part shows the warnings of the dataset.
         """
         attributes = {
             "whole": dataset,
@@ -101,7 +101,8 @@ class PartOfWhole(RankingDataset):
     def recorded_as(self) -> str:
         """Text that distinguishes the part from other parts of equal data.
 
-        The text is a part of the checksum by which data are recognised.
+        The text is a part of the checksum by which data are
+        recognised.
         """
         raise NotImplementedError
 
@@ -180,8 +181,8 @@ class PartOfWhole(RankingDataset):
     def _selected_rows(self, values: Floats) -> Floats:
         """Return the part's rows of an array that has a row for each document of the whole dataset.
 
-        If the array is a matrix mapped from a file, the result is mapped,
-        too.
+        If the array is a matrix mapped from a file, the result is
+        mapped, too.
         """
         if in_file(values) and values.ndim > 1:
             return read_only(taken_rows(values, self._rows, store.scratch_folder()))

@@ -42,9 +42,9 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
     Returns
     -------
     list of Fold
-        Folds with the same contents. These are the original folds if no
-        part is a union of other parts, too little memory is free, or the
-        folds are mapped from files.
+        Folds with the same contents. These are the original folds if
+        no part is a union of other parts, too little memory is free,
+        or the folds are mapped from files.
 
     Notes
     -----
@@ -90,8 +90,8 @@ def _sequences(
 ) -> list[list[int]] | None:
     """Return each part of the folds as a sequence of numbers of pieces.
 
-    Pieces are the distinct validation and test parts. Return None if a
-    part is not a union of pieces.
+    Pieces are the distinct validation and test parts. Return None if
+    a part is not a union of pieces.
     """
     sequences: list[list[int]] = []
     for part in parts:
@@ -152,8 +152,8 @@ class _Pieces:
 def _have_same_bits(X: Floats, Y: Floats) -> bool:
     """Return whether two matrices have the same shape and the same bits.
 
-    Unlike numbers, bits are equal for NaN, and differ for 0.0 and -0.0. Rows
-    are compared in blocks, to save memory.
+    Unlike numbers, bits are equal for NaN, and differ for 0.0 and
+    -0.0. Rows are compared in blocks, to save memory.
     """
     return X.shape == Y.shape and all(
         np.array_equal(
@@ -167,9 +167,9 @@ def _have_same_bits(X: Floats, Y: Floats) -> bool:
 def _common_order(sequences: Sequence[list[int]]) -> list[int]:
     """Return an order of pieces that has every sequence as a contiguous stretch.
 
-    Pieces are numbers; one may occur several times in the order. Longest
-    sequences come first, and each next one overlaps with the end of the order
-    as far as possible.
+    Pieces are numbers; one may occur several times in the order.
+    Longest sequences come first, and each next one overlaps with the
+    end of the order as far as possible.
 
     Examples
     --------

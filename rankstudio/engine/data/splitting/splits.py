@@ -39,30 +39,31 @@ LEAVE_QUERY_OUT = "leave-query-out"
 def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     """Make k folds as in LETOR: each of the subsets S1 … Sk is the test part of one fold.
 
-    Fold i trains on k - 2 subsets, validates on the next one and tests
-    on the following one. With k = 2 no validation part is left: models
-    are trained on one half, selected by their criterion, and tested on
-    the other half.
+    Fold i trains on k - 2 subsets, validates on the next one and
+    tests on the following one. With k = 2 no validation part is left:
+    models are trained on one half, selected by their criterion, and
+    tested on the other half.
 
     Parameters
     ----------
     dataset : FoldedDataset
-        Data whose documents are divided: those of all parts of a single fold,
-        or of the test parts of several folds.
+        Data whose documents are divided: those of all parts of a
+        single fold, or of the test parts of several folds.
     k : int
-        Number of folds, from 2 to the number of queries, or of documents if
-        these are one ranking.
+        Number of folds, from 2 to the number of queries, or of
+        documents if these are one ranking.
     seed : int
-        Seed of the assignment of queries to subsets, from 0 up. The sizes of
-        subsets differ by at most one query.
+        Seed of the assignment of queries to subsets, from 0 up. The
+        sizes of subsets differ by at most one query.
 
     Raises
     ------
     ParameterError
         For k or a seed out of range.
     DatasetError
-        For fewer than k queries or documents, folds too large for memory or
-        disk, or if the test parts do not contain each query once.
+        For fewer than k queries or documents, folds too large for
+        memory or disk, or if the test parts do not contain each query
+        once.
 
     Notes
     -----
@@ -97,21 +98,21 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
 def leave_query_out(dataset: FoldedDataset) -> FoldedDataset:
     """Make a fold for each query: the query is the test part, all other queries are the training part.
 
-    There is no validation part; models are selected by their criterion.
-    For RankRLS this protocol has a closed form, its leave-query-out
-    error; other methods have no such shortcut.
+    There is no validation part; models are selected by their
+    criterion. For RankRLS this protocol has a closed form, its
+    leave-query-out error; other methods have no such shortcut.
 
     Parameters
     ----------
     dataset : FoldedDataset
-        Data whose documents are divided: those of all parts of a single
-        fold, or of the test parts of several folds.
+        Data whose documents are divided: those of all parts of a
+        single fold, or of the test parts of several folds.
 
     Raises
     ------
     DatasetError
-        For fewer than two queries, data too large for memory, or if the
-        test parts do not contain each query once.
+        For fewer than two queries, data too large for memory, or if
+        the test parts do not contain each query once.
 
     Notes
     -----
@@ -141,11 +142,11 @@ def single_split(
     Parameters
     ----------
     dataset : FoldedDataset
-        Data whose documents are divided: those of all parts of a single fold,
-        or of the test parts of several folds.
+        Data whose documents are divided: those of all parts of a
+        single fold, or of the test parts of several folds.
     shares : tuple of int
-        Percentages of train, vali and test that add up to 100; only vali may be
-        0, for no validation part.
+        Percentages of train, vali and test that add up to 100; only
+        vali may be 0, for no validation part.
     seed : int
         Seed of the assignment of queries, from 0 up.
 
@@ -154,8 +155,8 @@ def single_split(
     ParameterError
         For shares or a seed out of range.
     DatasetError
-        If a part would have no query, or if the test parts do not contain each
-        query once.
+        If a part would have no query, or if the test parts do not
+        contain each query once.
 
     Notes
     -----
@@ -191,11 +192,11 @@ def single_split(
 def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
     """Take a validation part from the training queries of each fold without one.
 
-    Test parts stay unchanged. The selection is nested in the training part: the
-    model is selected on queries used neither for training nor for testing.
-    There is one inner split per fold, and the selected model is not retrained
-    on all training queries; for an inner cross-validation see
-    `for_inner_folds`.
+    Test parts stay unchanged. The selection is nested in the training
+    part: the model is selected on queries used neither for training
+    nor for testing. There is one inner split per fold, and the
+    selected model is not retrained on all training queries; for an
+    inner cross-validation see `for_inner_folds`.
 
     Parameters
     ----------
@@ -204,7 +205,8 @@ def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
     share : int
         Percentage of the training queries for validation, 1 to 99.
     seed : int
-        Seed of the split, from 0 up; each fold is drawn independently.
+        Seed of the split, from 0 up; each fold is drawn
+        independently.
 
     Raises
     ------
@@ -230,8 +232,8 @@ def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
 def _inner(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
     """Return a fold with a share of its training part, in percent, moved to a new validation part.
 
-    The queries, or the documents of one ranking, are drawn at random with
-    ``seed``.
+    The queries, or the documents of one ranking, are drawn at random
+    with ``seed``.
     """
     data = fold.train
     # Both parts get at least one query, or an error is raised.
@@ -246,20 +248,21 @@ def _inner(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
 def training_share(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
     """Keep a share of the training queries of each fold, for a learning curve.
 
-    Other parts stay unchanged. The queries of a smaller share are among
-    the queries of a larger share with the same seed. An existing
-    validation part stays whole, unless it joins the training part for
-    inner folds (`for_inner_folds`).
+    Other parts stay unchanged. The queries of a smaller share are
+    among the queries of a larger share with the same seed. An
+    existing validation part stays whole, unless it joins the training
+    part for inner folds (`for_inner_folds`).
 
     Parameters
     ----------
     dataset : FoldedDataset
         Data with folds.
     share : int
-        Percentage of the training queries (documents of one ranking) to
-        keep, 1 to 100.
+        Percentage of the training queries (documents of one ranking)
+        to keep, 1 to 100.
     seed : int
-        Seed of the choice, from 0 up; each fold is drawn independently.
+        Seed of the choice, from 0 up; each fold is drawn
+        independently.
 
     Raises
     ------
@@ -285,8 +288,8 @@ def training_share(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedD
 def _reduced(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
     """Return a fold whose training part is reduced to a share in percent, drawn at random.
 
-    Queries are drawn, or documents if ``dataset`` is one ranking. Raise
-    DatasetError if no query is left.
+    Queries are drawn, or documents if ``dataset`` is one ranking.
+    Raise DatasetError if no query is left.
     """
     data = fold.train
     n = _n_items(dataset, data)
@@ -310,14 +313,15 @@ def _reduced(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
 def whole(dataset: FoldedDataset) -> RankingDataset:
     """Return all documents of a dataset, each once.
 
-    For one fold the result has the documents of all parts; for several
-    folds the documents of all test parts, as for LETOR's five subsets.
+    For one fold the result has the documents of all parts; for
+    several folds the documents of all test parts, as for LETOR's five
+    subsets.
 
     Raises
     ------
     DatasetError
-        If the test parts of several folds do not contain all queries, or
-        a query is in two parts.
+        If the test parts of several folds do not contain all queries,
+        or a query is in two parts.
 
     Notes
     -----
@@ -337,8 +341,8 @@ def every_query(dataset: FoldedDataset) -> RankingDataset:
     Raises
     ------
     DatasetError
-        If the queries of different parts cannot be matched, or a query
-        has other documents in another part.
+        If the queries of different parts cannot be matched, or a
+        query has other documents in another part.
 
     Notes
     -----
@@ -351,14 +355,15 @@ def every_query(dataset: FoldedDataset) -> RankingDataset:
 def parts_of_every_query(dataset: FoldedDataset) -> list[RankingDataset]:
     """Return parts that together have every query of a dataset once.
 
-    The test parts of all folds come first, then the validation and the training
-    parts, each without the queries of the parts before it.
+    The test parts of all folds come first, then the validation and
+    the training parts, each without the queries of the parts before
+    it.
 
     Raises
     ------
     DatasetError
-        If queries of different parts cannot be matched, or a query has other
-        documents in another part.
+        If queries of different parts cannot be matched, or a query
+        has other documents in another part.
     """
     # Queries cannot be compared by id if only their sizes are known, or there
     # is only one. One fold, or folds that leave out a query each, have disjoint
@@ -385,8 +390,8 @@ def _new_queries(
 
     The labels of these queries are added to ``labels``, which has the
     sorted labels of the queries of all earlier parts, by id. If an id
-    occurs again with other labels, the id belongs to another query: raise
-    DatasetError.
+    occurs again with other labels, the id belongs to another query:
+    raise DatasetError.
     """
     # Compare the labels of each query with those of the same id before.
     positions = []
@@ -410,7 +415,8 @@ def _new_queries(
 def is_one_ranking(dataset: FoldedDataset) -> bool:
     """Return whether all documents of a dataset belong to one query.
 
-    If so, folds are made by distributing documents instead of queries.
+    If so, folds are made by distributing documents instead of
+    queries.
     """
     parts = [part for _, part in _named_parts(dataset)]
     # The empty tuple stands for a part with several queries.
@@ -432,8 +438,8 @@ def _n_items(dataset: FoldedDataset, data: RankingDataset) -> int:
 def _n_items_of_part(data: RankingDataset) -> int:
     """Return the number of items of a part that are divided.
 
-    The items are the queries of the part or, if it has a single query,
-    its documents.
+    The items are the queries of the part or, if it has a single
+    query, its documents.
     """
     return data.n_queries if data.n_queries > 1 else data.n_documents
 
@@ -441,8 +447,8 @@ def _n_items_of_part(data: RankingDataset) -> int:
 def select_items(data: RankingDataset, indices: Ints) -> RankingDataset:
     """Return some queries of a dataset, or some documents if it has only one query.
 
-    ``indices`` are the positions of the queries or documents, from 0; the
-    result has them in this order.
+    ``indices`` are the positions of the queries or documents, from 0;
+    the result has them in this order.
     """
     return (
         select_queries(data, indices)
@@ -460,8 +466,8 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
     Raises
     ------
     DatasetError
-        If the test parts of several folds do not contain all queries, or
-        a query is in two parts.
+        If the test parts of several folds do not contain all queries,
+        or a query is in two parts.
     """
     # With sizes of queries instead of ids, every file numbers its queries from
     # 1: give each part its own numbers.
@@ -512,9 +518,10 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
 def _check_all_there(dataset: FoldedDataset, n_documents: int) -> None:
     """Raise `DatasetError` unless each fold has ``n_documents`` documents.
 
-    ``n_documents`` is the number of documents in all test parts together.
-    The function is called for data that are one ranking: without queries,
-    only the number of documents can show that some are not in a fold.
+    ``n_documents`` is the number of documents in all test parts
+    together. The function is called for data that are one ranking:
+    without queries, only the number of documents can show that some
+    are not in a fold.
     """
     for fold in dataset.folds:
         n_found = sum(part.n_documents for part in fold.parts.values())
@@ -536,9 +543,9 @@ def _check_all_there(dataset: FoldedDataset, n_documents: int) -> None:
 def _renumbered(parts: list[RankingDataset]) -> list[RankingDataset]:
     """Return parts of a dataset whose queries have distinct ids.
 
-    The ids are numbers that begin with 1 in each part: in the result, the
-    ids of the next part continue after those of the part before. Parts
-    whose ids are distinct already are returned unchanged.
+    The ids are numbers that begin with 1 in each part: in the result,
+    the ids of the next part continue after those of the part before.
+    Parts whose ids are distinct already are returned unchanged.
     """
     ids = [query for part in parts for query in part.query_ids]
     if len(set(ids)) == len(ids):
@@ -574,9 +581,9 @@ def _joined(features: Sequence[Floats]) -> Floats:
 def _missing_together(counts: Sequence[Ints]) -> Ints:
     """Return the number of missing values of each feature in all parts together.
 
-    ``counts`` has the numbers in each part. Return an empty array if a
-    part has no counts. A part that has only some queries of a file has no
-    counts, while a part that is a whole file has them.
+    ``counts`` has the numbers in each part. Return an empty array if
+    a part has no counts. A part that has only some queries of a file
+    has no counts, while a part that is a whole file has them.
     """
     if any(not part_counts.size for part_counts in counts):
         return np.zeros(0, dtype=np.int64)
@@ -588,8 +595,8 @@ def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
     """Concatenate datasets with the same features and different queries.
 
     If all datasets have the same single query, they are parts of one
-    ranking, and the result has one query. Other attributes, such as the
-    feature names, are those of the first dataset.
+    ranking, and the result has one query. Other attributes, such as
+    the feature names, are those of the first dataset.
 
     Raises
     ------
@@ -631,7 +638,8 @@ def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
 def _joined_queries(datasets: Sequence[RankingDataset]) -> tuple[Ints, tuple[str, ...]]:
     """Return (sizes, ids) of the queries of all datasets, in sequence.
 
-    Datasets that are parts of one ranking have together a single query.
+    Datasets that are parts of one ranking have together a single
+    query.
     """
     sizes = np.concatenate([np.diff(d.query_ptr) for d in datasets])
     ids = tuple(chain.from_iterable(d.query_ids for d in datasets))
@@ -761,8 +769,8 @@ def _fold(
 ) -> Fold:
     """Make fold ``number`` from the indices of the queries of each part.
 
-    If the data are one ranking, the indices are row numbers of documents.
-    There is no validation part if ``vali`` is empty.
+    If the data are one ranking, the indices are row numbers of
+    documents. There is no validation part if ``vali`` is empty.
     """
     return Fold(
         number,
@@ -777,8 +785,8 @@ def _with_new_folds(
 ) -> FoldedDataset:
     """Return a dataset with new folds, of which the first has the reader's warnings.
 
-    ``data`` has all documents, and these warnings; ``how`` is a text that
-    says how the folds were made.
+    ``data`` has all documents, and these warnings; ``how`` is a text
+    that says how the folds were made.
     """
     first = replace(folds[0], train=replace(folds[0].train, warnings=data.warnings))
     return replace(dataset, folds=(first, *folds[1:]), divided_by=how)
@@ -795,9 +803,9 @@ def _counts(
 ) -> list[int]:
     """Return the number of queries, or documents of one ranking, for each share.
 
-    ``shares`` are percentages of the queries of ``data`` that add up to
-    100. Exact shares are rounded by largest remainder. Raise DatasetError
-    if a share above 0 has no query.
+    ``shares`` are percentages of the queries of ``data`` that add up
+    to 100. Exact shares are rounded by largest remainder. Raise
+    DatasetError if a share above 0 has no query.
     """
     n = _n_items(dataset, data)
     # Round down, then add 1 to the shares with the largest remainders; n *
@@ -854,8 +862,9 @@ def check_memory(dataset: FoldedDataset, needed: int) -> None:
 def for_inner_folds(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     """Prepare folds for an inner cross-validation of each training part.
 
-    All documents outside of the test part are used for training: an existing
-    validation part joins the training part, because it has no other use.
+    All documents outside of the test part are used for training: an
+    existing validation part joins the training part, because it has
+    no other use.
 
     Parameters
     ----------
@@ -869,8 +878,8 @@ def for_inner_folds(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedData
     Raises
     ------
     DatasetError
-        For a training part with fewer than k queries, or inner folds too large
-        for memory.
+        For a training part with fewer than k queries, or inner folds
+        too large for memory.
 
     Notes
     -----
@@ -917,21 +926,21 @@ def _with_vali(fold: Fold, vali: RankingDataset) -> Fold:
 def inner_folds(fold: Fold, k: int, seed: int = 0) -> Iterator[Fold]:
     """Divide a fold's training part into k inner folds.
 
-    The training documents are divided into k subsets. Each subset is the
-    validation part of one inner fold, and the other subsets its training
-    part.
+    The training documents are divided into k subsets. Each subset is
+    the validation part of one inner fold, and the other subsets its
+    training part.
 
     Parameters
     ----------
     fold : Fold
-        Fold whose training part is divided; its number seeds the inner
-        folds.
+        Fold whose training part is divided; its number seeds the
+        inner folds.
     k : int
         Number of inner folds, from 2 to the number of queries, or of
         documents if these are one ranking.
     seed : int
-        Seed of the assignment of queries to subsets, from 0 up; each fold
-        is drawn independently.
+        Seed of the assignment of queries to subsets, from 0 up; each
+        fold is drawn independently.
 
     Yields
     ------

@@ -85,8 +85,8 @@ def read_documents(
     specified : DataColumns
         Columns that the user specified.
     with_sizes : bool
-        Whether queries come from a file of sizes if no column contains
-        them.
+        Whether queries come from a file of sizes if no column
+        contains them.
     refuse : bool
         Whether a missing value is an error.
     check : callable, optional
@@ -102,7 +102,8 @@ def read_documents(
     Raises
     ------
     DatasetError, FormatError
-        If columns are ambiguous, or a value is invalid for its column.
+        If columns are ambiguous, or a value is invalid for its
+        column.
 
     Notes
     -----
@@ -168,8 +169,8 @@ def read_documents(
 def _labels(table: TableColumns, roles: RecognisedColumns) -> Floats:
     """Return the labels of documents, of shape (m,), or (m, J) with J judges.
 
-    A judge's label may be missing, NaN; a missing label without judges is
-    an error. ``roles`` has the columns of labels.
+    A judge's label may be missing, NaN; a missing label without
+    judges is an error. ``roles`` has the columns of labels.
     """
     expected = tr("a finite number as the relevance label")
     if roles.judges:  # a judge may have left documents out
@@ -209,14 +210,14 @@ class ColumnsReader:
     def add(self, path: Path, table: TableColumns, share: float = 1.0) -> None:
         """Add some rows of a file to the table that is built.
 
-        ``share`` is about the share of all documents that have been read, these
-        rows included.
+        ``share`` is about the share of all documents that have been
+        read, these rows included.
 
         Raises
         ------
         DataError
-            If columns are ambiguous, a value is invalid for its column, or the
-            columns differ from those of earlier rows.
+            If columns are ambiguous, a value is invalid for its
+            column, or the columns differ from those of earlier rows.
         """
         part = self._part
         piece, roles = read_documents(
@@ -259,12 +260,14 @@ class ColumnsReader:
     def facts(self, unit: str) -> TableFacts:
         """Return facts about the whole table, such as the names of its features.
 
-        ``unit`` is the unit of positions in the file, "line" or "row".
+        ``unit`` is the unit of positions in the file, "line" or
+        "row".
 
         Raises
         ------
         DatasetError
-            If there are no rows, or no column is numeric in all of them.
+            If there are no rows, or no column is numeric in all of
+            them.
         """
         header = self._first_header
         if header is None:
@@ -311,8 +314,9 @@ class _Header:
     def used(self) -> tuple[str, ...]:
         """Return the names of the columns that are used.
 
-        The names are those of the columns of query, label and part (""
-        for a missing column), then of the judges and of the features.
+        The names are those of the columns of query, label and part
+        ("" for a missing column), then of the judges and of the
+        features.
         """
         roles = self.roles
         positions = (roles.qid, roles.label, roles.part, *roles.judges, *roles.features)
@@ -362,8 +366,8 @@ _WITHOUT_COMMAS = translatable("a number with a decimal point and without commas
 def _numbers(table: TableColumns, position: int, expected: str) -> Floats:
     """Return the column of a table at a position as numbers, NaN for missing values.
 
-    Raise the error of the first value that is neither a finite number nor
-    missing; ``expected`` is its text that says what was expected.
+    Raise the error of the first value that is neither a finite number
+    nor missing; ``expected`` is its text that says what was expected.
     """
     values = table.column(position)
     numbers, row = _parsed_numbers(table, values)
@@ -386,8 +390,8 @@ def _parsed_numbers(
 ) -> tuple[Floats, int | None]:
     """Return (numbers, first invalid row) for the ``values`` of a column of a table.
 
-    The numbers have shape (m,), with NaN for missing values. The row is
-    None if all values are finite numbers or missing; otherwise the
+    The numbers have shape (m,), with NaN for missing values. The row
+    is None if all values are finite numbers or missing; otherwise the
     numbers behind this row are not set.
     """
     # Booleans, whole numbers and floats ("biuf") are valid unless infinite.
@@ -444,9 +448,9 @@ def _features(
     """Return (X, indices): the values of the numeric features, and their indices.
 
     X has shape (m, n'), NaN for missing values; the indices count the
-    columns of features in ``roles``. A column that may be no feature is
-    left out if it has texts; texts in any other feature are an error.
-    ``check`` is called between columns.
+    columns of features in ``roles``. A column that may be no feature
+    is left out if it has texts; texts in any other feature are an
+    error. ``check`` is called between columns.
     """
     X = np.empty((table.n_rows, len(roles.features)))
     numeric_features: list[int] = []
@@ -477,8 +481,8 @@ def _features(
 def _not_numbers(table: TableColumns, positions: Sequence[int]) -> DataError:
     """Return the error for features that are not numeric, at ``positions`` of the table.
 
-    The message has the first invalid cell, the names of all such columns
-    and, for the terminal, options that help.
+    The message has the first invalid cell, the names of all such
+    columns and, for the terminal, options that help.
     """
     names = tuple(table.names[position] for position in positions)
     text = trn(
@@ -542,9 +546,10 @@ def _query_runs(
 ) -> tuple[Ints, Iterable[tuple[str, int]]]:
     """Return (first rows, runs) of consecutive documents of one query.
 
-    The first rows are an array with one number per run; a run is (query
-    id, number of documents). ``position`` is the position of the column
-    of queries. Raise the error of the first row without an id.
+    The first rows are an array with one number per run; a run is
+    (query id, number of documents). ``position`` is the position of
+    the column of queries. Raise the error of the first row without an
+    id.
     """
     from pandas import factorize  # noqa: PLC0415 - it takes long to import
 
@@ -582,8 +587,8 @@ def _id_text(value: Any) -> str:
 def _comments(table: TableColumns, roles: RecognisedColumns) -> TextComments:
     """Return the comment of each document, or its id as LETOR writes it: "docid = …".
 
-    Without a column of comments or ids, all comments are empty. ``roles``
-    has the position of this column.
+    Without a column of comments or ids, all comments are empty.
+    ``roles`` has the position of this column.
     """
     # No bytes, and offsets that are all 0.
     if roles.comment is None:
@@ -623,8 +628,8 @@ _FRAME = DataFormat("frame", _LOCATION, (), is_table=True)
 def table_of_frame(frame: Any, specified: DataColumns, *, refuse: bool) -> Table:
     """Return the documents of a pandas or polars frame as a table.
 
-    ``specified`` has the columns that the user named, and ``refuse`` is
-    whether a missing value is an error. Raise DatasetError or
+    ``specified`` has the columns that the user named, and ``refuse``
+    is whether a missing value is an error. Raise DatasetError or
     ParameterError for an invalid frame.
     """
     part = PartFiles((Path(_LOCATION),), _FRAME, specified, refuse=refuse)
@@ -640,14 +645,14 @@ def frames_of_folds(
     """Return (name of the fold, rows by part) of each fold in a frame.
 
     The rows are frames, by "train", "vali" or "test". ``part`` and
-    ``fold`` are the names of the columns with part and fold of each row;
-    if ``fold`` is "", there is one fold.
+    ``fold`` are the names of the columns with part and fold of each
+    row; if ``fold`` is "", there is one fold.
 
     Raises
     ------
     DatasetError
-        If a column is missing or contains other values, or a fold has no
-        training part.
+        If a column is missing or contains other values, or a fold has
+        no training part.
     """
     columns = frame_columns(frame)
     positions = {

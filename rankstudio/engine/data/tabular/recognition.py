@@ -70,7 +70,8 @@ class RecognisedColumns:
         Feature columns with a usual name of query, label, document or
         comment; dropped if they contain text.
     ignored : tuple of int
-        Unspecified columns that are not features, such as row numbers.
+        Unspecified columns that are not features, such as row
+        numbers.
     part : int or None
         Column of the part (train, vali or test); None without one.
     judges : tuple of int
@@ -108,14 +109,14 @@ def recognise_columns(
     specified : DataColumns
         Columns that the user specified.
     with_sizes : bool
-        Whether a file of sizes determines the queries, so that no query
-        column is needed.
+        Whether a file of sizes determines the queries, so that no
+        query column is needed.
     has_header : bool
         Whether the table has a header; without one, the label is the
         first column.
     says_parts : callable
-        Returns whether all values of a column are names of parts; called
-        for columns with names such as "split".
+        Returns whether all values of a column are names of parts;
+        called for columns with names such as "split".
 
     Raises
     ------
@@ -192,10 +193,10 @@ def _query_column(
     """Return the position of the column of the query.
 
     Return None if a file of sizes determines the queries
-    (``with_sizes``), or all documents are one ranking. ``location`` is
-    the name of the table for messages. Raise UnknownColumnsError if no
-    column is called like a query. ``specified`` has the columns that the
-    user names.
+    (``with_sizes``), or all documents are one ranking. ``location``
+    is the name of the table for messages. Raise UnknownColumnsError
+    if no column is called like a query. ``specified`` has the columns
+    that the user names.
     """
     # Only the most usual names count before a file of query sizes.
     usual = _first_common_position(names, QUERY_NAMES[:4], range(len(names)))
@@ -212,9 +213,9 @@ def _label_column(
 ) -> int | None:
     """Return the position of the column of the label.
 
-    ``qid`` is the position of the column of the query, ``location`` the
-    name of the table for messages. Return None only if labels are not
-    needed, and no column has a usual name. Otherwise raise
+    ``qid`` is the position of the column of the query, ``location``
+    the name of the table for messages. Return None only if labels are
+    not needed, and no column has a usual name. Otherwise raise
     UnknownColumnsError if the table has no column of labels.
     ``specified`` has the columns that the user names.
     """
@@ -232,8 +233,8 @@ def _without_missing_columns(
     """Return the specification without names of columns that a table lacks.
 
     ``names`` are the names of the table's columns. Only the names of
-    query and features stay, because documents that are only scored need
-    no other columns.
+    query and features stay, because documents that are only scored
+    need no other columns.
     """
     names_in_table = {*names, *_plain_names(tuple(names))}
     names_not_needed = {
@@ -264,10 +265,10 @@ def _with_features(
 ) -> RecognisedColumns:
     """Return the roles of columns, with the remaining columns as features.
 
-    ``rest`` are the positions of the columns without a role. Columns that
-    number queries or rows are ignored. Raise UnknownColumnsError if no
-    feature is left. ``no_queries`` is whether all documents are one
-    ranking.
+    ``rest`` are the positions of the columns without a role. Columns
+    that number queries or rows are ignored. Raise UnknownColumnsError
+    if no feature is left. ``no_queries`` is whether all documents are
+    one ranking.
     """
     # The id of a query is not a feature, even if all documents are one ranking.
     numbering_names = QUERY_NAMES if no_queries else ()
@@ -328,9 +329,9 @@ def _check_once(
 ) -> None:
     """Raise UnknownColumnsError if a column has two roles.
 
-    ``role_positions`` are the positions of query, label and part, None
-    for a missing column; ``other_positions`` are the positions of
-    features and ignored columns.
+    ``role_positions`` are the positions of query, label and part,
+    None for a missing column; ``other_positions`` are the positions
+    of features and ignored columns.
     """
     single_positions = [i for i in role_positions if i is not None]
     reused_positions = [
@@ -350,8 +351,8 @@ def _check_once(
 def _is_index(position: int, names: Sequence[str]) -> bool:
     """Return whether the name of a column says that it is no feature.
 
-    Such a column numbers the rows, or is the empty rest after the last
-    delimiter of each line.
+    Such a column numbers the rows, or is the empty rest after the
+    last delimiter of each line.
     """
     name = names[position]
     return (position == 0 and bool(_INDEX_NAMES.fullmatch(name))) or (
@@ -423,8 +424,8 @@ def _first_common_position(
     """Return the position of the column with the earliest of some common names.
 
     Only the columns at the positions ``among`` are searched. Case and
-    punctuation of names do not matter. Return None if no column has such
-    a name.
+    punctuation of names do not matter. Return None if no column has
+    such a name.
     """
     plain_names = _plain_names(tuple(names))
     # the first of equal names
@@ -456,10 +457,10 @@ def _positions(
 def _position(location: str, names: Sequence[str], name: str, option: str) -> int:
     """Return the position of a column by its exact or nearly exact name.
 
-    A nearly exact name differs in case or punctuation only, and must be
-    unique. ``option`` is the option that specifies the name, for
-    messages. Raise UnknownColumnsError, which suggests a similar name, if
-    no column has the name.
+    A nearly exact name differs in case or punctuation only, and must
+    be unique. ``option`` is the option that specifies the name, for
+    messages. Raise UnknownColumnsError, which suggests a similar
+    name, if no column has the name.
     """
     if name in names:
         return list(names).index(name)
@@ -502,11 +503,11 @@ def _check_repeated(
 ) -> None:
     """Raise UnknownColumnsError if a feature has the name of another role.
 
-    ``role_positions`` are the positions of query, label and part, None
-    for a missing column, and ``features`` the positions of the features.
-    In ``names``, a repeated name has its position, such as "qid (column
-    5)". In the file, both columns have the same name: the second column
-    may be meant instead of the first.
+    ``role_positions`` are the positions of query, label and part,
+    None for a missing column, and ``features`` the positions of the
+    features. In ``names``, a repeated name has its position, such as
+    "qid (column 5)". In the file, both columns have the same name:
+    the second column may be meant instead of the first.
     """
     roles = {names[i] for i in role_positions if i is not None}
     originals = original_names(names)
@@ -557,9 +558,10 @@ def clean_name(name: object) -> str:
 def column_names(names: Sequence[object]) -> tuple[str, ...]:
     """Return distinct names of columns on one line each.
 
-    A nameless column between others is named by its position, and a repeated
-    name gets its position. A nameless first or last column keeps the name "":
-    it has no data, but row numbers, or the rest after the last delimiter.
+    A nameless column between others is named by its position, and a
+    repeated name gets its position. A nameless first or last column
+    keeps the name "": it has no data, but row numbers, or the rest
+    after the last delimiter.
 
     Examples
     --------
@@ -579,7 +581,8 @@ def column_names(names: Sequence[object]) -> tuple[str, ...]:
 def _distinct_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return names that all differ, apart from empty ones.
 
-    The position is added to a repeated name: a second "tf" becomes "tf (column 5)".
+    The position is added to a repeated name: a second "tf" becomes
+    "tf (column 5)".
     """
     earlier_names: set[str] = set()
     different = []
@@ -642,11 +645,11 @@ def says_parts(values: NDArray[Any]) -> bool:
 def tables_by_part(table: Table, part: str) -> Mapping[str, Table]:
     """Return the documents of each part of a table, by the part's name.
 
-    A query with documents in several parts is included in each of these
-    parts, with a note.
+    A query with documents in several parts is included in each of
+    these parts, with a note.
 
-    The table may have a column with the part of each document; without
-    one, all documents are the part ``part``.
+    The table may have a column with the part of each document;
+    without one, all documents are the part ``part``.
 
     Notes
     -----
@@ -660,10 +663,10 @@ def tables_by_part(table: Table, part: str) -> Mapping[str, Table]:
 
 
 def misplaced_part(path: Path, part: str, expected: str) -> DatasetError:
-    """Return the error for documents of a part of the dataset that were not expected.
+    """Return the error for a part of a fold that is in two files, or for a missing training part.
 
-    ``part`` is the name of this part, and ``expected`` says what was
-    expected, for the message. ``path`` is the file.
+    ``part`` is the part that was found, and ``expected`` says what was
+    expected, for the message. ``path`` is the file or folder.
     """
     return DatasetError(
         tr("{path}: found documents of the {part} part, expected {expected}.").format(
@@ -728,8 +731,8 @@ def _table_of_part(table: Table, code: int) -> Table:
 def _order_in_part(file_rows: Ints) -> Ints:
     """Return the position of each document of a part among the part's documents in the file, from 0.
 
-    ``file_rows`` has the position of each of these documents among all
-    documents of the file.
+    ``file_rows`` has the position of each of these documents among
+    all documents of the file.
     """
     order = np.empty(file_rows.size, dtype=np.int64)
     order[np.argsort(file_rows)] = np.arange(file_rows.size)

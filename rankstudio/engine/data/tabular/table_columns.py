@@ -39,7 +39,8 @@ class TableColumns:
     error : RowError
         Function that returns the error for an invalid value in a row.
     line : callable
-        Function that returns the number of a row for messages, from 1.
+        Function that returns the number of a row for messages, from
+        1.
     unit : str
         Unit of row numbers: "line" or "row".
     text_numbers : bool

@@ -23,8 +23,8 @@ from rankstudio.engine.language import tr, trn
 def vector_names(name: str, length: int, *, is_only: bool) -> tuple[str, ...]:
     """Return the names of the columns that a column of lists becomes.
 
-    If only one column of a table has lists, the names are "feature 1" and so
-    on; otherwise the column's name is numbered.
+    If only one column of a table has lists, the names are "feature 1"
+    and so on; otherwise the column's name is numbered.
 
     Examples
     --------
@@ -38,8 +38,8 @@ def vector_names(name: str, length: int, *, is_only: bool) -> tuple[str, ...]:
 def check_length(location: str, name: str, length: int) -> None:
     """Raise DatasetError if lists in a column are longer than the maximum number of features.
 
-    ``length`` is the length of the lists in the column ``name`` of the
-    table ``location``.
+    ``length`` is the length of the lists in the column ``name`` of
+    the table ``location``.
     """
     if length > MOST_FEATURES:
         text = tr(
@@ -140,9 +140,9 @@ def _matrix(
 ) -> NDArray[Any]:
     """Return the lists of a column as the rows of an array of shape (rows, length).
 
-    Rows without a list have missing values. ``position`` is the position
-    of the column, for messages. Raise the error of the first row whose
-    list has another length, or whose value is no list.
+    Rows without a list have missing values. ``position`` is the
+    position of the column, for messages. Raise the error of the first
+    row whose list has another length, or whose value is no list.
     """
     if values.ndim == 2:
         return values
