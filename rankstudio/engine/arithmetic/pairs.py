@@ -460,8 +460,8 @@ class Violations:
     def laplacian_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
         """Write the Laplacian of the violated pairs times values (m,) to ``out`` (m,).
 
-        The product is, for each document of the queries first … last
-        - 1, the sum over its violated pairs of its value minus its
+        The product is, for each document of the queries first … last -
+        1, the sum over its violated pairs of its value minus its
         partner's. Other documents are not written. O(m log r) for r
         labels per query.
         """

@@ -22,8 +22,8 @@ class ConcavePenalty:
     Attributes
     ----------
     name : {"l1", "mcp", "log", "lp"}
-        "l1": g(u) = u. "mcp": the minimax concave penalty, g(u) = u
-        - u²/(2γλ) up to γλ, and γλ/2 above. "log": g(u) = ε log(1 +
+        "l1": g(u) = u. "mcp": the minimax concave penalty, g(u) = u -
+        u²/(2γλ) up to γλ, and γλ/2 above. "log": g(u) = ε log(1 +
         u/ε). "lp": g(u) = ((u + ε)^p - ε^p) / (p ε^(p-1)), the ℓp
         pseudo-norm with ε added to the weights.
     gamma : float

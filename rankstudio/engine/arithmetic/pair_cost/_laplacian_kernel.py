@@ -63,14 +63,14 @@ def eliminate(
         Row numbers of the preferred document, and of the other
         one, of each preference.
     scale, target : ndarray of shape (l,)
-        The loss of scores s is the sum of (target - scale (s_winner
-        - s_loser))².
+        The loss of scores s is the sum of (target - scale (s_winner -
+        s_loser))².
     starts : ndarray of shape (m,)
         Start of the entries of each document in `factor`, one
         entry for each later document of its query.
     factor : ndarray, all 0
-        Receives the entries e_ij > 0: row i is sum_j e_ij (s_i
-        - s_j).
+        Receives the entries e_ij > 0: row i is sum_j e_ij (s_i -
+        s_j).
     targets : ndarray of shape (m,)
         Receives the targets of the rows; NaN for a document
         without a row, which no preference connects with later

@@ -45,8 +45,8 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
         S_q X_q for each query, where S_q'S_q is M_q M_q' of
         Pahikkala et al. (2009), eq. (12); linear in X.
     targets : ndarray of shape (M,)
-        t_q with S_q't_q = M_q N_q and t_q't_q = N_q'N_q: ||t_q
-        - S_q X_q w||² is the loss of query q.
+        t_q with S_q't_q = M_q N_q and t_q't_q = N_q'N_q: ||t_q -
+        S_q X_q w||² is the loss of query q.
     row_ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``row_ptr[q]:row_ptr[q + 1]``, at
         least one and at most |q| + r + 1 for r labels.
