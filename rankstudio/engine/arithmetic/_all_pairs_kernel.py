@@ -33,13 +33,13 @@ def partner_sums(
 ) -> None:
     """Add up the values of each document's partners, for some queries.
 
-    The partners of a document are the documents of its query with another
-    label.
+    The partners of a document are the documents of its query
+    with another label.
 
     Parameters
     ----------
     values : ndarray of shape (m,)
-        One per document.
+        Value of each document.
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     level : ndarray of shape (m,)
@@ -49,8 +49,8 @@ def partner_sums(
     first, last : int
         The queries are first … last - 1.
     sums : ndarray of shape (2, m)
-        Row 0 receives the sums over the less relevant partners, row 1 over the
-        more relevant ones.
+        Row 0 receives the sums over the less relevant partners,
+        row 1 over the more relevant ones.
     """
     size = n_levels[first:last].max() + 1
     below = np.empty(size)
@@ -88,13 +88,13 @@ def logistic(
 ) -> None:
     """Write the logistic loss of all pairs and its gradient, for some queries.
 
-    The loss of a pair of documents of a query with labels y_i > y_j is log(1 +
-    exp(s_j - s_i)).
+    The loss of a pair of documents of a query with labels y_i >
+    y_j is log(1 + exp(s_j - s_i)).
 
     Parameters
     ----------
     scores : ndarray of shape (m,)
-        s.
+        Scores s of the documents.
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     lower : ndarray of shape (m,)
@@ -104,9 +104,10 @@ def logistic(
     first, last : int
         The queries are first … last - 1.
     losses : ndarray of shape (m,)
-        Receives the sum over the less relevant partners j of each document i.
+        Receives, for each document i, the sum of the losses of
+        its pairs with less relevant documents j.
     slopes : ndarray of shape (m,)
-        Receives the gradient in the scores.
+        Receives the gradient of the summed loss in the scores.
     """
     for q in range(first, last):
         begin = ptr[q]
@@ -145,13 +146,14 @@ def logistic_laplacian(
 ) -> None:
     """Write the Hessian of the logistic loss times values, for some queries.
 
-    The loss of a pair of documents of a query with labels y_i > y_j is log(1 +
-    exp(s_j - s_i)), and the derivatives are those in the scores.
+    The loss of a pair of documents of a query with labels y_i >
+    y_j is log(1 + exp(s_j - s_i)), and the derivatives are
+    those in the scores.
 
     Parameters
     ----------
     scores : ndarray of shape (m,)
-        s.
+        Scores s of the documents.
     values : ndarray of shape (m,)
         Vector that the Hessian is multiplied with.
     ptr : ndarray of shape (Q + 1,)
@@ -163,7 +165,7 @@ def logistic_laplacian(
     first, last : int
         The queries are first … last - 1.
     out : ndarray of shape (m,)
-        Receives the product.
+        Receives the product for the documents of these queries.
     """
     for q in range(first, last):
         begin = ptr[q]

@@ -33,25 +33,30 @@ from rankstudio.engine.support.jit import fused
 def nested_errors(
     V: Floats, y: Floats, ptr: Ints, along: Floats, least: Floats, errors: Floats
 ) -> None:
-    """Add the left-out squared errors with 1, 2, … k features to ``errors``.
+    """Add the leave-query-out squared errors of models with 1, 2, … k features to ``errors``.
 
-    The error of a query is that of the model trained without it.
+    The error of a query is that of the RankRLS model trained
+    without this query.
 
     Parameters
     ----------
     V : ndarray of shape (m, k)
-        Centred documents in the order of features, times the inverse of L',
-        where LL' = X^'X^ + λI is the system of equations of all k features.
+        Features of the documents, centred in each query, in an
+        order of the features, times the inverse of L', where
+        LL' = X^'X^ + λI is the system of equations of all k
+        features.
     y : ndarray of shape (m,)
-        Centred labels.
+        Labels, centred in each query.
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     along : ndarray of shape (k,)
-        z = L^-1 X^'y^, the solution in the same coordinates.
+        z = L^-1 X^'y^, the solution of all queries in the
+        coordinates of V.
     least : ndarray of shape (k,)
         λ / L_tt², the least pivot of each column t.
     errors : ndarray of shape (k,)
-        The errors are added to it.
+        Entry t is increased by the error of the model with the
+        first t + 1 features.
 
     Notes
     -----

@@ -33,12 +33,13 @@ _FEW = 8  # labels up to which running sums are faster than a tree
 
 @inlined
 def _add(sums: Floats, n_levels: int, level: int, value: float) -> None:
-    """Add a value at a level, the number of a label from 0.
+    """Add a value at a level, the number of a label from 0, to ``sums`` in place.
 
-    Later, sums of the values at lower levels are needed. For few levels,
-    ``sums[i]`` is the sum of all values below level i; for many, ``sums``
-    is a Fenwick tree, whose node i has a part of the sum, so that adding
-    and reading take O(log n). ``n_levels`` is the number of labels.
+    Later, sums of the values at lower levels are needed. For
+    few levels, ``sums[i]`` is the sum of all values below level
+    i; for many, ``sums`` is a Fenwick tree, whose node i has a
+    part of the sum, so that adding and reading take O(log n).
+    ``n_levels`` is the number of labels.
     """
     if n_levels <= _FEW:
         # Levels come in any order: adding 0 costs less than a loop whose length
@@ -57,8 +58,9 @@ def _add(sums: Floats, n_levels: int, level: int, value: float) -> None:
 def _below(sums: Floats, n_levels: int, level: int) -> float:
     """Return the sum of the values that were added at lower levels than ``level``.
 
-    ``sums`` has these sums themselves for few levels, and is a Fenwick
-    tree for many. ``n_levels`` is the number of labels.
+    For each level, ``sums`` has the sum below it for few
+    levels, and is a Fenwick tree for many. ``n_levels`` is the
+    number of labels.
     """
     if n_levels <= _FEW:
         return float(sums[level])
@@ -73,11 +75,12 @@ def _below(sums: Floats, n_levels: int, level: int) -> float:
 
 @inlined
 def _add_both(sums: Floats, n_levels: int, level: int, score: float) -> None:
-    """Add one document and its score at a level, the number of a label from 0.
+    """Add one document and its score at a level, the number of a label from 0, to ``sums`` in place.
 
-    Column 0 of ``sums`` has numbers of documents, column 1 sums of
-    scores: for few levels those below level i in row i, for many the
-    nodes of a Fenwick tree. ``n_levels`` is the number of labels.
+    Column 0 of ``sums`` has numbers of documents, column 1 sums
+    of scores: for few levels those below level i in row i, for
+    many the nodes of a Fenwick tree. ``n_levels`` is the number
+    of labels.
     """
     if n_levels <= _FEW:
         for above in range(1, n_levels):
@@ -96,8 +99,9 @@ def _add_both(sums: Floats, n_levels: int, level: int, score: float) -> None:
 def _both_below(sums: Floats, n_levels: int, level: int) -> tuple[float, float]:
     """Return (number, sum of scores) of the documents added at levels below ``level``.
 
-    ``sums`` has these themselves for few levels, and is a Fenwick tree
-    for many. ``n_levels`` is the number of labels.
+    For each level, ``sums`` has both numbers for few levels,
+    and is a Fenwick tree for many. ``n_levels`` is the number
+    of labels.
     """
     if n_levels <= _FEW:
         return sums[level, 0], sums[level, 1]
@@ -115,9 +119,9 @@ def _both_below(sums: Floats, n_levels: int, level: int) -> tuple[float, float]:
 def sort_nearly_sorted(values: Floats, order: Ints) -> None:
     """Sort the documents in ``order`` by ascending value, in place.
 
-    ``values`` are theirs, in the same order, and are sorted, too. Shell's
-    passes, with gaps of …, 40, 13, 4, 1: NumPy's sort would take 4 s to
-    compile.
+    ``values`` has the value of each of these documents, in the
+    same order, and is sorted, too. Shell's passes, with gaps of
+    …, 40, 13, 4, 1: NumPy's sort would take 4 s to compile.
     """
     size = order.shape[0]
     gap = 1
@@ -142,9 +146,10 @@ def sort_nearly_sorted(values: Floats, order: Ints) -> None:
 
 @inlined
 def _sort(scores: Floats, order: Ints, begin: int, end: int, values: Floats) -> None:
-    """Sort ``order[begin:end]`` by ascending score, unless it is long, as the caller has then sorted it.
+    """Sort the documents ``order[begin:end]`` of a query by ascending score, in place.
 
-    ``values`` receives the sorted scores.
+    The caller has sorted a long query already, which is then
+    left as it is. ``values`` receives the sorted scores.
     """
     for k in range(begin, end):
         values[k - begin] = scores[order[k]]
@@ -174,26 +179,29 @@ def arrange(
 ) -> None:
     """Sort the documents of some queries by score, and find violated pairs.
 
-    A pair is violated if its scores differ by less than the margin, or in the
-    wrong direction.
+    A pair is violated if its scores differ by less than the
+    margin, or in the wrong direction.
 
     Parameters
     ----------
     scores : ndarray of shape (m,)
-        s.
+        Scores s of the documents.
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     margin : float
-        Least difference of the scores of a pair that is not violated.
+        Least difference of the scores of a pair that is not
+        violated.
     first, last : int
         The queries are first … last - 1.
     order : ndarray of shape (m,)
         Receives the documents of each query by ascending score.
     start, stop : ndarray of shape (m,)
-        For the document at sorted position k, the positions from ``start[k]``
-        on have the documents j with s_k - s_j < margin, and those before
-        ``stop[k]`` have the documents j with s_j - s_k < margin. Both come from
-        the same rounded difference, so a pair is in both or in none.
+        For the document at sorted position k, the positions
+        from ``start[k]`` on have the documents j with s_k - s_j
+        < margin, and those before ``stop[k]`` have the
+        documents j with s_j - s_k < margin. Both come from the
+        same rounded difference, so a pair is in both or in
+        none.
     """
     values = np.empty(longest(ptr, first, last))
     for q in range(first, last):
@@ -230,9 +238,9 @@ def violations(
 ) -> None:
     """Count each document's violated pairs and add up its partners' scores.
 
-    A pair is two documents of a query with different labels; it is
-    violated if their scores differ by less than a margin, or in the
-    wrong direction.
+    A pair is two documents of a query with different labels; it
+    is violated if their scores differ by less than a margin, or
+    in the wrong direction.
 
     Parameters
     ----------
@@ -247,14 +255,17 @@ def violations(
     order : ndarray of shape (m,)
         Documents of each query by ascending score.
     start, stop : ndarray of shape (m,)
-        The document at sorted position k violates the margin with less relevant
-        ones from position ``start[k]`` on, and with more relevant ones before
-        position ``stop[k]``.
+        The document at position k of ``order`` violates the
+        margin with the less relevant documents from position
+        ``start[k]`` on, and with the more relevant documents
+        before position ``stop[k]``.
     first, last : int
         The queries are first … last - 1.
     counts, sums : ndarray of shape (2, m)
-        Receive the numbers of pairs, and the sums of the partners' scores: row
-        0 for less relevant partners, row 1 for more relevant ones.
+        Receive the number of violated pairs of each document,
+        and the sum of the partners' scores in these pairs: row
+        0 for less relevant partners, row 1 for more relevant
+        ones.
     """
     # Numbers of documents and sums of scores, by level, of those passed so far.
     tree = np.empty((n_levels[first:last].max() + 1, 2))
@@ -299,13 +310,13 @@ def hinge(
 ) -> float:
     """Return the number of violated pairs of some queries; write the slopes.
 
-    A pair of documents of a query with labels y_i > y_j is violated if s_i -
-    s_j < 1.
+    A pair of documents of a query with labels y_i > y_j is
+    violated if s_i - s_j < 1.
 
     Parameters
     ----------
     scores : ndarray of shape (m,)
-        s.
+        Scores s of the documents.
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     level : ndarray of shape (m,)
@@ -319,9 +330,10 @@ def hinge(
     order : ndarray of shape (m,)
         Receives the documents of each query by ascending score.
     slopes : ndarray of shape (m,)
-        Receives, for each document, the number of violated pairs with more
-        relevant documents minus that with less relevant ones: the subgradient
-        of the hinge in the scores.
+        Receives, for each document, the number of violated
+        pairs with more relevant documents minus the number with
+        less relevant documents: the subgradient of the hinge in
+        the scores.
 
     Notes
     -----
@@ -379,8 +391,11 @@ def laplacian(
 ) -> None:
     """Write the Laplacian of the violated pairs times ``values``, for some queries.
 
-    That is each document's number of violated pairs times its value, minus the
-    sum of the values of its partners in them.
+    The product is each document's number of violated pairs
+    times its value, minus the sum of the values of its partners
+    in these pairs. A pair is two documents of a query with
+    different labels; it is violated if the scores differ by
+    less than a margin, or in the wrong direction.
 
     Parameters
     ----------
@@ -397,9 +412,10 @@ def laplacian(
     order : ndarray of shape (m,)
         Documents of each query by ascending score.
     start, stop : ndarray of shape (m,)
-        The document at sorted position k violates the margin with less relevant
-        ones from position ``start[k]`` on, and with more relevant ones before
-        position ``stop[k]``.
+        The document at position k of ``order`` violates the
+        margin with the less relevant documents from position
+        ``start[k]`` on, and with the more relevant documents
+        before position ``stop[k]``.
     first, last : int
         The queries are first … last - 1.
     out : ndarray of shape (m,)
@@ -455,8 +471,9 @@ def _find(y: float, labels: Floats, n_labels: int) -> int:
 def _few_labels(y: Floats, begin: int, end: int, labels: Floats) -> int:
     """Write the distinct labels of the rows begin … end - 1 to ``labels``, ascending.
 
-    Return their number. If there are more than `_FEW_LABELS`, return that plus
-    1, and leave out the others.
+    Return the number of these labels. If there are more labels
+    than the limit `_FEW_LABELS`, write no more than this limit,
+    and return the limit plus 1.
     """
     number = 0
     for row in range(begin, end):
@@ -483,16 +500,17 @@ def rank_labels(
     Parameters
     ----------
     y : ndarray of shape (m,)
-        Labels.
+        Label of each document.
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     level : ndarray of shape (m,)
-        Receives the rank of a document's label in its query, from 0.
+        Receives the rank of a document's label in its query,
+        from 0.
     n_levels : ndarray of shape (Q,)
         Receives the number of labels of a query.
     lower, higher : ndarray of shape (m,)
-        Receive the numbers of documents of the query with a lower and a higher
-        label.
+        Receive the numbers of documents of the query with a
+        lower and a higher label.
 
     Notes
     -----

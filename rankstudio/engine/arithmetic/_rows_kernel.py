@@ -31,7 +31,8 @@ def multiply(
     first, last : int
         The queries are first … last - 1.
     out : ndarray of shape (m,)
-        Receives the values.
+        Receives (x_i - x_f)'w for the documents i of these
+        queries.
     """
     for q in range(first, last):
         begin = ptr[q]
@@ -55,7 +56,7 @@ def weigh(
     X : ndarray of shape (m, n)
         Documents x.
     weights : ndarray of shape (m,)
-        One per document.
+        Weight of each document.
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     first, last : int
@@ -91,17 +92,19 @@ def weigh(
 def average(X: Floats, ptr: Ints, first: int, last: int, out: Floats) -> None:
     """Compute the mean row of each of some queries.
 
-    The mean is that of differences from the first row, which rounds less.
+    The mean is that of differences from the first row, which
+    rounds less.
 
     Parameters
     ----------
     X : ndarray of shape (m, n)
+        One row for each document.
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     first, last : int
         The queries are first … last - 1.
     out : ndarray of shape (Q, n)
-        Receives the means.
+        Receives the mean row of each of these queries.
     """
     for q in range(first, last):
         begin = ptr[q]
@@ -117,9 +120,10 @@ def average(X: Floats, ptr: Ints, first: int, last: int, out: Floats) -> None:
 
 @reordered
 def dot(a: Floats, b: Floats) -> float:
-    """Compute a'b on this thread.
+    """Return the inner product a'b of two vectors, computed on this thread.
 
-    BLAS would wake threads of its own for each of many short products.
+    BLAS would wake threads of its own for each of many short
+    products.
     """
     total = 0.0
     for i in range(a.size):
@@ -131,8 +135,8 @@ def dot(a: Floats, b: Floats) -> float:
 def accumulate(columns: Floats, coefs: Floats, out: Floats) -> None:
     """Add the product ``coefs @ columns`` to ``out``, feature by feature.
 
-    The compiler may not reorder sums here, so that equal documents get equal
-    scores.
+    The compiler may not reorder sums here, so that equal
+    documents get equal scores.
 
     Parameters
     ----------
@@ -141,7 +145,7 @@ def accumulate(columns: Floats, coefs: Floats, out: Floats) -> None:
     coefs : ndarray of shape (K, n)
         Weights, one model per row.
     out : ndarray of shape (K, m)
-        Scores.
+        Scores, to which the product is added.
     """
     for k in range(coefs.shape[0]):
         for j in range(coefs.shape[1]):
@@ -155,9 +159,10 @@ def accumulate(columns: Floats, coefs: Floats, out: Floats) -> None:
 def centre_rows(values: Floats, ptr: Ints, out: Floats, mean: Floats) -> None:
     """Centre ``values`` (m, n) inside queries, and write the result to ``out`` (m, n).
 
-    The mean of a column in a query is subtracted from it. Query q has the rows
-    ``ptr[q]:ptr[q + 1]``. ``mean`` (n,) is scratch space: code that creates an
-    array takes long to compile.
+    The mean of a column in a query is subtracted from the
+    column. Query q has the rows ``ptr[q]:ptr[q + 1]``. ``mean``
+    (n,) is scratch space: code that creates an array takes long
+    to compile.
     """
     n = values.shape[1]
     for q in range(ptr.shape[0] - 1):
@@ -182,16 +187,19 @@ def centre_rows(values: Floats, ptr: Ints, out: Floats, mean: Floats) -> None:
 def squared_distances(A: Floats, B: Floats, first: int, last: int, out: Floats) -> None:
     """Fill rows first … last - 1 of ``out`` (a, b) with ||A_i - B_j||².
 
-    A value depends on its two documents alone, and is the same to the last bit
-    if they are exchanged.
+    A value depends on its two documents alone, and is the same
+    to the last bit if they are exchanged.
 
     Parameters
     ----------
     A : ndarray of shape (a, n)
+        Documents A_i, one per row.
     B : ndarray of shape (b, n)
+        Documents B_j, one per row.
     first, last : int
         The rows of A are first … last - 1.
     out : ndarray of shape (a, b)
+        Receives the squared distances.
     """
     for i in range(first, last):
         for j in range(B.shape[0]):
@@ -206,16 +214,19 @@ def squared_distances(A: Floats, B: Floats, first: int, last: int, out: Floats) 
 def inner_products(A: Floats, B: Floats, first: int, last: int, out: Floats) -> None:
     """Fill rows first … last - 1 of ``out`` (a, b) with the inner products A_i'B_j.
 
-    A value depends on its two documents alone, and is the same to the last bit
-    if they are exchanged.
+    A value depends on its two documents alone, and is the same
+    to the last bit if they are exchanged.
 
     Parameters
     ----------
     A : ndarray of shape (a, n)
+        Documents A_i, one per row.
     B : ndarray of shape (b, n)
+        Documents B_j, one per row.
     first, last : int
         The rows of A are first … last - 1.
     out : ndarray of shape (a, b)
+        Receives the inner products.
     """
     for i in range(first, last):
         for j in range(B.shape[0]):

@@ -12,15 +12,16 @@ def shift_columns(
 ) -> None:
     """Shift columns of a sparse matrix so that those constant inside a query become 0.
 
-    Where all documents of a query have an entry in a column, the first of them
-    is subtracted from all. The shift does not change the column centred inside
+    Where all documents of a query have an entry in a column,
+    the first document's entry is subtracted from all these
+    entries. The shift does not change the column centred inside
     queries.
 
     Parameters
     ----------
     values, rows : ndarray of shape (entries,)
-        The entries column by column, which change in place, and their rows,
-        which ascend in each column.
+        The entries column by column, which change in place, and
+        their rows, which ascend in each column.
     starts : ndarray of shape (n + 1,)
         Column j has the entries ``starts[j]:starts[j + 1]``.
     query : ndarray of shape (m,)
@@ -53,8 +54,8 @@ def centred_squares(
     Parameters
     ----------
     values, rows : ndarray of shape (entries,)
-        The entries of a sparse matrix column by column, and their rows, which
-        ascend in each column.
+        The entries of a sparse matrix column by column, and
+        their rows, which ascend in each column.
     starts : ndarray of shape (n + 1,)
         Column j has the entries ``starts[j]:starts[j + 1]``.
     query : ndarray of shape (m,)
@@ -62,7 +63,7 @@ def centred_squares(
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     out : ndarray of shape (n,)
-        Receives the sums.
+        Receives the sum of each column.
     """
     for j in range(starts.shape[0] - 1):
         out[j] = 0.0
@@ -99,8 +100,9 @@ def add_products(
 ) -> None:
     """Add X^'X^ v of some queries to ``out``, for a sparse matrix X.
 
-    X^ is X (m, n), centred inside queries. The scores Xv of a query are centred
-    before X' is applied: X itself is never centred.
+    X^ is X (m, n), centred inside queries. The scores Xv of a
+    query are centred before X' is applied: X itself is never
+    centred.
 
     Parameters
     ----------
@@ -111,13 +113,13 @@ def add_products(
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     vector : ndarray of shape (n,)
-        v.
+        The vector v.
     first, last : int
         The queries are first … last - 1.
     scores : ndarray of shape (m,)
-        Scratch space.
+        Scratch space, which is overwritten.
     out : ndarray of shape (n,)
-        The product is added to it.
+        Array to which the product is added.
     """
     for q in range(first, last):
         # The scores of the query's documents, and their mean.

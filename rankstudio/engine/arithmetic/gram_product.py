@@ -18,7 +18,10 @@ _PARTS = 8
 
 
 class GramProduct(Protocol):
-    """Interface of Gram products for solvers that need no matrix.
+    """Interface of products X^'X^ v for solvers, which then need no Gram matrix.
+
+    X^ are the features of the training data, centred in each
+    query.
 
     Attributes
     ----------
@@ -56,10 +59,11 @@ def gram_product(
     executor: Executor | None = None,
     workers: int = 1,
 ) -> GramProduct:
-    """Return the products for some data.
+    """Return an object that multiplies vectors with X^'X^, for the features X of training data.
 
-    For sparse data, the threads of ``executor`` are used, with identical
-    results. ``workers`` is their number.
+    X^ is X centred in each query. For sparse data, the threads
+    of ``executor`` are used, with identical results.
+    ``workers`` is their number.
     """
     return (
         SparseGramProduct(data, executor, workers)
@@ -69,11 +73,15 @@ def gram_product(
 
 
 class SparseGramProduct:
-    """Products with X^'X^ for sparse features: O(entries + n), on several threads with identical results.
+    """Products of vectors with X^'X^, where X^ are sparse features, centred in each query.
+
+    A product takes O(entries + n). The result does not depend
+    on the threads.
 
     Parameters
     ----------
     data : SparseQueryData
+        Training data with the features.
     executor : Executor or None
         Threads for blocks of queries.
     workers : int
@@ -83,10 +91,10 @@ class SparseGramProduct:
     def __init__(
         self, data: SparseQueryData, executor: Executor | None = None, workers: int = 1
     ) -> None:
-        """Cut the queries into parts, each with about as many documents.
+        """Prepare the products: cut the queries into parts, each with about as many documents.
 
-        ``workers`` is the number of threads of ``executor``; without one, this
-        thread computes all parts.
+        ``workers`` is the number of threads of ``executor``;
+        without an executor, this thread computes all parts.
         """
         # The features, shifted so that those constant in a query are 0 there,
         # and the squared lengths of the centred columns.
@@ -114,9 +122,10 @@ class SparseGramProduct:
         ptr = self._ptr
 
         def work(part: int) -> None:
-            """Compute the product of the queries of a part, in a row of its own.
+            """Compute the product X^'X^ v of the queries of a part, in a row for this part.
 
-            Uses the vector, the features and ``ptr`` of the enclosing method.
+            Uses the vector, the features and ``ptr`` of the
+            enclosing method.
             """
             out = self._parts[part]
             first, last = self._ranges[part]

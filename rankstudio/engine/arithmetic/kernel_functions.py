@@ -34,13 +34,14 @@ class Kernel:
     Attributes
     ----------
     function : str or callable
-        "rbf" is exp(-γ||x - x'||²), "poly" (γ x'x' + c)^d, "linear" x'x'; a sum
-        of products such as "linear + 0.5 * rbf" combines them. A callable takes
-        documents (a, n) and (b, n) and returns the values (a, b).
+        "rbf" is exp(-γ||x - x'||²), "poly" (γ x'x' + c)^d,
+        "linear" x'x'; a sum of products such as "linear + 0.5 *
+        rbf" combines them. A callable takes documents (a, n)
+        and (b, n) and returns the values (a, b).
     gamma, coef0 : float
-        γ and c, of all kernels in a sum.
+        γ and c, for all kernels in a sum.
     degree : int
-        d.
+        d, the degree of "poly".
     """
 
     function: str | KernelFunction = "rbf"
@@ -52,16 +53,18 @@ class Kernel:
     def by_distance(self) -> bool:
         """Whether the kernel is a function of the squared distance of documents.
 
-        Otherwise it is one of their inner product.
+        Otherwise the kernel is a function of the inner product
+        of the documents.
         """
         return self.function == "rbf"
 
     @cached_property
     def products(self) -> tuple[Product, ...]:
-        """Products of a sum of kernels.
+        """Products of weights and named kernels that the sum of kernels consists of.
 
-        There are none for a single kernel or a callable. ParameterError is
-        raised for a text that is no sum of products of kernels.
+        The tuple is empty for a single kernel or a callable.
+        ParameterError is raised for a text that is no sum of
+        products of kernels.
         """
         if callable(self.function) or not is_sum(self.function):
             return ()
@@ -71,7 +74,7 @@ class Kernel:
     def parts(self) -> dict[str, Kernel]:
         """The kernels of which a sum consists, by name.
 
-        All have the same parameters.
+        All have the parameters of this kernel.
         """
         names = (name for product in self.products for name in product.names)
         return {name: replace(self, function=name) for name in names}
@@ -106,8 +109,8 @@ class Kernel:
     def _sum_matrix(self, A: Floats, B: Floats) -> Floats:
         """Return the values, of shape (a, b), of a sum of products of kernels.
 
-        A has shape (a, n), B shape (b, n). Some rows are computed at a time, to
-        save memory.
+        A has shape (a, n), B shape (b, n). Some rows are
+        computed at a time, to save memory.
         """
         out = np.empty((A.shape[0], B.shape[0]))
         # As many rows of A at a time as have about VALUES kernel values.
@@ -123,7 +126,9 @@ class Kernel:
     def pairwise(self, A: Floats, B: Floats) -> Floats:
         """Return the squared distances or inner products of documents, shape (a, b).
 
-        The kernel's values follow from them. A has shape (a, n), B shape (b, n).
+        A (a, n) and B (b, n) have one document per row. Which
+        of the two is returned depends on the kernel, whose
+        values follow from the result.
         """
         from rankstudio.engine.arithmetic import _rows_kernel as kernels  # noqa: PLC0415 - numba
 
@@ -148,9 +153,10 @@ class Kernel:
         return out
 
     def values(self, pairwise: Floats) -> Floats:
-        """Return the kernel's values from squared distances or inner products (a, b).
+        """Return the kernel's values from the squared distances or inner products of documents, shape (a, b).
 
-        The array is overwritten, some rows at a time, to save memory.
+        The array ``pairwise`` is overwritten with the values,
+        some rows at a time, to save memory.
         """
         # An inner product p itself for the linear kernel; exp(-γ d) of a
         # distance d; (γ p + c)^degree of an inner product p. Values that are
@@ -172,8 +178,10 @@ class Kernel:
     def derivative(self, pairwise: Floats) -> Floats:
         """Return the derivative of the kernel in the squared distance or inner product.
 
-        ``pairwise``, of shape (a, b), has the squared distances or inner
-        products of pairs of documents. The kernel is no sum, and no callable.
+        ``pairwise``, of shape (a, b), has the squared distances
+        or inner products of pairs of documents. The result has
+        the same shape. The kernel must not be a sum or a
+        callable.
         """
         # 1 for the linear kernel; -γ exp(-γ d) for a distance d; γ degree (γ p
         # + c)^(degree - 1) for an inner product p.
@@ -185,7 +193,7 @@ class Kernel:
         return _finite(self.gamma * self.degree * powers)
 
     def sum_slopes(self, X: Floats, vectors: Floats) -> tuple[Floats, Floats]:
-        """Return the derivatives of a sum of products.
+        """Return the derivatives of a sum of products of kernels.
 
         Parameters
         ----------
@@ -197,8 +205,8 @@ class Kernel:
         Returns
         -------
         inner, distance : ndarray of shape (m, r)
-            Derivatives i and s of k(x, v) in x'v and in ||x - v||². Its
-            gradient in x is i v + 2s (x - v).
+            Derivatives i and s of k(x, v) in x'v and in ||x -
+            v||². Its gradient in x is i v + 2s (x - v).
         """
         parts = self.parts
         # The inner products and the squared distances, and the values of the kernels.
@@ -229,12 +237,13 @@ class Kernel:
         vectors : ndarray of shape (r, n)
             Documents v_i of the expansion.
         coefs : ndarray of shape (K, r)
-            b, one row per expansion.
+            Coefficients b, one row per expansion.
 
         Returns
         -------
         ndarray of shape (K, m)
-            Equal documents have equal scores.
+            Scores of the m documents with each of the K
+            expansions. Equal documents have equal scores.
 
         Notes
         -----
@@ -253,19 +262,23 @@ class Kernel:
         return out
 
     def slopes(self, vectors: Floats, coef: Floats) -> Floats:
-        """Return the importance of each feature: the root mean square slope of the score at some of the v_i.
+        """Return the importance of each feature in a kernel model: the root mean square slope of the score.
+
+        The slopes are taken at some of the documents v_i.
 
         Parameters
         ----------
         vectors : ndarray of shape (r, n)
             Documents v_i.
         coef : ndarray of shape (r,)
-            Coefficients b_i: the score of x is the sum of b_i k(x, v_i).
+            Coefficients b_i: the score of x is the sum of b_i
+            k(x, v_i).
 
         Returns
         -------
         ndarray of shape (n,)
-            |w| for the linear kernel; zeros for a callable.
+            Importance of each feature: |w| for the linear
+            kernel with weights w; zeros for a callable.
 
         Notes
         -----

@@ -20,14 +20,16 @@ def sum_values(products: Sequence[Product], parts: Mapping[str, Floats]) -> Floa
     Parameters
     ----------
     products : sequence of Product
+        Products of weights and named kernels.
     parts : Mapping of str to ndarray
         Values of each named kernel, all of the same shape.
 
     Returns
     -------
     ndarray
-        Σ_t w_t Π_j K_tj of the same shape. It is infinite or NaN where it is
-        out of the floating-point range.
+        Σ_t w_t Π_j K_tj, for the weight w_t and the kernels
+        K_tj of product t, of the same shape. Values out of the
+        floating-point range are infinite or NaN.
     """
     total = np.zeros_like(next(iter(parts.values())))
     with np.errstate(over="ignore", invalid="ignore"):
@@ -39,7 +41,7 @@ def sum_values(products: Sequence[Product], parts: Mapping[str, Floats]) -> Floa
 def sum_derivatives(
     products: Sequence[Product], parts: Mapping[str, Floats]
 ) -> dict[str, Floats]:
-    """Return the derivatives of a sum of products in each kernel.
+    """Return the derivatives of a sum of products of kernels in each kernel's value.
 
     Parameters
     ----------
@@ -51,9 +53,10 @@ def sum_derivatives(
     Returns
     -------
     dict of str to ndarray
-        By the product rule: for each kernel, the sum over all its occurrences
-        as a factor. An occurrence adds the product's weight times the other
-        factors of this product.
+        The derivative in each kernel, by its name. By the
+        product rule, it is a sum over all occurrences of the
+        kernel as a factor. An occurrence adds the product's
+        weight times the other factors of this product.
     """
     derivatives = {name: np.zeros_like(part) for name, part in parts.items()}
     # Values that overflow become infinite.
@@ -72,7 +75,8 @@ def _times(
 ) -> Floats | float:
     """Return a weight times the values of named kernels, element by element.
 
-    ``parts`` has the values of each kernel by name. Without names, return the weight.
+    ``parts`` has the values of each kernel by name. Without
+    names, return the weight.
     """
     if not names:
         return weight

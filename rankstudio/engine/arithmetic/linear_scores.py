@@ -33,7 +33,8 @@ class Queries:
     Attributes
     ----------
     blocks : list of (int, int, int)
-        Number, first query and query after the last of each block.
+        Number, first query and query after the last of each
+        block.
     """
 
     def __init__(
@@ -41,9 +42,10 @@ class Queries:
     ) -> None:
         """Cut the queries into blocks of about `_BLOCK` documents.
 
-        ``ptr`` (Q + 1,) has the first row of each query, then the number of
-        rows. A block is (its number, first query, query behind the last).
-        ``workers`` is the number of threads of ``executor``; without one, this
+        ``ptr`` (Q + 1,) has the first row of each query, then
+        the number of rows. A block is (its number, first query,
+        query behind the last). ``workers`` is the number of
+        threads of ``executor``; without an executor, this
         thread does all work.
         """
         self.ptr = unwritable(ptr)
@@ -64,8 +66,10 @@ class Queries:
     ) -> None:
         """Call ``work(number, first query, query after the last)`` for each block, on all threads.
 
-        Blocks, and therefore sums over them, do not depend on the threads.
-        ``heavy`` work uses threads even for few documents.
+        A block is consecutive queries. Blocks, and therefore
+        sums over blocks, do not depend on the number of
+        threads. ``heavy`` work uses threads even for few
+        documents.
         """
         uses_threads = heavy or worthwhile(_DOCUMENT * float(self.ptr[-1]))
         executor = self._executor if uses_threads else None
@@ -75,9 +79,10 @@ class Queries:
 class Linear:
     """Scores that are linear in the features, s_i = (x_i - x_f)'w with f the first document of i's query.
 
-    Within each query, they have the same differences as Xw. Sums of them round
-    like those for a copy of X that is centred within each query, for any offset
-    of the features of a query.
+    Within each query, these scores have the same differences as
+    Xw. Sums of them round like those for a copy of X that is
+    centred within each query, for any offset of the features of
+    a query.
 
     Parameters
     ----------
@@ -95,7 +100,8 @@ class Linear:
     def scores(self, w: Floats) -> Floats:
         """Return the scores of the documents with weights (n,), shape (m,).
 
-        They are relative to the first document of each query. O(mn).
+        ``w`` are the weights. A score is relative to the score
+        of the first document of the query. O(mn).
         """
         out = np.empty(self.X.shape[0])
         ptr = self.queries.ptr
@@ -109,10 +115,11 @@ class Linear:
     def weigh(self, weights: Floats) -> Floats:
         """Return the sum of weight_i (x_i - x_f) over all documents, shape (n,). O(mn).
 
-        ``weights`` has shape (m,), and x_f is the first document of the query
-        of i. It equals X'weights if the weights of each query sum to 0, as for
-        the gradient of a loss that depends only on score differences within
-        queries.
+        ``weights`` has shape (m,), and x_f is the first
+        document of the query of document i. The sum equals
+        X'weights if the weights of each query sum to 0, as for
+        the gradient of a loss that depends only on score
+        differences within queries.
         """
         # A row for the sum of each block of queries, which threads compute at
         # the same time.
@@ -130,7 +137,8 @@ class Linear:
     def _parts(self) -> Floats:
         """Return an empty array, of shape (blocks, n), for sums over documents.
 
-        Each block of queries writes its part of a sum to its row.
+        Each block of queries later writes its part of a sum to
+        the row with its number.
         """
         return np.empty((len(self.queries.blocks), self.X.shape[1]))
 
@@ -146,8 +154,9 @@ class Tangent:
     offset : float
         Value of the plane at scores of 0.
     slopes : ndarray of shape (m,)
-        Slope of the plane along each document's score, a subgradient of the
-        loss: at scores s the plane is ``offset + slopes @ s``.
+        Slope of the plane along each document's score, a
+        subgradient of the loss: at scores s the plane is
+        ``offset + slopes @ s``.
     """
 
     loss: float

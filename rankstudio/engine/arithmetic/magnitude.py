@@ -65,10 +65,11 @@ def check_magnitudes(
 
 
 def check_rows(X: Floats, ptr: Ints, name: Callable[[int], str] = column_name) -> None:
-    """Raise DatasetError if the numbers of a feature are too great or too close.
+    """Raise DatasetError if the numbers of a feature are too great or too close for the arithmetic.
 
-    X has shape (m, n), and query q the rows ``ptr[q]:ptr[q + 1]``. ``name``
-    returns the name of a feature, for the message. O(mn).
+    X has shape (m, n), and query q the rows ``ptr[q]:ptr[q +
+    1]``. ``name`` returns the name of a feature, for the
+    message. O(mn).
 
     Examples
     --------
@@ -100,11 +101,10 @@ def check_rows(X: Floats, ptr: Ints, name: Callable[[int], str] = column_name) -
 
 
 def _neighbor_differences(rows: Floats, begins: Ints) -> Floats:
-    """Return the largest difference between neighbours in a query, shape (n,).
+    """Return each feature's largest absolute difference between neighbours in a query, shape (n,).
 
-    Neighbours are documents that follow each other in ``rows`` (m, n); row
-    ``begins[q]`` is the first of query q. The difference is absolute, for each
-    feature.
+    Neighbours are documents that follow each other in ``rows``
+    (m, n); row ``begins[q]`` is the first of query q.
     """
     # values whose difference overflows are refused by their magnitude
     with np.errstate(over="ignore"):
@@ -116,9 +116,10 @@ def _neighbor_differences(rows: Floats, begins: Ints) -> Floats:
 
 
 def _query_ranges(X: Floats, ptr: Ints) -> Floats:
-    """Return each feature's largest range inside a query, (n,).
+    """Return each feature's largest range (greatest minus least value) inside a query, shape (n,).
 
-    X has shape (m, n), and query q the rows ``ptr[q]:ptr[q + 1]``.
+    X has shape (m, n), and query q the rows ``ptr[q]:ptr[q +
+    1]``.
     """
     highs = np.maximum.reduceat(X, ptr[:-1])
     lows = np.minimum.reduceat(X, ptr[:-1])

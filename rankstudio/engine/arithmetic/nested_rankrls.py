@@ -21,18 +21,18 @@ from rankstudio.engine.support.blocks import VALUES, solve_lower
 class NestedFactor(NamedTuple):
     """Factorisation shared by all models along an order S of features: T[S, S] + λI = LL', Lz = T[S, y].
 
-    T contains X^'X^ and X^'y^ of the training data, where ^ means centred in
-    each query.
+    T contains X^'X^ and X^'y^ of the training data, where ^
+    means centred in each query.
 
     Attributes
     ----------
     coefs : ndarray of shape (k, n)
-        Weights of the models, of the first feature of the order, the first two,
-        and so on.
+        Weights of the models: row t is the model with the first
+        t + 1 features of the order.
     factor : ndarray of shape (k, k)
-        L, lower triangular.
+        The lower triangular matrix L.
     along : ndarray of shape (k,)
-        z.
+        The vector z.
     """
 
     coefs: Floats
@@ -43,16 +43,20 @@ class NestedFactor(NamedTuple):
 def nested_factor(
     gram: Floats, right: Floats, order: Ints, regularization: float
 ) -> NestedFactor:
-    """Train RankRLS with the first feature of an order, the first two, and so on.
+    """Train RankRLS models with the first feature of an order, the first two, and so on.
+
+    Return the weights of the k models, with the factorisation
+    that they share.
 
     Parameters
     ----------
     gram, right : ndarray of shape (n, n) and (n,)
-        X^'X^ and X^'y^ of the training data, where ^ means centred in each
-        query. T[S, S] and T[S, y] below are their parts for the features S of
-        the order.
+        X^'X^ and X^'y^ of the training data, where ^ means
+        centred in each query. T[S, S] and T[S, y] below are
+        their parts for the features S of the order.
     order : ndarray of shape (k,)
-        Different columns.
+        Columns of the k features, all different, in the order
+        in which they are added.
     regularization : float
         λ > 0.
 
@@ -82,11 +86,14 @@ def left_out_errors(
     Parameters
     ----------
     data : QueryData
-        Documents of the queries, some of those that the models were trained on.
+        Documents of the queries, some of those that the models
+        were trained on.
     order : ndarray of shape (k,)
-        Columns of the features, in the order in which they are added.
+        Columns of the features, in the order in which they are
+        added.
     factor : ndarray of shape (k, k)
-        L, the Cholesky factor of the models' system of equations.
+        L, the Cholesky factor of the models' system of
+        equations.
     along : ndarray of shape (k,)
         z, the solution of L z = X^'y^ for the features.
     regularization : float
@@ -95,8 +102,9 @@ def left_out_errors(
     Returns
     -------
     ndarray of shape (k,)
-        Leave-query-out squared errors of the models, summed over documents: the
-        criterion of greedy RankRLS (Pahikkala et al. 2010, eq. (7)).
+        Leave-query-out squared errors of the models, summed
+        over documents: the criterion of greedy RankRLS
+        (Pahikkala et al. 2010, eq. (7)).
 
     Notes
     -----
@@ -119,9 +127,9 @@ def left_out_errors(
 
 @dataclass
 class _Compressed:
-    """Cache of the compressed rows of some data.
+    """Cache of the compressed rows of some training data, for the order of features that was last used.
 
-    They are those of the last order of features, which all λ share.
+    Models with different λ use the same rows.
     """
 
     order: tuple[int, ...] = ()
@@ -131,8 +139,9 @@ class _Compressed:
 def _compressed(data: QueryData, order: Ints) -> tuple[Floats, Floats, Ints]:
     """Return (rows, labels, ptr) of centred data with the features of an order.
 
-    Each query has at most k + 1 rows, for k features, with the same sums of
-    products. Those of the last order are cached in the data.
+    Each query has at most k + 1 rows, for k features, with the
+    same sums of products as its documents. The rows of the last
+    order are cached in the data.
     """
     # The cache of the data: the order of the last call, and its result. Other
     # data of the same documents use it, too.
@@ -148,9 +157,11 @@ def _compressed(data: QueryData, order: Ints) -> tuple[Floats, Floats, Ints]:
 def _compress(X: Floats, y: Floats, ptr: Ints) -> tuple[Floats, Floats, Ints]:
     """Return (rows, labels, ptr) with at most k + 1 rows per query, for k features.
 
-    They have the same Gram matrix of [X y], and so the same squared errors, as
-    X (m, k) and y (m,): a QR decomposition of a query has them in its
-    triangular factor R.
+    The new rows have the same Gram matrix of [X y], and so the
+    same squared errors, as the documents X (m, k) with labels y
+    (m,). Query q has the rows ``ptr[q]:ptr[q + 1]``. Long
+    queries become shorter: a QR decomposition of a query has
+    the new rows in its triangular factor R.
     """
     sizes = np.diff(ptr)
     max_rows = X.shape[1] + 1
@@ -186,9 +197,11 @@ def _cumulated(terms: Floats) -> Floats:
 
 
 def factorise(matrix: Floats, regularization: float) -> Floats:
-    """Return L with LL' = matrix, with every pivot at least λ, as in exact arithmetic.
+    """Return the lower triangular L with LL' = matrix, with every pivot at least λ.
 
-    λ is ``regularization``.
+    λ is ``regularization``, which the matrix contains. In exact
+    arithmetic no pivot is less; pivots that rounding made less
+    are raised.
     """
     try:
         return np.asarray(np.linalg.cholesky(matrix))
@@ -197,10 +210,11 @@ def factorise(matrix: Floats, regularization: float) -> Floats:
 
 
 def _clamped_cholesky(matrix: Floats, least: float) -> Floats:
-    """Return L with LL' = matrix, raising pivots that rounding made too small.
+    """Return the lower triangular L with LL' = matrix, raising pivots that rounding made too small.
 
-    ``least`` is the least pivot in exact arithmetic, λ. Column by column, for
-    matrices that NumPy's decomposition refuses.
+    ``least`` is the least pivot in exact arithmetic, λ. The
+    columns are computed one by one, for a matrix that NumPy's
+    decomposition refuses.
     """
     matrix = matrix.copy()
     factor = np.zeros_like(matrix)

@@ -39,9 +39,9 @@ class SmoothLoss(Protocol):
 
     @property
     def hinges(self) -> tuple[float, float]:
-        """The two hinges whose squares are subtracted.
+        """The values of the two hinges of which the loss is the difference of squares.
 
-        Those that the loss lacks are 0.
+        A hinge that the loss lacks is 0.
         """
 
     @property
@@ -61,7 +61,8 @@ class LossAtScores(SmoothLoss, Protocol):
     def curvature_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
         """Write the Hessian in the scores times ``values`` (m,) to ``out`` (m,).
 
-        Only for the documents of queries first … last - 1.
+        ``out`` is written only for the documents of the queries
+        first … last - 1.
         """
 
 
@@ -72,12 +73,15 @@ class Smooth:
     Attributes
     ----------
     loss : float
+        Value of the loss.
     slopes : ndarray of shape (m,)
         Gradient of the loss in the scores.
     bend : float
         Second derivative of the loss of a curved pair.
     outer, inner : Violations
-        The curved pairs are those in ``outer`` but not in ``inner``, if there is one.
+        Violated pairs of the two hinges. The curved pairs are
+        those in ``outer`` but not in ``inner``, which is None
+        for a single hinge.
     """
 
     loss: float
@@ -121,9 +125,10 @@ class Smooth:
         return max(float(scores.max()), -float(scores.min()))
 
     def curvature_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
-        """Write the Hessian in the scores times values (m,) to ``out`` (m,).
+        """Write the Hessian of the loss in the scores times ``values`` (m,) to ``out`` (m,).
 
-        Only for the documents of queries first … last - 1.
+        ``out`` is written only for the documents of the queries
+        first … last - 1.
         """
         # A hinge has a second derivative at its violated pairs: the
         # Laplacian of those of the outer hinge, minus that of the inner
@@ -188,9 +193,9 @@ class _SquaresAtScores(_LossOfAllPairs):
     def curvature_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
         """Write the Hessian in the scores times values (m,) to ``out`` (m,).
 
-        Only for the documents of queries first … last - 1. The Hessian is that
-        of all pairs: a document's number of pairs times its value, minus its
-        partners' values.
+        Only for the documents of queries first … last - 1. The
+        Hessian is that of all pairs: a document's number of
+        pairs times its value, minus its partners' values.
         """
         rows = slice(int(self.pairs.ptr[first]), int(self.pairs.ptr[last]))
         sums = np.empty((2, values.size))
@@ -216,8 +221,8 @@ class PairLoss(Protocol):
     Attributes
     ----------
     bend : float
-        Greatest second derivative of the loss of a pair in the difference of
-        its scores.
+        Greatest second derivative of the loss of a pair in the
+        difference of its scores.
     """
 
     @property
@@ -249,10 +254,12 @@ class SquaredHinge:
 
 @dataclass(frozen=True)
 class SmoothedHinge:
-    """Sum over the pairs of h(1 - s_i + s_j), h(u) = u²/(2 width) up to the width, u - width/2 above.
+    """The smoothed hinge, a loss: the sum over the pairs of h(1 - s_i + s_j).
 
-    As u² - (u - width)² = 2 width (u - width/2), this is the difference of two
-    squared hinges, with margins 1 and 1 - width.
+    h(u) is 0 below 0, u²/(2 width) from 0 to the width, and u -
+    width/2 above. As u² - (u - width)² = 2 width (u - width/2),
+    this is the difference of two squared hinges, with margins 1
+    and 1 - width.
     """
 
     width: float
@@ -287,7 +294,8 @@ class SmoothedHinge:
 class LeastSquares:
     """Sum over the pairs of (1 - s_i + s_j)², for pairs of labels.
 
-    O(m) at some scores: the sums of the scores of each label of a query are enough.
+    O(m) at some scores: the sums of the scores of each label of
+    a query are enough.
     """
 
     @property
@@ -357,13 +365,14 @@ def pair_loss(name: LossName) -> PairLoss:
 
 
 class LinearPairs(Linear):
-    """Pairs whose scores are linear in the features.
+    """Pairs of documents whose scores are linear in the features.
 
     Parameters
     ----------
     X : ndarray of shape (m, n)
         Features, grouped by query.
     pairs : Pairs
+        The pairs of these documents.
     """
 
     def __init__(self, X: Floats, pairs: Pairs) -> None:
@@ -371,10 +380,11 @@ class LinearPairs(Linear):
         self.pairs = pairs
 
     def curvature(self, loss: LossAtScores, v: Floats) -> Floats:
-        """Return the Hessian in the weights of a loss times v (n,), shape (n,).
+        """Return the Hessian of a loss in the weights, times v (n,), shape (n,).
 
-        It is X'HXv with H the Hessian in the scores. O(mn + m log r) for r
-        labels per query; the rows of X are read from memory once.
+        The product is X'HXv with H the Hessian in the scores,
+        which ``loss`` has. O(mn + m log r) for r labels per
+        query; the rows of X are read from memory once.
         """
         values = np.empty(self.X.shape[0])
         curved = np.empty(self.X.shape[0])
@@ -382,10 +392,10 @@ class LinearPairs(Linear):
         ptr = self.pairs.ptr
 
         def work(block: int, first: int, last: int) -> None:
-            """Compute the product of queries first … last - 1.
+            """Compute the Hessian's product with a vector, for queries first … last - 1.
 
-            Writes to the row ``block`` of ``parts`` of the enclosing method,
-            and uses its other arrays.
+            Writes to the row ``block`` of ``parts`` of the
+            enclosing method, and uses its other arrays.
             """
             kernels.multiply(self.X, v, ptr, first, last, values)
             loss.curvature_of(values, first, last, curved)

@@ -34,13 +34,14 @@ _PAIR = 20.0  # nanoseconds per pair for an exponential and a logarithm
 class PairWeighting:
     """Weights of the pairs of each query; their total over all queries is the number of pairs.
 
-    Therefore C and other factors of a sum over pairs have the same meaning with
-    any weighting.
+    Therefore C and other factors of a sum over pairs have the
+    same meaning with any weighting.
 
     Attributes
     ----------
     kind : {"size", "pairs"}
-        Each pair is divided by the number of documents, or of pairs, of its query.
+        "size": a pair's weight is divided by the number of
+        documents of its query; "pairs": by the number of pairs.
     scale : float
         Factor of all weights.
     """
@@ -54,9 +55,10 @@ class PairWeighting:
     ) -> PairWeighting:
         """Return the weighting whose total over all queries is the number of pairs.
 
-        y (m,) are the labels, and query q has the rows ``ptr[q]:ptr[q + 1]``.
-        By ``kind``, a pair is divided by the number of documents or of pairs of
-        its query. O(m log m).
+        y (m,) are the labels, and query q has the rows
+        ``ptr[q]:ptr[q + 1]``. By ``kind``, a pair is divided by
+        the number of documents or of pairs of its query. O(m
+        log m).
         """
         counts = _pairs_of_queries(y, ptr)
         # The total weight of each query's pairs, before scaling.
@@ -73,8 +75,8 @@ class PairWeighting:
     def weights(self, y: Floats, ptr: Ints) -> Floats:
         """Return the weight of the pairs of each document's query, shape (m,).
 
-        ``y`` (m,) are the labels of some queries, of which query q has the rows
-        ``ptr[q]:ptr[q + 1]``.
+        ``y`` (m,) are the labels of some queries, of which
+        query q has the rows ``ptr[q]:ptr[q + 1]``.
         """
         divisors = np.maximum(_divisors(self.kind, _pairs_of_queries(y, ptr), ptr), 1.0)
         weights: Floats = np.repeat(self.scale / divisors, np.diff(ptr))
@@ -82,17 +84,20 @@ class PairWeighting:
 
 
 def _divisors(kind: str, counts: Floats, ptr: Ints) -> Floats:
-    """Return the divisor of each query: its documents or its pairs.
+    """Return the divisor of each query's pairs: its number of documents or of pairs, shape (Q,).
 
-    ``kind`` is "size" or "pairs", and ``counts`` (Q,) are the pairs.
+    ``kind`` is "size" or "pairs", and ``counts`` (Q,) are the
+    numbers of pairs. Query q has the rows ``ptr[q]:ptr[q +
+    1]``.
     """
     return np.diff(ptr).astype(np.float64) if kind == "size" else counts
 
 
 def _pairs_of_queries(y: Floats, ptr: Ints) -> Floats:
-    """Return the number of pairs of each query, shape (Q,).
+    """Return the number of pairs of documents with different labels of each query, shape (Q,).
 
-    y (m,) are the labels, and query q has the rows ``ptr[q]:ptr[q + 1]``.
+    y (m,) are the labels, and query q has the rows
+    ``ptr[q]:ptr[q + 1]``.
     """
     sums = np.concatenate([[0.0], np.cumsum(Pairs(y, ptr).lower)])
     counts: Floats = np.diff(sums[ptr])
@@ -116,9 +121,11 @@ class Pairs(Queries):
     document_weight : ndarray of shape (m,) or None
         Weight of the pairs of each document's query.
     level : ndarray of shape (m,)
-        Index of each document's label among the distinct labels of its query, from 0.
+        Index of each document's label among the distinct labels
+        of its query, from 0.
     lower, higher : ndarray of shape (m,)
-        Number of documents of the same query with a lower and a higher label.
+        Number of documents of the same query with a lower and a
+        higher label.
     n_pairs : int
         Number or total weight of the pairs.
 
@@ -137,13 +144,13 @@ class Pairs(Queries):
         workers: int = 1,
         weighting: PairWeighting | None = None,
     ) -> None:
-        """Rank the labels of each query.
+        """Prepare the pairs: rank the labels of each query.
 
-        y (m,) are the labels, and query q has the rows ``ptr[q]:ptr[q +
-        1]``; ``workers`` is the number of threads of ``executor``.
-        Documents of short queries are sorted by the kernels, those of
-        long ones before. By default, without ``weighting``, each pair
-        counts once.
+        y (m,) are the labels, and query q has the rows
+        ``ptr[q]:ptr[q + 1]``; ``workers`` is the number of
+        threads of ``executor``. Documents of short queries are
+        sorted by the kernels, those of long ones before. By
+        default, without ``weighting``, each pair counts once.
         """
         super().__init__(ptr, executor, workers)
         if weighting is not None:
@@ -183,11 +190,12 @@ class Pairs(Queries):
         return np.lexsort((self.level, query)).astype(np.int64, copy=False)
 
     def partner_sums(self, values: Floats, first: int, last: int, out: Floats) -> None:
-        """Write the sums of the values (m,) of each document's partners to out (2, m).
+        """Write the sums of the values (m,) of each document's partners to ``out`` (2, m).
 
-        Row 0 is over the less relevant partners, row 1 over the more relevant
-        ones, without weights, only for the documents of queries first … last -
-        1. O(m).
+        Partners are documents of the same query with another
+        label. Row 0 is over the less relevant partners, row 1
+        over the more relevant ones, without weights. Only the
+        documents of queries first … last - 1 are written. O(m).
         """
         all_pairs.partner_sums(
             values, self.ptr, self.level, self.n_levels, first, last, out
@@ -196,8 +204,8 @@ class Pairs(Queries):
     def logistic(self, scores: Floats) -> tuple[float, Floats]:
         """Return the logistic loss of all pairs, and its gradient in the scores (m,).
 
-        The loss of a pair with y_i > y_j is log(1 + exp(s_j - s_i)). O(m log m
-        + pairs); no list of pairs is made.
+        The loss of a pair with y_i > y_j is log(1 + exp(s_j -
+        s_i)). O(m log m + pairs); no list of pairs is made.
         """
         losses = np.empty_like(scores)
         slopes = np.empty_like(scores)
@@ -214,9 +222,10 @@ class Pairs(Queries):
     def logistic_laplacian(
         self, scores: Floats, values: Floats, first: int, last: int, out: Floats
     ) -> None:
-        """Write the Hessian of the logistic loss in the scores, times values (m,), to out (m,).
+        """Write the Hessian of the logistic loss in the scores, times values (m,), to ``out`` (m,).
 
-        Only for the documents of queries first … last - 1, in O(pairs).
+        ``out`` is written only for the documents of the queries
+        first … last - 1, in O(pairs).
         """
         # lower: per document, the number of those with a lower label;
         # by_label: the documents by label.
@@ -239,8 +248,8 @@ class Pairs(Queries):
         Parameters
         ----------
         scores : ndarray of shape (m,)
-            Scores, ideally centred within each query: sums of scores round
-            relative to their size.
+            Scores, ideally centred within each query: sums of
+            scores round relative to their size.
         margin : float
             Any number.
 
@@ -298,8 +307,9 @@ class Pairs(Queries):
     def hinge(self, scores: Floats) -> Hinge:
         """Return the hinge at some scores (m,), with its subgradient.
 
-        That is the sum of 1 - s_i + s_j over the pairs in which it is positive.
-        Scores are ideally centred within each query, so that sums of them round
+        The hinge is the sum of 1 - s_i + s_j over the pairs in
+        which this number is positive. Scores are ideally
+        centred within each query, so that sums of scores round
         little. O(m log m).
         """
         # The faster kernel below cannot weigh pairs; plane() computes the same
@@ -350,8 +360,8 @@ class Pairs(Queries):
     def _next_order(self, scores: Floats) -> Ints:
         """Return the order of documents for the kernels to start from, shape (m,).
 
-        It is that of the last call, with long queries sorted by these
-        scores.
+        The order is that of the last call, with long queries
+        sorted by ``scores`` (m,).
         """
         order = self._order.copy()
         for begin, end in self._long_queries:
@@ -361,10 +371,10 @@ class Pairs(Queries):
 
 @dataclass(frozen=True, eq=False)
 class Hinge(Tangent):
-    """The hinge at some scores, sum of max(0, 1 - s_i + s_j) over the pairs.
+    """The hinge at some scores, with its tangent plane: the sum of max(0, 1 - s_i + s_j) over the pairs.
 
-    Its slopes are c - d of eq. (4.13) of the thesis, its offset the number of
-    violated pairs.
+    The slopes of the plane are c - d of eq. (4.13) of the
+    thesis. Its offset is the number of violated pairs.
     """
 
     @property
@@ -380,16 +390,21 @@ class Violations:
     Attributes
     ----------
     pairs : Pairs
+        All pairs of the documents.
     scores : ndarray of shape (m,)
+        Scores of the documents.
     margin : float
+        A pair is violated if the document with the higher label
+        has a score that exceeds the other by less than this.
     order, start, stop : ndarray of shape (m,)
-        Sorted documents, and the range of documents within the margin of each;
-        see `_pairs_kernel.arrange`.
+        Sorted documents, and the range of documents within the
+        margin of each; see `_pairs_kernel.arrange`.
     counts : ndarray of shape (2, m)
-        Number of violated pairs of each document with less (0) and more (1)
-        relevant ones: d_i and c_i of eq. (4.11) and (4.10) of the thesis.
+        Number of violated pairs of each document with less (0)
+        and more (1) relevant ones: d_i and c_i of eq. (4.11)
+        and (4.10) of the thesis.
     sums : ndarray of shape (2, m)
-        Sum of the scores of those partners.
+        Sum of the scores of the other documents of these pairs.
     """
 
     pairs: Pairs
@@ -415,9 +430,10 @@ class Violations:
         )
 
     def hinge(self) -> tuple[float, Floats]:
-        """Return sum of (margin - s_i + s_j) over the violated pairs, and a subgradient in s, shape (m,).
+        """Return the hinge, the sum of (margin - s_i + s_j) over the violated pairs, and a subgradient.
 
-        Eq. (4.12) and (4.13): the subgradient is c - d.
+        The subgradient in the scores, c - d, has shape (m,):
+        eq. (4.12) and (4.13) of the thesis.
         """
         subgradient = self.counts[1] - self.counts[0]
         return self.margin * float(self.counts[0].sum()) + dot(
@@ -427,7 +443,8 @@ class Violations:
     def squared_hinge(self) -> tuple[float, Floats]:
         """Return the squared hinge, and its gradient in the scores (m,).
 
-        It is the sum of (margin - s_i + s_j)² over the violated pairs.
+        The squared hinge is the sum of (margin - s_i + s_j)²
+        over the violated pairs.
         """
         # With u_ij = margin - s_i + s_j, loss and gradient are linear in the
         # sums of u over each document's pairs, as the more relevant and as the
@@ -443,8 +460,9 @@ class Violations:
     def laplacian_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
         """Write the Laplacian of the violated pairs times values (m,) to ``out`` (m,).
 
-        That is, for each document of the queries first … last - 1, the sum of
-        its value minus its partner's over its violated pairs. O(m log r) for r
+        The product is, for each document of the queries first … last -
+        1, the sum over its violated pairs of its value minus its
+        partner's. Other documents are not written. O(m log r) for r
         labels per query.
         """
         pairs = self.pairs
@@ -470,8 +488,9 @@ class Violations:
     def _degrees(self) -> Floats:
         """Number of violated pairs of each document, shape (m,), without weights.
 
-        The kernel multiplies with them, and weights follow later; the counts
-        have weights.
+        The kernel multiplies with these numbers, and the
+        weights follow later, which the attribute ``counts``
+        includes.
         """
         degrees: Floats = self.counts[0] + self.counts[1]
         # Without weights, a degree is a whole number; division rounds.
@@ -495,12 +514,15 @@ class PreferencePairs(Pairs):
     Attributes
     ----------
     winner, loser : ndarray of shape (l,)
-        Ordered by query.
+        Row numbers of the preferred document, and of the other
+        one, of each preference, by query.
     weight : ndarray of shape (l,)
+        Weight of each preference.
     begins : ndarray of shape (Q + 1,)
         Query q has the preferences ``begins[q]:begins[q + 1]``.
     lower, higher : ndarray of shape (m,)
-        Total weight of the preferences that each document wins and loses.
+        Total weight of the preferences that each document wins
+        and loses.
 
     Notes
     -----
@@ -514,12 +536,12 @@ class PreferencePairs(Pairs):
         executor: Executor | None = None,
         workers: int = 1,
     ) -> None:
-        """Sort the preferences by query; those of query q begin at ``begins[q]``.
+        """Prepare the pairs: sort the preferences by query; those of query q begin at ``begins[q]``.
 
-        ``lower`` and ``higher`` (m,) are the total weights of the
-        preferences that a document wins and loses. Query q has the rows
-        ``ptr[q]:ptr[q + 1]``. ``workers`` is the number of threads of
-        ``executor``.
+        ``lower`` and ``higher`` (m,) are the total weights of
+        the preferences that a document wins and loses. Query q
+        has the rows ``ptr[q]:ptr[q + 1]``. ``workers`` is the
+        number of threads of ``executor``.
         """
         Queries.__init__(self, ptr, executor, workers)
         # Both documents of a preference are in the winner's query.
@@ -581,17 +603,18 @@ class PreferencePairs(Pairs):
 class PreferenceViolations(Violations):
     """The violated preferences at some scores, as weighted sums per document.
 
-    ``order`` contains the positions of those preferences, ascending; ``start``
-    and ``stop`` are empty.
+    ``order`` contains the positions of the violated
+    preferences, ascending; ``start`` and ``stop`` are empty.
     """
 
     def laplacian_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
         """Write the Laplacian of the violated preferences times values to ``out``.
 
-        That is, for each document, the weighted sum of its value minus its
-        partner's over its violated preferences. Only the documents of the
-        queries first … last - 1 are written. O(l) for l violated preferences of
-        them.
+        The product is, for each document, the weighted sum over
+        its violated preferences of its value minus its
+        partner's. Only the documents of the queries first …
+        last - 1 are written. O(l) for l violated preferences of
+        these queries.
         """
         pairs = self.pairs
         assert isinstance(pairs, PreferencePairs)

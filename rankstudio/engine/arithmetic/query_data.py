@@ -38,23 +38,28 @@ class QueryData:
     Attributes
     ----------
     X : ndarray of shape (m, n)
+        Features, one row per document.
     y : ndarray of shape (m,)
+        Label of each document.
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     order : ndarray of shape (m,) or None
-        ``X = original_X[order]``; None if the rows were already grouped.
+        ``X = original_X[order]``; None if the rows were already
+        grouped.
     validation : ndarray of shape (V, n) or None
-        Features of the validation documents, for methods that use them; never
-        their labels.
+        Features of the validation documents, for methods that
+        use them; never their labels.
     preferences : Preferences or None
-        Preferences between rows, for learning from preferences; the labels are then 0.
+        Preferences between rows, for learning from preferences;
+        the labels are then 0.
     part_of : Grading or None
-        Information about the dataset that these are a part of; None for a whole
-        dataset.
+        Information about the dataset that these documents are a
+        part of; None for a whole dataset.
     shared : SharedResults
-        Cache of results that do not depend on the settings of a method. It is
-        the argument ``sharing``, by default a new one: a copy with other labels
-        shares nothing.
+        Cache of results that do not depend on the settings of a
+        method. The cache is the argument ``sharing``, by
+        default a new one: a copy with other labels shares
+        nothing.
 
     Examples
     --------
@@ -124,9 +129,9 @@ class QueryData:
 
     @property
     def informative(self) -> Bools:
-        """Features that vary within some query, shape (n,).
+        """Whether each feature varies within some query, shape (n,).
 
-        The others cannot change any ranking.
+        The other features cannot change any ranking.
         """
         varies: Bools = (self.centred[0] != 0).any(axis=0)
         return varies
@@ -147,7 +152,8 @@ class QueryData:
     def narrowed(self, columns: Sequence[int]) -> QueryData:
         """Return the same documents with some of their features, by their columns.
 
-        Sums of products that were computed before are reduced to these features.
+        Sums of products that were computed before are reduced
+        to these features.
         """
         chosen = list(columns)
         validation = None if self.validation is None else self.validation[:, chosen]
@@ -178,9 +184,10 @@ class QueryData:
 
 
 def rows_of_queries(ptr: Ints, queries: Ints) -> tuple[Ints, Ints]:
-    """Return the rows of some queries, query by query, and the start of each query among these rows.
+    """Return (rows, starts) of some queries: their rows, and where each query begins among these rows.
 
-    Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    Query q has the rows ``ptr[q]:ptr[q + 1]``. ``starts`` has
+    one more entry, the number of the rows.
     """
     sizes = np.diff(ptr)[queries]
     starts = np.append(0, np.cumsum(sizes)).astype(np.int64)
@@ -204,8 +211,8 @@ def group(
     y : array-like of shape (m,)
         Relevance labels.
     qid : array-like of shape (m,), optional
-        Query id of each row, of any comparable type; by default all rows are
-        one query (one global ranking).
+        Query id of each row, of any comparable type; by default
+        all rows are one query (one global ranking).
     name : callable
         Returns the name of a column for error messages.
 
@@ -216,8 +223,9 @@ def group(
     Raises
     ------
     DatasetError
-        For inconsistent shapes, no rows, no columns, values that are not
-        finite, or magnitudes beyond the range of the arithmetic (see
+        For inconsistent shapes, no rows, no columns, values
+        that are not finite, or magnitudes beyond the range of
+        the arithmetic (see
         :mod:`rankstudio.engine.arithmetic.magnitude`).
 
     Notes
@@ -240,7 +248,8 @@ def group(
 def _check_finite(X: Floats) -> None:
     """Raise DatasetError for the first row of X (m, n) that is not finite.
 
-    X is read in blocks; pages of data mapped from a file are released.
+    X is read in blocks; pages of data mapped from a file are
+    released.
     """
     step = max(1, VALUES // X.shape[1])
     for first in range(0, len(X), step):
@@ -255,9 +264,10 @@ def _check_finite(X: Floats) -> None:
 
 
 def check_labels(shape: tuple[int, ...], labels: Floats) -> None:
-    """Raise DatasetError unless there is a finite label for each row of a matrix.
+    """Raise DatasetError unless there is a finite, not too great label for each row of a matrix.
 
-    ``shape`` is that of the matrix, which must have rows and columns.
+    ``shape`` is the shape of the matrix, which must have rows
+    and columns.
     """
     if len(shape) != 2 or 0 in shape:
         raise DatasetError(
@@ -279,7 +289,11 @@ def check_labels(shape: tuple[int, ...], labels: Floats) -> None:
 
 
 def several_queries(ptr: Ints, criterion: str) -> None:
-    """Raise DatasetError for a single query, which leaves no training data when left out.
+    """Raise DatasetError for a single query, without which no training data would remain.
+
+    Query q has the rows ``ptr[q]:ptr[q + 1]``. ``criterion`` is
+    the name of the criterion that leaves out each query, for
+    the message.
 
     Examples
     --------
@@ -307,9 +321,12 @@ def rows_by_query(qid: ArrayLike | None, m: int) -> tuple[Ints, Ints | None]:
     Returns
     -------
     ptr : ndarray of shape (Q + 1,)
-        With the rows in order, query q has the rows ``ptr[q]:ptr[q + 1]``.
+        With the rows in this order, query q has the rows
+        ``ptr[q]:ptr[q + 1]``.
     order : ndarray of shape (m,) or None
-        Queries in the order of their first row; None if the rows are already grouped.
+        Row numbers, query by query, with the queries in the
+        order of their first row; None if the rows are already
+        grouped.
     """
     if qid is None:
         return np.array([0, m], dtype=np.int64), None
@@ -337,16 +354,19 @@ def rows_by_query(qid: ArrayLike | None, m: int) -> tuple[Ints, Ints | None]:
 def centre(values: Floats, ptr: Ints, out: Floats | None = None) -> Floats:
     """Return the columns minus their mean within each query.
 
-    A column that is constant within a query becomes exactly 0 there: the first
-    row of the query is subtracted before the mean, so that no rounding error of
-    a mean looks like information.
+    A column that is constant within a query becomes exactly 0
+    there: the first row of the query is subtracted before the
+    mean, so that no rounding error of a mean looks like
+    information.
 
     Parameters
     ----------
     values : ndarray of shape (m, n)
+        Columns, such as features; one row per document.
     ptr : ndarray of shape (Q + 1,)
+        Query q has the rows ``ptr[q]:ptr[q + 1]``.
     out : ndarray of shape (m, n), optional
-        Output array.
+        Array for the result; a new one by default.
 
     Returns
     -------
@@ -362,8 +382,9 @@ def centre(values: Floats, ptr: Ints, out: Floats | None = None) -> Floats:
 def query_grams(X: Floats, y: Floats, ptr: Ints, out: Floats) -> Floats:
     """Write the sums of products of each query to ``out`` (Q, n + 1, n + 1); return it.
 
-    They are [X y]'[X y] of features X (m, n) and labels y (m,), which are
-    centred in each query. Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    The sums are [X y]'[X y] of features X (m, n) and labels y
+    (m,), which are centred in each query. Query q has the rows
+    ``ptr[q]:ptr[q + 1]``.
     """
     n = X.shape[1]
     for gram, (first, last) in zip(out, pairwise(ptr.tolist()), strict=True):
@@ -384,9 +405,9 @@ class QueryStatistics:
     gram : ndarray of shape (Q, n + 1, n + 1)
         ``[X^_q y^_q]'[X^_q y^_q]`` for each query.
     total : ndarray of shape (n + 1, n + 1)
-        Their sum.
+        Sum of these matrices over all queries.
     n_documents : int
-        m.
+        Number m of documents.
     """
 
     gram: Floats
@@ -396,6 +417,10 @@ class QueryStatistics:
     @classmethod
     def of(cls, X: Floats, y: Floats, ptr: Ints) -> QueryStatistics:
         """Compute the Gram matrices from centred data, with one BLAS call per query.
+
+        ``X`` (m, n) are the features and ``y`` (m,) the labels,
+        centred in each query. Query q has the rows
+        ``ptr[q]:ptr[q + 1]``.
 
         Notes
         -----
@@ -419,9 +444,9 @@ class QueryStatistics:
 
     @property
     def informative(self) -> Bools:
-        """Features that vary within some query, shape (n,).
+        """Whether each feature varies within some query, shape (n,).
 
-        The others cannot change any ranking.
+        The other features cannot change any ranking.
         """
         varies: Bools = np.diagonal(self.total)[:-1] > 0
         return varies
@@ -431,8 +456,9 @@ class QueryStatistics:
     ) -> QueryStatistics:
         """Return the statistics with some of the features, by their columns.
 
-        Only the matrices of some ``queries`` are included; the total is that of
-        all. With all features, views are returned instead of copies.
+        Only the matrices of some ``queries`` are included; the
+        total covers all queries. With all features, views are
+        returned instead of copies.
         """
         if list(columns) == list(range(self.n_features)):
             return QueryStatistics(self.gram[queries], self.total, self.n_documents)
@@ -446,7 +472,7 @@ class QueryStatistics:
         )
 
     def weights(self, selected: tuple[int, ...], regularization: float) -> Floats:
-        """Return RankRLS's weights with the selected features, shape (n,), 0 for the others.
+        """Return the weights (n,) of RankRLS with the selected features, 0 for the other features.
 
         Notes
         -----
@@ -459,10 +485,11 @@ class QueryStatistics:
 def weights_with(
     total: Floats, selected: Sequence[int], regularization: float
 ) -> Floats:
-    """Return RankRLS's weights (n,) with the selected features, 0 for the others.
+    """Return the weights (n,) of RankRLS with the selected features, 0 for the other features.
 
-    ``total`` has shape (n + 1, n + 1): sums of products of the features and, in
-    its last row and column, the labels. ``regularization`` is λ > 0.
+    ``total`` has shape (n + 1, n + 1): sums of products of the
+    features and, in its last row and column, the labels.
+    ``regularization`` is λ > 0.
     """
     coef = np.zeros(total.shape[0] - 1)
     if selected:

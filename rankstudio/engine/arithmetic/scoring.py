@@ -22,14 +22,16 @@ def linear_scores(columns: Floats | SparseColumns, coefs: Floats) -> Floats:
     Parameters
     ----------
     columns : ndarray of shape (n, m), C order, or SparseColumns
-        Features of the documents, one row per feature: ``np.ascontiguousarray(X.T)``.
+        Features of the documents, one row per feature:
+        ``np.ascontiguousarray(X.T)``.
     coefs : ndarray of shape (K, n)
         Weights, one row per model.
 
     Returns
     -------
     ndarray of shape (K, m)
-        ``coefs @ X.T``, summed from the first feature to the last over the
+        Score of each document with each model: ``coefs @ X.T``,
+        summed from the first feature to the last over the
         nonzero weights.
 
     Notes

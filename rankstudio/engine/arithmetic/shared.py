@@ -12,19 +12,21 @@ Value = TypeVar("Value")
 
 
 class SharedResults:
-    """Cache of results for some data: one object per class that a module declares.
+    """Cache of results for some training data: one object per class that a module declares.
 
-    It is created together with training data and passed to every estimator of the same
-    documents. A module with results that do not depend on all of its settings declares
-    a dataclass for them and stores it here: a filter computes its order once for every
-    λ.
+    The cache is created together with the data and passed to
+    every estimator of the same documents. A module with results
+    that do not depend on all of its settings declares a
+    dataclass for them and stores it here: a filter computes its
+    order once for every λ.
 
     Parameters
     ----------
     source : SharedResults, optional
-        Cache of the data from which the features of these data are taken.
+        Cache of the data from which the features of these data
+        are taken.
     columns : tuple of int
-        Columns of the features in that data.
+        Columns of these features in the data of ``source``.
 
     Examples
     --------
@@ -53,7 +55,8 @@ class SharedResults:
     def origin(self) -> SharedResults:
         """Cache of the data with all features.
 
-        ``columns`` are the columns of these data.
+        The attribute ``columns`` says which of these features
+        the present data have.
         """
         return self if self._origin is None else self._origin
 
@@ -69,7 +72,11 @@ class SharedResults:
 def once(
     cache: dict[Key, Value], key: Key, make: Generator[Told, None, Value]
 ) -> Generator[Told, None, Value]:
-    """Return the result for a key; on first use compute it, pass its progress on, and cache it.
+    """Return the cached result for a key; on first use compute and cache it.
+
+    ``cache`` has the result of each key. ``make`` is a
+    generator that computes the result, and whose progress is
+    yielded.
 
     Examples
     --------

@@ -11,21 +11,24 @@ from rankstudio.engine.arrays import Floats
 
 
 class SparseCorrelations:
-    """Pearson's correlations of query-centred columns, read as an array (n, n); 0 for a constant column.
+    """Pearson's correlations of features centred in each query, read like an array (n, n).
 
-    A row takes O(entries), and is cached. An index should select few rows, or
-    few columns.
+    A constant feature has correlations of 0. A row takes
+    O(entries), and is cached. An index should select few rows,
+    or few columns.
 
     Parameters
     ----------
     data : SparseQueryData
+        Training data with the n features.
     """
 
     def __init__(self, data: SparseQueryData) -> None:
-        """Prepare; rows are computed when they are needed, and cached.
+        """Prepare the correlations; rows are computed when they are needed, and cached.
 
-        The lengths of the centred columns give the correlations from their
-        inner products; a column of length 0 gets the inverse 0.
+        A correlation is the inner product of two centred
+        columns divided by their lengths. The inverse of each
+        length is stored, 0 for a length of 0.
         """
         n = data.X.shape[1]
         self.shape = n, n
@@ -37,8 +40,9 @@ class SparseCorrelations:
     def __getitem__(self, key: Any) -> Any:
         """Return a row, or the correlations of some features with some others.
 
-        As in NumPy, the key is a row, or (rows, columns): arrays that are
-        paired, or one slice, which must be that of all.
+        As in NumPy, the key is a row, or (rows, columns):
+        arrays that are paired, or an array and the slice of all
+        features.
         """
         if not isinstance(key, tuple):
             return self._row(int(key))

@@ -19,9 +19,11 @@ class SparseLinearPairs(LinearPairs):
     Parameters
     ----------
     data : SparseQueryData
-        Columns are shifted within queries, which changes no difference: a
-        constant column is exactly 0.
+        Sparse features of the documents. Columns are shifted
+        within queries, which changes no difference: a constant
+        column is exactly 0.
     pairs : Pairs
+        The pairs of these documents.
     """
 
     def __init__(self, data: SparseQueryData, pairs: Pairs) -> None:
@@ -42,9 +44,10 @@ class SparseLinearPairs(LinearPairs):
         return product
 
     def curvature(self, loss: LossAtScores, v: Floats) -> Floats:
-        """Return the Hessian in the weights of a loss times v (n,), shape (n,).
+        """Return the Hessian of a loss in the weights, times v (n,), shape (n,).
 
-        It is X'HXv with H the Hessian in the scores.
+        The product is X'HXv with H the Hessian in the scores,
+        which ``loss`` has.
         """
         # Xv, then H times it, written by threads for some queries at a time.
         values = self.scores(v)
@@ -63,8 +66,9 @@ class SparseLinearPairs(LinearPairs):
     def centred_squares(self, weights: Floats) -> Floats:
         """Return the weighted sum of squares of each feature, centred in queries, (n,).
 
-        ``weights`` has shape (m,). With the mean x̄ of a query, Σ w (x - x̄)² = Σ w x²
-        - 2 x̄ Σ w x + x̄² Σ w.
+        ``weights`` (m,) has the weight of each document. With
+        the mean x̄ of a query, Σ w (x - x̄)² = Σ w x² - 2 x̄ Σ
+        w x + x̄² Σ w.
         """
         # x̄ and Σ w x, sparse matrices (Q, n); then Σ w of each query.
         means = (
@@ -80,9 +84,10 @@ class SparseLinearPairs(LinearPairs):
         return np.maximum(squares, 0.0)  # rounding may make them negative
 
     def _by_query(self, weights: Floats) -> Any:
-        """Return the weighted sum of the documents of each query.
+        """Return the weighted sum of the features of the documents of each query.
 
-        ``weights`` has shape (m,); the result is a sparse matrix (Q, n).
+        ``weights`` has shape (m,); the result is a sparse
+        matrix (Q, n).
         """
         from scipy.sparse import csr_array  # noqa: PLC0415 - where it is needed
 

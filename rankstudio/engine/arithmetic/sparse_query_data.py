@@ -41,12 +41,16 @@ class SparseQueryData:
     Attributes
     ----------
     X : SparseRows of shape (m, n)
+        Features, one row per document.
     y : ndarray of shape (m,)
+        Label of each document.
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     order : ndarray of shape (m,) or None
-        ``X = original_X[order]``; None if the rows were already grouped.
+        ``X = original_X[order]``; None if the rows were already
+        grouped.
     validation : SparseRows of shape (V, n) or None
+        Features of the validation documents.
     preferences, part_of, shared
         As in :class:`QueryData`.
     """
@@ -75,7 +79,7 @@ class SparseQueryData:
     def of(cls, data: QueryData) -> SparseQueryData:
         """Return dense data in sparse form, in which zeros are entries, too.
 
-        Later computations drop these.
+        Later computations drop these zeros.
         """
         from scipy.sparse import csc_array  # noqa: PLC0415 - where it is needed
 
@@ -104,8 +108,8 @@ class SparseQueryData:
         """Return the same documents with some of their features, as dense data.
 
         Facts of the whole dataset (``part_of``), such as its
-        greatest grade, remain; the cache of results remembers
-        the columns.
+        greatest grade, remain; the cache of results stores the
+        ``columns``.
 
         Raises
         ------
@@ -132,9 +136,10 @@ class SparseQueryData:
         )
 
     def check(self, name: Callable[[int], str] = column_name) -> None:
-        """Raise DatasetError if the numbers of a feature are too great or too close.
+        """Raise DatasetError if the numbers of a feature are too great or too close for the arithmetic.
 
-        ``name`` returns the name of a feature for the message. O(values).
+        ``name`` returns the name of a feature for the message.
+        O(values).
         """
         low, high = (
             getattr(self.X.csc, end)(axis=0).toarray().ravel() for end in ("min", "max")
@@ -145,8 +150,9 @@ class SparseQueryData:
     def shifted(self) -> Any:
         """X with columns shifted within queries, so that constant features are 0 throughout a query.
 
-        Sparse matrix of shape (m, n), in the form of ``X``, without explicit
-        zeros. Centring it gives X^, as centring X does.
+        Sparse matrix of shape (m, n), in the form of ``X``,
+        without explicit zeros. Centring it gives X^, as
+        centring X does.
         """
         from rankstudio.engine.arithmetic._sparse_kernel import shift_columns  # noqa: PLC0415 - numba
 
@@ -181,9 +187,9 @@ class SparseQueryData:
 
     @property
     def informative(self) -> Bools:
-        """Features that vary within some query, shape (n,).
+        """Whether each feature varies within some query, shape (n,).
 
-        The others cannot change any ranking.
+        The other features cannot change any ranking.
         """
         varies: Bools = np.diff(self.shifted.indptr) > 0
         return varies
@@ -229,8 +235,9 @@ def group_sparse(
     Raises
     ------
     DatasetError
-        For inconsistent shapes, no rows, no columns, values that are not
-        finite, or magnitudes beyond the range of the arithmetic.
+        For inconsistent shapes, no rows, no columns, values
+        that are not finite, or magnitudes beyond the range of
+        the arithmetic.
 
     Notes
     -----

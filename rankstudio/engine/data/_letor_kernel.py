@@ -15,7 +15,8 @@ LONGEST = 13  # characters of a number: ten digits, a point, a sign and a blank
 def _write_digits(out: Bytes, position: int, number: int) -> int:
     """Write a whole number from 0 up into ``out`` from ``position`` on.
 
-    Return the position behind its last digit. The digits are ASCII: byte 48 is "0".
+    Return the position behind the last digit. The digits are ASCII:
+    byte 48 is "0".
     """
     # Count the digits first, as they are written from the last one backwards.
     count = 1
@@ -33,8 +34,9 @@ def _write_digits(out: Bytes, position: int, number: int) -> int:
 def _write_decimal(out: Bytes, position: int, units: int, decimals: int) -> int:
     """Write the number ``units / 10^decimals`` into ``out`` from ``position`` on.
 
-    Zeros at the end of its fraction are left out: 250 units with 2 decimals
-    give "2.5". Return the position behind its last character.
+    Zeros at the end of the number's fraction are left out: 250 units
+    with 2 decimals give "2.5". Return the position behind the
+    number's last character.
     """
     power = 1
     for _ in range(decimals):
@@ -60,18 +62,20 @@ def format_lines(
 ) -> int:
     """Write documents as lines of LETOR text, and return the number of bytes written.
 
-    Line ``i`` is ``label qid:id 1:value … n:value``. The m documents have n features.
+    Line ``i`` is ``label qid:id 1:value … n:value``. The m documents
+    have n features.
 
     Parameters
     ----------
     units : int32 array of shape (m, n)
-        The features from 0 up, each times ten to the power of its number of decimals.
+        Values of the features, each times ten to the power of the
+        feature's number of decimals, from 0 up.
     decimals : int64 array of shape (n,)
         Number of decimals of each feature.
     labels : int64 array of shape (m,)
-        From 0 up.
+        Label of each document, from 0 up.
     query_ids : int64 array of shape (m,)
-        From 0 up.
+        Query id of each document, from 0 up.
     out : uint8 array
         Buffer for the lines, long enough for all of them.
 

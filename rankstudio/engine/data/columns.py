@@ -36,15 +36,17 @@ FILES = ("judgments", "feature_set")
 
 @dataclass(frozen=True)
 class DataColumns:
-    """Names of the columns of a table, and the files that belong to it.
+    """Names of the columns of a table of documents, and the files that belong to the table.
 
-    A column without a specified name is recognised by its usual names.
+    A column without a specified name is recognised by the usual names
+    of its contents, such as "qid".
 
     Attributes
     ----------
     qid, label : str
-        Columns of the query and of the relevance label; "" for the usual names.
-        With several judges, the name of the judge in use.
+        Columns of the query and of the relevance label; "" for the
+        usual names. With several judges, the name of the judge in
+        use.
     labels : tuple of str
         Label columns of several judges; () for one label.
     features : tuple of str
@@ -52,30 +54,33 @@ class DataColumns:
     ignore : tuple of str
         Columns that are not features.
     ids_from : int or None
-        First feature id of SVMlight text, 0 or 1; None to detect it from an id 0.
+        First feature id of SVMlight text, 0 or 1; None to detect it
+        from an id 0.
     part : str
-        Column of the part of each document, train, vali or test; "" for the
-        usual name, if present.
+        Column of the part of each document, train, vali or test; ""
+        for the usual name, if present.
     no_queries : bool
-        Whether all documents are one ranking, regardless of any queries in the data.
+        Whether all documents are one ranking, regardless of any
+        queries in the data.
     judgments : tuple of str
-        Files with the judgments of feature logs, one per judge; () for the one
-        next to them.
+        Files with the judgments of feature logs, one per judge; ()
+        for the one file next to the logs.
     feature_set : str
-        File with the feature set of a search engine; "" for the one next to the
-        data, if there is one.
+        File with the feature set of a search engine; "" for the one
+        next to the data, if there is one.
     document : str
         Column of the document ids; "" for the usual name, if present.
     format : str
-        Key of the format of the data; "" for the recognised one. A plan records
-        a format of a plug-in with its package.
+        Key of the format of the data; "" to recognise the format from
+        the file. A plan records a format of a plug-in with its
+        package.
     missing_texts : tuple of str
-        Texts that stand for a missing value, besides NULL, NaN, NA and others
-        that are usual.
+        Texts that stand for a missing value, besides NULL, NaN, NA
+        and others that are usual.
     no_labels : bool
-        Whether documents are only scored. Labels are then not read, and only
-        the columns of the query and of the features must exist. No plan has
-        this value.
+        Whether the documents are only scored, so that labels are not
+        read, and only the columns of the query and of the features
+        must exist. No plan has this value.
     """
 
     qid: str = ""
@@ -123,8 +128,9 @@ class DataColumns:
     def of(cls, values: Any) -> DataColumns:
         """Return the columns from plain values, a mapping of names of fields to values.
 
-        The fields are the attributes of the class; those that are left out have
-        their defaults. Existing columns are checked, too.
+        The fields are the attributes of the class; those that are
+        left out have their defaults. An object of this class is
+        checked and returned, too.
 
         Raises
         ------
@@ -199,8 +205,9 @@ class DataColumns:
 def _checked_fields(values: Any) -> dict[str, Any]:
     """Return a value for every field of DataColumns, by name, from plain values.
 
-    ``values`` is a mapping of some fields to values with the types of JSON.
-    Raise ParameterError for unknown fields or values of a wrong type.
+    ``values`` is a mapping of some fields to values with the types of
+    JSON. Raise ParameterError for unknown fields or values of a wrong
+    type.
     """
     if not isinstance(values, Mapping):
         raise ParameterError("columns", values, _EXPECTED)
@@ -237,10 +244,10 @@ def _checked_fields(values: Any) -> dict[str, Any]:
 
 
 def _check_once(names: Sequence[str]) -> None:
-    """Refuse a name that occurs twice in a list.
+    """Raise ParameterError for a name that occurs twice in a list.
 
-    A list of very many names is not checked, as this would take long. The
-    reader of the table refuses the name then.
+    A list of very many names is not checked, as this would take long.
+    The reader of the table refuses the name then.
     """
     if len(names) < _MAX_COMPARED_NAMES and (
         twice := [name for name in names if names.count(name) > 1]
@@ -249,12 +256,11 @@ def _check_once(names: Sequence[str]) -> None:
 
 
 def _check_judges(label: str, judges: tuple[str, ...]) -> None:
-    """Refuse two judges with the same name, and a label that no judge has.
+    """Raise ParameterError for two judges with the same name, and for a label that no judge has.
 
     A judge is a column of labels, or a file of judgments, beside
     others. ``label`` is the name of the judge in use; ``judges`` are
-    the names of all judges, () without several ones. Raise
-    ParameterError, else return nothing.
+    the names of all judges, () unless there are several.
     """
     if len(set(judges)) < len(judges):
         repeated_name = next(name for name in judges if judges.count(name) > 1)

@@ -28,15 +28,15 @@ class Comments(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class TextComments:
-    """A sequence of comments, each decoded on demand.
+    """The comments of the m documents of a dataset, as a sequence of texts decoded on demand.
 
     Attributes
     ----------
     content : uint8 array
         Bytes of all comments, concatenated.
     offsets : int64 array of shape (m + 1,)
-        Start of each comment, and the end of the last. Bytes that are not UTF-8
-        are shown as U+FFFD.
+        Start of each comment, and the end of the last. Bytes that are
+        not UTF-8 are shown as U+FFFD.
     """
 
     content: Bytes
@@ -44,9 +44,9 @@ class TextComments:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Self:
-        """Return the comments in some texts.
+        """Return the comments of a dataset, from the texts of its documents.
 
-        A character without UTF-8 is kept as an escape.
+        A character that UTF-8 cannot encode is kept as an escape.
         """
         content = [text.encode("utf-8", errors="backslashreplace") for text in texts]
         offsets = np.cumsum([0, *map(len, content)], dtype=np.int64)
@@ -70,7 +70,8 @@ class TextComments:
     def __iter__(self) -> Iterator[str]:
         """Yield all comments in order.
 
-        The bytes are copied for many rows at once, which is faster than row by row.
+        The bytes are copied for many rows at once, which is faster
+        than row by row.
         """
         for begin in range(0, len(self), _ROWS_AT_ONCE):
             offsets = self.offsets[begin : begin + _ROWS_AT_ONCE + 1].tolist()
@@ -86,14 +87,14 @@ class TextComments:
 
 @dataclass(frozen=True, eq=False)
 class TakenComments:
-    """Comments of some rows, decoded on demand.
+    """Comments of some rows of a dataset, as a sequence of texts decoded on demand.
 
     Attributes
     ----------
     of : Comments
         Comments of all rows.
     rows : ndarray of shape (m,)
-        Positions of the selected rows among all.
+        Positions of the selected rows among all rows.
     """
 
     of: Comments
@@ -113,12 +114,13 @@ class TakenComments:
 class RankedIds:
     """Comments that contain only a document id, which is the rank of the original id.
 
-    They replace the comments where only the order of the document ids was kept.
+    Such comments replace the comments of the file where only the
+    order of the document ids was kept.
 
     Attributes
     ----------
     ranks : int64 array of shape (m,)
-        See `rankstudio.engine.support.grades.Grading.id_ranks`.
+        Rank of each document's id among the ids of its query.
     """
 
     ranks: Ints

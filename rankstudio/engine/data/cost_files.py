@@ -41,22 +41,24 @@ def read_costs(path: Path, dataset: FoldedDataset) -> FeatureCosts:
     Parameters
     ----------
     path : Path
-        CSV with the columns ``feature`` (id or name), ``per_document`` and
-        ``per_query``, in milliseconds; a missing column counts 0. JSON: an
-        object with such an object for each feature, or a list of them. Or the
-        response of Elasticsearch or OpenSearch to a request with ``"profile":
-        true``, or several as a list or one per line: the children of the query
-        of the plug-in Learning To Rank are the features of the feature set, in
-        order.
+        CSV with the columns ``feature`` (id or name),
+        ``per_document`` and ``per_query``, in milliseconds; a missing
+        column counts 0. JSON: an object with such an object for each
+        feature, or a list of them. Or the response of Elasticsearch
+        or OpenSearch to a request with ``"profile": true``, or
+        several as a list or one per line: the children of the query
+        of the plug-in Learning To Rank are the features of the
+        feature set, in order.
     dataset : FoldedDataset
+        Data whose features have the costs.
 
     Raises
     ------
     DatasetError
-        If it is no such file, a number is invalid, or a feature of the data has
-        no cost.
+        If the file has another form, a number is invalid, or a
+        feature of the data has no cost.
     FileAccessError
-        If it cannot be read.
+        If the file cannot be read.
     """
     text = read_feature_file(path, tr(_EXPECTED))
     read = _costs_from_json if text.lstrip()[:1] in ("{", "[") else _costs_from_table
@@ -66,8 +68,9 @@ def read_costs(path: Path, dataset: FoldedDataset) -> FeatureCosts:
 def costs_beside(dataset: FoldedDataset) -> tuple[FeatureCosts | None, str]:
     """Return the costs of features in a file beside the data, and a note.
 
-    The costs are None if there is no such file, or if it cannot be used. The
-    note says why it cannot be used; otherwise it is "".
+    The costs are None if there is no such file, or if the file cannot
+    be used. The note says why the file cannot be used; otherwise the
+    note is "".
     """
     # Data made in memory have no file.
     if dataset.path is None:
@@ -83,10 +86,10 @@ def costs_beside(dataset: FoldedDataset) -> tuple[FeatureCosts | None, str]:
 
 
 def holds_costs(path: Path) -> bool:
-    """Return whether a file holds costs of features, of whatever data.
+    """Return whether a file has costs of features, of any dataset.
 
-    A CSV file is recognised by its header alone; JSON is parsed. A file that
-    cannot be read holds none.
+    A CSV file is recognised by its header alone; JSON is parsed.
+    Return False for a file that cannot be read.
     """
     with suppress(OSError, DataError):
         if path.suffix.lower() == ".csv":
@@ -111,9 +114,9 @@ def _costs_of_all_features(
     """Assign the costs in a file to a dataset's features.
 
     ``costs`` are pairs (milliseconds per document, milliseconds per
-    query): a mapping from a feature's name or id, or a sequence in the
-    order of the features. Raise DatasetError if a feature has no cost,
-    or all costs are 0.
+    query): a mapping from a feature's name or id, or a sequence in
+    the order of the features. Raise DatasetError if a feature has no
+    cost, or all costs are 0.
     """
     ids = dataset.feature_ids.tolist()
     costs_by_id = (
@@ -153,9 +156,9 @@ def _costs_by_name(
 ) -> dict[int, tuple[float, float]]:
     """Return the costs by feature id, from costs by name or by an id as text.
 
-    A cost is (milliseconds per document, milliseconds per query). Names that
-    the data do not have are skipped. Raise DatasetError for two different costs
-    of a feature.
+    A cost is (milliseconds per document, milliseconds per query).
+    Names that the data do not have are skipped. Raise DatasetError
+    for two different costs of a feature.
     """
     # Later entries replace earlier ones: a name counts before an
     # id, as a feature may be called "12", and the user's names
@@ -185,10 +188,11 @@ def _costs_by_position(
 ) -> dict[int, tuple[float, float]]:
     """Return the costs by feature id, from costs in the order of a profile.
 
-    A profile is a search engine's report of its times. A cost is (milliseconds
-    per document, milliseconds per query). The order is that of the engine's
-    feature set or, if the dataset has none, of the features of the data. Raise
-    DatasetError if the number of costs differs.
+    A profile is a search engine's report of its times. A cost is
+    (milliseconds per document, milliseconds per query). The order is
+    that of the engine's feature set or, if the dataset has none, of
+    the features of the data. Raise DatasetError if the number of
+    costs differs.
     """
     features = dataset.extension(FeatureSet)
     ids = dataset.feature_ids.tolist()
@@ -208,8 +212,8 @@ def _costs_by_position(
 def _costs_from_table(path: Path, text: str) -> dict[str, tuple[float, float]]:
     """Return the costs by name or id (as text) from the text of a table with a header.
 
-    A cost is (milliseconds per document, milliseconds per query). ``path`` is
-    for messages. Raise DatasetError for another table.
+    A cost is (milliseconds per document, milliseconds per query).
+    ``path`` is for messages. Raise DatasetError for another table.
     """
     lines = text.splitlines()
     # The header names the columns.
@@ -247,7 +251,7 @@ def _column_positions(header: str) -> dict[str, int] | None:
     """Return the position of each column, from 0, by the header of a table of costs.
 
     The columns are "feature" and at least one of "per_document" and
-    "per_query". Return None for the header of another table.
+    "per_query". Return None if the header lacks these columns.
     """
     names = [
         cell.strip().strip('"').lower() for cell in header.split(_separator(header))
@@ -268,9 +272,9 @@ def _separator(header: str) -> str:
 def _costs_from_json(path: Path, text: str) -> _Costs:
     """Return the costs in JSON, as pairs (milliseconds per document, per query).
 
-    Profiles of a search engine give a list in the order of the features;
-    objects give a dict by name or id. ``path`` is for messages. Raise
-    DatasetError for other JSON.
+    Profiles of a search engine give a list in the order of the
+    features; objects give a dict by name or id. ``path`` is for
+    messages. Raise DatasetError for other JSON.
     """
     documents = _json_documents(path, text)
     # Profiles contain the costs by position.
@@ -312,8 +316,8 @@ def _costs_from_json(path: Path, text: str) -> _Costs:
 def _json_documents(path: Path, text: str) -> list[Any]:
     """Parse JSON, or a text with one JSON value per line, into a list of its values.
 
-    A single value other than a list becomes a list of one. Raise DatasetError
-    for text that is not JSON.
+    A single value other than a list becomes a list of one. Raise
+    DatasetError for text that is not JSON.
     """
     try:
         try:
@@ -342,8 +346,8 @@ def _add_costs(
     feature : str
         Name or id.
     milliseconds : Mapping of str to object
-        Values of the columns "per_document" and "per_query"; a column that is
-        missing or empty counts 0.
+        Values of the columns "per_document" and "per_query"; a column
+        that is missing or empty counts 0.
 
     Raises
     ------
@@ -381,14 +385,15 @@ def _costs_from_profiles(
 ) -> list[tuple[float, float]]:
     """Return the costs of the features of a feature set, in order, from profiles.
 
-    A cost is (mean milliseconds per document, mean milliseconds per request).
-    ``answers`` are responses of a search engine, each with a profile.
+    A cost is (mean milliseconds per document, mean milliseconds per
+    request). ``answers`` are responses of a search engine, each with
+    a profile.
 
     Elasticsearch and OpenSearch document the profile:
     ``profile.shards[].searches[].query[]`` is a tree with ``type``,
-    ``breakdown`` in nanoseconds, and ``children``. The query of Learning To
-    Rank has a child per feature, and its own ``score_count`` is the number of
-    documents.
+    ``breakdown`` in nanoseconds, and ``children``. The query of
+    Learning To Rank has a child per feature, and its own
+    ``score_count`` is the number of documents.
     """
     # nanoseconds of each feature: on documents, and once per request
     totals: list[list[float]] = []
@@ -450,10 +455,11 @@ def _document_and_request_nanoseconds(
 ) -> tuple[float, float]:
     """Return a feature's nanoseconds (on documents, once per request) in a profile.
 
-    ``breakdown`` has the nanoseconds of each step of the search engine by name,
-    and numbers of calls, whose names end with "_count". If segments are
-    searched in parallel, it has the times of slices (``max_`` …) besides their
-    sum; only the sum counts.
+    ``breakdown`` has the nanoseconds of each step of the search
+    engine by name, and numbers of calls, whose names end with
+    "_count". If segments are searched in parallel, ``breakdown`` also
+    has the times of slices (``max_`` …); only the sum over the slices
+    counts.
     """
     # milliseconds_of() only checks that a value is a number from 0 up: these
     # remain nanoseconds.

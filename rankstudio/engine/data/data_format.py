@@ -21,7 +21,7 @@ OF = " of "
 
 @dataclass(frozen=True, eq=False)
 class DataBlock:
-    """Documents of a file, in order.
+    """Some documents of a file, in order, which the reader of a format yields.
 
     Attributes
     ----------
@@ -32,8 +32,8 @@ class DataBlock:
     qid : ndarray of shape (m,)
         Ids of queries: whole numbers or texts.
     feature_names : sequence of str
-        Names of the features; () for none. Those of the first block hold for
-        all blocks.
+        Names of the features; () for none. The names of the first
+        block are used for all blocks.
     documents : sequence of str
         Ids of the documents; () for none.
 
@@ -52,7 +52,7 @@ class DataBlock:
 
 @dataclass(frozen=True)
 class Beginning:
-    """Evidence for the format of a file.
+    """A file whose format is to be recognised, with the evidence for its format.
 
     Attributes
     ----------
@@ -61,9 +61,9 @@ class Beginning:
     head : bytes
         Beginning of its contents, decompressed.
     first_bytes : bytes
-        First bytes of the file itself.
+        First bytes of the file as stored, perhaps compressed.
     user_columns : DataColumns
-        Specified columns.
+        Columns and format that the user specified.
     sizes : Path, optional
         The file of query sizes beside the file.
     """
@@ -105,9 +105,9 @@ class ContentsNeed:
     table : float
         Bytes of the documents.
     text : float
-        Bytes of the text that is in memory while it is read.
+        Bytes of the text that is in memory while the file is read.
     stores_no_zeros : bool
-        Whether the zeros are not stored.
+        Whether the documents are stored without their zeros.
     """
 
     table: float
@@ -117,7 +117,7 @@ class ContentsNeed:
 
 @dataclass(frozen=True)
 class FirstRows:
-    """The first rows of a table.
+    """The first rows of a table of documents, for a preview.
 
     Attributes
     ----------
@@ -126,9 +126,10 @@ class FirstRows:
     rows : list of list
         Values by row.
     has_header : bool
+        Whether the file has a header with the names.
     key : str
-        Key of the format, if the contents tell it more closely than the file
-        does; otherwise "".
+        Key of the format, if the contents say it more precisely than
+        the name of the file; otherwise "".
     """
 
     names: tuple[str, ...]
@@ -141,35 +142,37 @@ class FirstRows:
 class FormatCode:
     """Where the code of RankStudio's own formats is, as ``"module:name"``.
 
-    A format of a plug-in needs none of these. Its reader, its recogniser and
-    its writer are small functions (see :class:`DataFormat`), which the default
-    code calls and checks. These attributes may change with every release.
+    A format of a plug-in needs no such code. Its reader, its
+    recogniser and its writer are small functions (see
+    :class:`DataFormat`), which the default code calls and checks.
+    These attributes may change with every release.
 
     Attributes
     ----------
     confidence : str
-        ``(form, beginning) -> float``: how certain it is that a file with such
-        a beginning has the format.
+        ``(form, beginning) -> float``: how certain it is that a file
+        with such a beginning has the format.
     read : str
-        A ``FormatReader``, which hands the documents of a part to a builder.
+        A ``FormatReader``, which passes the documents of a part of
+        the dataset to a builder.
     read_whole : str
-        ``(path, progress, refuse) -> (table, source, read_as)`` for a format whose file
-        is read at once, together with accompanying files, and not piece by piece; else
-        "".
+        ``(path, progress, refuse) -> (table, source, read_as)`` for a
+        format whose file is read at once, together with accompanying
+        files, and not piece by piece; else "".
     need : str
-        ``(form, path) -> ContentsNeed``: about how much memory the contents of
-        a file take.
+        ``(form, path) -> ContentsNeed``: about how much memory the
+        contents of a file take.
     preview : str
         ``(form, path, beginning, n_rows) -> FirstRows`` of a table.
     logs_of : str
-        ``paths -> (logs, judgments)`` where files of the format may belong to
-        feature logs; else "".
+        ``paths -> (logs, judgments)`` where files of the format may
+        belong to feature logs; else "".
     unmatched : str
-        ``(logs, judgments) -> rows``: the documents that are not both logged
-        and judged; else "".
+        ``(logs, judgments) -> rows``: the documents that are not both
+        logged and judged; else "".
     write : str
-        ``(form, dataset, path, comments)``: writes a dataset; "" for a format
-        that is only read.
+        ``(form, dataset, path, comments)``: writes a dataset; "" for
+        a format that is only read.
     """
 
     confidence: str = f"{_ADAPTER}:confidence"
@@ -193,37 +196,45 @@ class DataFormat:
     label : str
         Name for users.
     endings : tuple of str
-        Endings of file names; the first one is used for writing. "" is none.
+        Endings of file names; the first one is used for writing. ""
+        is none.
     about : str
         Contents of a line or row.
     reader : str
-        ``"module:function"`` of a function that gets the path of a file and
-        yields its documents in blocks: ``(X, y, qid)``, or a
-        :class:`DataBlock`, or with ``is_table`` a mapping of names of columns
-        to their values.
+        ``"module:function"`` of a function that gets the path of a
+        file and yields its documents in blocks: ``(X, y, qid)``, or a
+        :class:`DataBlock`, or with ``is_table`` a mapping of names of
+        columns to their values.
     recognise : str
-        ``"module:function"`` of a function that gets the beginning of a file
-        (at most 4096 bytes) and its name, and returns how certain it is of the
-        format, from 0 to 1. It is not needed for a format with an ending of its
-        own.
+        ``"module:function"`` of a function that gets the beginning of
+        a file (at most 4096 bytes) and its name, and returns how
+        certain it is of the format, from 0 to 1. It is not needed for
+        a format with an ending of its own.
     magic : bytes
-        Bytes with which every file of the format begins; empty if there are none.
+        Bytes with which every file of the format begins; empty if
+        there are none.
     writer : str
-        ``"module:function"`` of a function that gets the path of a new file and all documents as a
-        :class:`DataBlock`; "" for a format that is only read.
+        ``"module:function"`` of a function that gets the path of a
+        new file and all documents as a :class:`DataBlock`; "" for a
+        format that is only read.
     growth : float
-        Approximate number of bytes of features for each byte of a file.
+        Approximate number of bytes of features for each byte of a
+        file.
     loses : tuple of str
         Parts of a dataset that the format cannot store.
     extra : str
-        Extra that installs its library; "" if none is needed.
+        Extra of RankStudio that installs the library of the format;
+        "" if none is needed.
     sizes : str
-        Ending of the accompanying file of query sizes; "" if the data contain the queries.
+        Ending of the accompanying file of query sizes; "" if the data
+        contain the queries.
     marks : tuple of str
-        For a joined format of an ability: texts, one of which occurs at the beginning of each file.
+        For a joined format of an ability: texts, one of which occurs
+        at the beginning of each file.
     is_table : bool
-        Whether the documents are rows of named columns, so that the user can be
-        asked which columns are the query, the label and the features.
+        Whether the documents are rows of named columns, so that the
+        user can be asked which columns are the query, the label and
+        the features.
     is_joined : bool
         Whether judgments and values are in different files.
     has_word_ids : bool
@@ -231,10 +242,13 @@ class DataFormat:
     several_files : bool
         Whether several files in order may be one part.
     parsed_as : str
-        Name under which parsed files are kept; formats with the same reader share it.
+        Name under which parsed files are kept; formats with the same
+        reader share it.
     package, version : str
-        Package that it comes from, filled in by the loader; "" for RankStudio's own.
+        Package that it comes from, filled in by the loader; "" for
+        RankStudio's own.
     code : FormatCode
+        Code of RankStudio's own formats; a plug-in leaves it out.
 
     Examples
     --------
@@ -310,10 +324,11 @@ class DataFormat:
         return imported(self.code.read)
 
     def read_whole(self, path: Path, progress: Any, *, refuse: bool) -> Any:
-        """Read a file that is not read piece by piece.
+        """Read a file of this format at once, for a format that is not read piece by piece.
 
-        ``refuse`` is whether a missing value is an error. Return the table, its
-        source, and how it was read.
+        ``refuse`` is whether a missing value is an error.
+        ``progress`` reports how much is read. Return the table, its
+        source file, and how the file was read.
         """
         return imported(self.code.read_whole)(path, progress, refuse)
 
@@ -330,9 +345,10 @@ class DataFormat:
     def logs_of(
         self, paths: tuple[Path, ...]
     ) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
-        """Return the feature logs to which files belong, and their judgments.
+        """Return (feature logs to which some files belong, files of their judgments).
 
-        Return () and () for other data.
+        Feature logs are a search engine's responses with feature
+        values. Return ((), ()) if the files belong to none.
         """
         if not self.code.logs_of:
             return (), ()

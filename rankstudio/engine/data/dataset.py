@@ -49,15 +49,15 @@ __all__ = [
 class RankingDataset:
     """Documents with features, relevance labels and queries.
 
-    Rows are grouped by query: the documents of query ``q`` are the rows
-    ``query_ptr[q]:query_ptr[q + 1]``, in the order of the file.
+    Rows are grouped by query: the documents of query ``q`` are the
+    rows ``query_ptr[q]:query_ptr[q + 1]``, in the order of the file.
 
     Attributes
     ----------
     X : ndarray of shape (m, n), float64, C order, read-only; or SparseRows
-        Features: one row per document, one column per feature. Missing values
-        are already filled (see ``missing``). Of mostly zeros only the other
-        values are stored.
+        Features: one row per document, one column per feature.
+        Missing values are already filled (see ``missing``). If most
+        values are zeros, only the others are stored (SparseRows).
     y : ndarray of shape (m,), float64, read-only
         Relevance labels.
     query_ptr : ndarray of shape (Q + 1,), int64, read-only
@@ -69,23 +69,28 @@ class RankingDataset:
     feature_names : tuple of str
         One name per column; ``"feature 7"`` if no name is known.
     comments : Comments
-        Text after ``#`` in each row, or "".
+        Comment of each row: the text after ``#`` in the file, or "".
     source : Source or None
         Source file; None for data made in memory.
     missing : ndarray of shape (n,), int64
-        Number of missing values of each feature in the file, before they were filled.
+        Number of missing values of each feature in the file, before
+        they were filled.
     warnings : tuple of str
-        Corrections made by the reader, as sentences, such as grouping scattered
-        queries.
+        Corrections made by the reader, as sentences, such as grouping
+        scattered queries.
     sparse : bool
-        Whether the file omits features, which are then 0.
+        Whether lines of the file omit features, whose values are then
+        0.
     file_rows : ndarray of shape (m,), int64, or None
-        Position of each row in the file, from 0; None if the rows are in the
-        order of the file, which is the case unless a query was scattered.
+        Position of each row in the file, from 0; None if the rows are
+        in the order of the file, which is the case unless a query was
+        scattered.
     greatest_grade : float
-        Largest label of the whole dataset, for ERR; by default that of ``y``.
+        Largest label of the whole dataset, for ERR; by default the
+        largest label in ``y``.
     convention : str
-        Key of the usual convention: that of the public dataset that a file was
+        Key of the convention by which measures are computed by
+        default: the one of the public dataset that the file was
         recognised as, or "standard".
     """
 
@@ -124,20 +129,24 @@ class RankingDataset:
         Parameters
         ----------
         X : array-like of shape (m, n)
-            Finite numbers; the columns of a pandas DataFrame name the features.
+            Features, finite numbers; the columns of a pandas
+            DataFrame name the features.
         y : array-like of shape (m,)
-            Finite numbers.
+            Relevance labels, finite numbers.
         qid : array-like of shape (m,), optional
-            Integers or strings; by default all documents belong to one query.
+            Query of each document, integers or strings; by default
+            all documents belong to one query.
         feature_names : sequence of n str, optional
-            By default ``"feature 1"`` and so on, or the column names of X.
+            Names of the features; by default ``"feature 1"`` and so
+            on, or the column names of X.
         comments : sequence of m str, optional
-            One per document.
+            Comment of each document; "" by default.
 
         Raises
         ------
         ParameterError
-            For inconsistent shapes, empty data, or numbers that are not finite.
+            For inconsistent shapes, empty data, or numbers that are
+            not finite.
         DatasetError
             For missing query ids, or ids of several types.
 
@@ -208,10 +217,11 @@ class RankingDataset:
         Parameters
         ----------
         frame : DataFrame
-            One row per document. Scattered rows of a query are grouped, with a warning.
+            One row per document. Scattered rows of a query are
+            grouped, with a warning.
         qid, label : str
-            Columns of the query and of the label; by default the usual names
-            ("qid", "query_id", "label", "relevance" …).
+            Columns of the query and of the label; by default the
+            usual names ("qid", "query_id", "label", "relevance" …).
         features : sequence of str, optional
             Feature columns; all others by default.
         ignore : sequence of str
@@ -219,14 +229,14 @@ class RankingDataset:
         no_queries : bool
             Whether all documents are one ranking.
         missing : {"query_min", "zero", "refuse"}
-            Whether a missing value becomes the smallest value of the feature in
-            its query, becomes 0, or is an error.
+            Whether a missing value becomes the smallest value of the
+            feature in its query, becomes 0, or is an error.
 
         Raises
         ------
         DatasetError, ParameterError
-            If a column is missing or occurs twice, a label is missing, or a
-            feature is not numeric.
+            If a column is missing or occurs twice, a label is
+            missing, or a feature is not numeric.
 
         Examples
         --------
@@ -256,7 +266,7 @@ class RankingDataset:
         normalize: str | bool = False,
         n_features: int | None = None,
     ) -> RankingDataset:
-        """Make a dataset from parsed contents; the features of the table are changed in place.
+        """Make a dataset from the parsed contents of a file; the features of the table are changed in place.
 
         Parameters
         ----------
@@ -265,13 +275,14 @@ class RankingDataset:
         source : Source, optional
             Source file of the contents.
         missing : {"query_min", "zero", "refuse"}
-            Whether a missing value becomes the smallest value of the feature in
-            its query, or 0. With "refuse" nothing is filled, as the reader has
-            refused missing values.
+            Whether a missing value becomes the smallest value of the
+            feature in its query, or becomes 0. With "refuse" nothing
+            is filled, as the reader has refused missing values.
         normalize : bool or str
             Whether to scale features to [0, 1] within each query.
         n_features : int, optional
-            Number of columns, if larger than that of the table.
+            Number of columns of the dataset, if larger than that of
+            the table.
         """
         # The policy "" leaves missing values as they are.
         fill_policy = missing if missing != "refuse" else ""
@@ -321,9 +332,10 @@ class RankingDataset:
     def changed(self, **values: Any) -> RankingDataset:
         """Return a copy of the dataset with some attributes replaced.
 
-        Unlike `dataclasses.replace`, it accepts training parts that assemble
-        their rows on demand (leave-query-out), and returns a plain dataset.
-        ``values`` are new values by the names of attributes.
+        Unlike `dataclasses.replace`, this method accepts training
+        parts that assemble their rows on demand (leave-query-out),
+        and returns a plain dataset. ``values`` are new values by the
+        names of attributes.
         """
         unchanged = {
             f.name: getattr(self, f.name)
@@ -335,9 +347,9 @@ class RankingDataset:
     def with_features(self, columns: Ints) -> RankingDataset:
         """Return the same documents with the features of some columns.
 
-        ``columns`` are column numbers of X, from 0. If X lies in a file that is
-        mapped into memory, the chosen columns are written to a temporary file,
-        which is mapped, too.
+        ``columns`` are column numbers of X, from 0. If X lies in a
+        file that is mapped into memory, the chosen columns are
+        written to a temporary file, which is mapped, too.
         """
         if in_file(self.X):
             X = chosen_in_file(self.X, columns.tolist(), store.scratch_folder())
@@ -423,9 +435,10 @@ class RankingDataset:
         Returns
         -------
         DataFrame
-            Columns ``qid`` and ``label``, then one column per feature with its
-            name. Features with equal names give columns with equal names;
-            ``frame.iloc[:, 2:]`` is always X. The numbers are copied.
+            Columns ``qid`` and ``label``, then one column per feature
+            with its name. Features with equal names give columns with
+            equal names; ``frame.iloc[:, 2:]`` is always X. The
+            numbers are copied.
 
         Examples
         --------
@@ -444,9 +457,10 @@ class RankingDataset:
 
     @cached_property
     def constant_features(self) -> Bools:
-        """Features with a single value within every query, shape (n,).
+        """Whether each feature has a single value within every query, shape (n,).
 
-        Such a feature cannot change any ranking: centring within queries makes it zero.
+        Such a feature cannot change any ranking: centring within
+        queries makes it zero.
         """
         return constant_columns(self.X, self.query_ptr)
 
@@ -465,7 +479,8 @@ def default_names(feature_ids: Ints) -> tuple[str, ...]:
 def id_and_name(feature: int, name: str) -> str:
     """Return the label of a feature in a table: "25 BM25 of anchor".
 
-    The label is "7" if the feature has no name of its own.
+    ``feature`` is the id. Without a name of its own, a feature has
+    only the id as label.
     """
     return f"{feature} {name}".removesuffix(f" feature {feature}")
 
@@ -508,9 +523,10 @@ class Fold:
 def changed_parts(
     folds: Iterable[Fold], change: Callable[[RankingDataset], RankingDataset]
 ) -> tuple[Fold, ...]:
-    """Return folds with each part changed.
+    """Return folds whose parts are replaced by ``change(part)``.
 
-    A part that several folds share is changed once.
+    Parts are train, vali and test. A part that several folds share is
+    changed once.
     """
     changed = cache(change)
     return tuple(
@@ -532,15 +548,17 @@ class FoldedDataset:
     folds : tuple of Fold
         At least one fold.
     convention : str
-        Key of the usual convention of the dataset (see
-        ``rankstudio.engine.metrics``); by default that of the first training
-        part.
+        Key of the convention by which measures are computed by
+        default (see ``rankstudio.engine.metrics``); by default that
+        of the first training part.
     divided_by : str
-        How the folds were created, if not from files: "10-fold, seed 0"; otherwise "".
+        How the folds were created, if not from files: "10-fold, seed
+        0"; otherwise "".
     origin : DatasetOrigin
-        What was read.
+        The files that were read, and how.
     extensions : Extensions
-        What abilities know of the data, such as `FeatureCosts`; see :meth:`extension`.
+        Values that abilities (removable plug-ins) have added to the
+        data, such as `FeatureCosts`; see :meth:`extension`.
     """
 
     name: str
@@ -554,9 +572,10 @@ class FoldedDataset:
     def __post_init__(self) -> None:
         """Give every part the greatest grade of all parts, and fill in the convention.
 
-        The measure ERR depends on the greatest grade, and must not depend on
-        how data are divided. The convention, by which measures are computed, is
-        by default that of the first training part.
+        The measure ERR depends on the greatest grade, and must not
+        depend on how data are divided. The convention, by which
+        measures are computed, is by default that of the first
+        training part.
         """
         grades = {
             part.greatest_grade for fold in self.folds for part in fold.parts.values()
@@ -583,9 +602,10 @@ class FoldedDataset:
         return self.folds[0].train.greatest_grade
 
     def extension(self, kind: type[Value]) -> Value | None:
-        """Return the value that an ability has added to the data, by its type; None without it.
+        """Return the value of a type that an ability has added to the data; None without one.
 
-        An ability is a removable plug-in; an example of a type is `FeatureCosts`.
+        An ability is a removable plug-in; an example of a type is
+        `FeatureCosts`.
         """
         return self.extensions.find(kind)
 
@@ -601,14 +621,15 @@ class FoldedDataset:
 
     @classmethod
     def of(cls, data: FoldedDataset | RankingDataset) -> FoldedDataset:
-        """Return folded data unchanged; make other data the training part of a fold.
+        """Return a FoldedDataset unchanged; make a RankingDataset the training part of one fold.
 
-        The name of the new dataset is that of its file up to the first dot.
+        The name of the new dataset is that of its file up to the
+        first dot.
 
         Raises
         ------
         ParameterError
-            For other objects.
+            For an object of another class.
         """
         if isinstance(data, FoldedDataset):
             return data
@@ -628,7 +649,7 @@ class FoldedDataset:
         ignore: Sequence[str] = (),
         **options: Any,
     ) -> FoldedDataset:
-        """Make folds from a frame with a column for the part of each document.
+        """Make folds from a pandas or polars frame with a column for the part of each document.
 
         Parameters
         ----------
@@ -637,14 +658,15 @@ class FoldedDataset:
         part : str
             Column with the values "train", "vali" or "test".
         fold : str
-            Column of the fold, for several folds; a document in several folds has a row in each.
+            Column of the fold, for several folds; a document in
+            several folds has a row in each.
         name : str
             Name of the dataset.
         ignore : sequence of str
             Other columns that are not features.
         **options
-            Options of :meth:`RankingDataset.from_frame`, such as ``qid`` and
-            ``label``; the same exceptions are raised.
+            Options of :meth:`RankingDataset.from_frame`, such as
+            ``qid`` and ``label``; the same exceptions are raised.
         """
         # Each fold comes with its name, and a frame for each part by its name.
         folds = []
@@ -704,10 +726,10 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def numbered(keys: NDArray[Any]) -> tuple[Ints, tuple[str, ...]]:
-    """Return the number of each document's query, and the ids of the queries.
+    """Return (number of each document's query, ids of the queries).
 
-    ``keys`` has the query of each document. Queries are numbered in order of
-    first appearance.
+    ``keys`` has the query of each document. Queries are numbered from
+    0 in order of first appearance; the numbers have shape (m,).
     """
     unique, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     appearance = np.argsort(first)
@@ -718,9 +740,9 @@ def numbered(keys: NDArray[Any]) -> tuple[Ints, tuple[str, ...]]:
 def check_arrays(X: Floats, y: Floats, qid: NDArray[Any]) -> None:
     """Raise `ParameterError` if arrays do not form a dataset.
 
-    X must have shape (m, n), y and qid shape (m,), for m documents with n
-    features. There must be a document and a feature, and the numbers of X and y
-    must be finite.
+    X must have shape (m, n), y and qid shape (m,), for m documents
+    with n features. There must be a document and a feature, and the
+    numbers of X and y must be finite.
     """
     if X.ndim != 2 or 0 in X.shape:
         raise ParameterError("X", f"shape {X.shape}", "at least one row and one column")
@@ -737,11 +759,11 @@ def check_arrays(X: Floats, y: Floats, qid: NDArray[Any]) -> None:
 
 
 def constant_columns(X: Floats, query_ptr: Ints) -> Bools:
-    """Return which columns are constant within each query, as shape (n,).
+    """Return whether each column is constant within every query, shape (n,).
 
-    X has shape (m, n), one row per document. ``query_ptr``, of shape (Q + 1,),
-    has the first row of each query and then m. O(mn), in blocks of queries to
-    save memory.
+    X has shape (m, n), one row per document. ``query_ptr``, of shape
+    (Q + 1,), has the first row of each query and then m. O(mn), in
+    blocks of queries to save memory.
     """
     if isinstance(X, SparseRows):
         return sparse_values.constant_columns(X, query_ptr)

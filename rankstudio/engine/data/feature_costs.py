@@ -24,20 +24,20 @@ _EXPECTED = translatable(
 
 @dataclass(frozen=True)
 class FeatureCosts:
-    """Milliseconds that features cost.
+    """Milliseconds that a search engine needs to compute features.
 
-    A feature costs something once per query, such as opening an index, and
-    something for each document.
+    A feature costs something once per query, such as opening an
+    index, and something for each document.
 
     Attributes
     ----------
     features : tuple of (int, float, float)
-        1-based id, milliseconds per document and milliseconds per query, by
-        ascending id.
+        1-based id, milliseconds per document and milliseconds per
+        query, by ascending id.
     documents : float
         Mean number of documents per query, greater than 0.
     source : str
-        Source, for messages.
+        Name of the source of the costs, such as a file, for messages.
     """
 
     features: tuple[tuple[int, float, float], ...]
@@ -48,14 +48,14 @@ class FeatureCosts:
     def of(cls, values: Any) -> Self:
         """Return costs from plain values, such as those of a plan.
 
-        They are a mapping with ``documents``, the mean number of documents per
-        query, and ``features``, a list of (id, milliseconds per document,
-        milliseconds per query).
+        Plain values are a mapping with ``documents``, the mean number
+        of documents per query, and ``features``, a list of (id,
+        milliseconds per document, milliseconds per query).
 
         Raises
         ------
         ParameterError
-            If they are not costs.
+            If the values do not have this form.
         """
         try:
             documents = milliseconds_of(values["documents"])
@@ -99,8 +99,8 @@ class FeatureCosts:
     ) -> float:
         """Return the total milliseconds per query of some features.
 
-        ``features`` are 1-based ids, ``documents`` is the number of documents
-        of the query; by default it is the mean.
+        ``features`` are 1-based ids, ``documents`` is the number of
+        documents of the query; by default it is the mean number.
 
         Raises
         ------
@@ -120,8 +120,9 @@ class FeatureCosts:
     def prices(self) -> dict[int, float]:
         """Return the milliseconds per query of each feature by id, all greater than 0.
 
-        A selection of features divides by them. So a feature that costs nothing
-        counts as a thousandth of the cheapest other one.
+        A selection of features divides by these numbers. So a feature
+        that costs nothing has a thousandth of the cost of the
+        cheapest other feature.
         """
         cost_of_feature = {i: self.milliseconds([i]) for i, _, _ in self.features}
         least = min(
@@ -143,9 +144,9 @@ class FeatureCosts:
     def parsed(cls, text: str) -> Self:
         """Return the costs in a text such as "documents: 20; 12: 0.002 + 0.1".
 
-        That is the mean number of documents per query, then for each feature
-        the id and the milliseconds per document and per query. Raise
-        ParameterError for other text.
+        The text has the mean number of documents per query, then for
+        each feature the id and the milliseconds per document and per
+        query. Raise ParameterError for other text.
         """
         # Each item is (text before the colon, colon, text after it).
         (first_name, _, documents), *items = (

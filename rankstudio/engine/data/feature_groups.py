@@ -28,23 +28,24 @@ Groups = Mapping[str, tuple[int, ...]]
 class GroupedFeatures:
     """Groups of features: an extension of a plan, or of a dataset, as the user's groups for new plans.
 
-    A selector selects each group as a whole; a feature without a group is a
-    candidate of its own. A plan may combine groups with a method that does not
-    support them, but cannot be run then.
+    A selector selects each group as a whole; a feature without a
+    group is a candidate of its own. A plan may combine groups with a
+    method that does not support them, but cannot be run then.
 
     Attributes
     ----------
     groups : Mapping of str to tuple of int
-        1-based ids by name, in canonical form.
+        1-based ids of the features of each group, by the name of the
+        group, in canonical form.
     """
 
     groups: Groups
 
     @classmethod
     def parsed(cls, values: Any) -> Self | None:
-        """Return groups from ids by name or a text such as "BM25: 21, 22; TF: 1, 2".
+        """Return groups of features from ids by name or a text such as "BM25: 21, 22; TF: 1, 2".
 
-        Return None for no group.
+        Return None if there is no group in the values.
         """
         groups = checked_groups(values)
         return cls(groups) if groups else None
@@ -66,13 +67,13 @@ _EXPECTED_FILE = translatable(
 
 
 def checked_groups(values: Any) -> Groups:
-    """Return groups in canonical form: ordered by their lowest id, with ascending ids.
+    """Return groups of features in canonical form: ordered by their lowest id, with ascending ids.
 
     Parameters
     ----------
     values : Mapping of str to iterable of int, or str
-        Ids of features, 1-based, by the name of their group; or all groups as a
-        text such as "BM25: 21, 22; TF: 1, 2".
+        Ids of features, 1-based, by the name of their group; or all
+        groups as a text such as "BM25: 21, 22; TF: 1, 2".
 
     Raises
     ------
@@ -110,16 +111,17 @@ def checked_groups(values: Any) -> Groups:
 
 
 def feature_groups_of(extended: Extended) -> Groups:
-    """Return the groups of features of a plan, or of the user of a dataset.
+    """Return the groups of features of a plan, or those that the user made for a dataset.
 
-    The groups are empty if there are none.
+    The result maps the name of a group to ids. Return an empty
+    mapping if there are no groups.
     """
     extension = extended.extension(GroupedFeatures)
     return FrozenMapping() if extension is None else extension.groups
 
 
 def group_name(name: Any) -> str:
-    """Return a name as one short line, without separators of groups.
+    """Return a name of a group as one short line, without signs that separate groups.
 
     Return "" if nothing is left.
     """
@@ -132,9 +134,9 @@ def group_name(name: Any) -> str:
 def _checked_ids(name: Any, ids: Any) -> tuple[int, ...]:
     """Return the ids of the group ``name``, ascending and without duplicates.
 
-    ``ids`` is an iterable of ids, or a text with commas or blanks between them.
-    Raise ParameterError, which names the group, if any id is invalid or there
-    is none.
+    ``ids`` is an iterable of ids, or a text with commas or blanks
+    between them. Raise ParameterError, which names the group, if an
+    id is invalid or the group has no id.
     """
     items = ids.replace(",", " ").split() if isinstance(ids, str) else ids
     try:
@@ -155,9 +157,10 @@ def _checked_ids(name: Any, ids: Any) -> tuple[int, ...]:
 
 
 def parse_groups(text: str) -> Groups:
-    """Parse groups from one line such as ``"BM25: 21, 22; TF: 1, 2"``.
+    """Parse groups of features from one line such as ``"BM25: 21, 22; TF: 1, 2"``.
 
-    The empty text gives no group. The result maps names to ascending 1-based ids.
+    The result maps names of groups to ascending 1-based ids of
+    features; it is empty for the empty text.
 
     Raises
     ------
@@ -189,10 +192,11 @@ def group_names(groups: Groups) -> dict[int, str]:
 
 
 def in_groups(ids: Iterable[int], groups: Groups) -> list[tuple[str, tuple[int, ...]]]:
-    """Return pairs (name of a group, those of the ids that belong to it).
+    """Divide feature ids by their groups: return pairs (name of a group, ids in it).
 
-    The pairs are in the order in which the groups first occur among the ids.
-    Each ungrouped feature has a pair of its own, with the name "".
+    The pairs are in the order in which the groups first occur among
+    the ids. Each ungrouped feature has a pair of its own, with the
+    name "".
     """
     names = group_names(groups)
     # An ungrouped feature has its id as the key, an int, so that it stays alone.
@@ -206,8 +210,8 @@ def in_groups(ids: Iterable[int], groups: Groups) -> list[tuple[str, tuple[int, 
 def groups_in_words(groups: Groups, max_names: int = 4) -> str:
     """Return the names of groups with their numbers of features: "BM25 (3), TF (5)".
 
-    After ``max_names`` names, only the number of further groups follows. Return
-    "none" without groups.
+    After ``max_names`` names, only the number of further groups
+    follows. Return "none" without groups.
     """
     names = [f"{name} ({len(ids)})" for name, ids in groups.items()]
     if len(names) > max_names:
@@ -218,9 +222,10 @@ def groups_in_words(groups: Groups, max_names: int = 4) -> str:
 
 
 def with_their_groups(ids: Iterable[int], groups: Groups) -> tuple[int, ...]:
-    """Return feature ids, extended by all members of their groups, without duplicates.
+    """Return feature ids and the ids of all other features of their groups, without duplicates.
 
-    A feature in no group stays alone. The order is that of first occurrence.
+    A feature in no group stays alone. The order is the one in which
+    the features or their groups first occur.
     """
     names = group_names(groups)
     # dict.fromkeys removes duplicates and keeps the order; no group is called "".
@@ -238,9 +243,9 @@ def candidate_names(
 ) -> tuple[str, ...]:
     """Return the name of each feature as a candidate of a selection.
 
-    That is its group's name if it is grouped, as groups are selected as a
-    whole; else its own. ``ids`` and ``names`` belong to the same features, in
-    order.
+    The name is that of the feature's group, as groups are selected as
+    a whole, or that of a feature without a group. ``ids`` and
+    ``names`` belong to the same features, in order.
     """
     if not groups:
         return tuple(names)
@@ -270,8 +275,9 @@ def among(groups: Groups, ids: Iterable[int]) -> Groups:
 def greatest_size(n_features: int, groups: Groups, n_steps: int) -> int:
     """Return the maximum number of features that a selection has after some steps.
 
-    Each step adds a whole group or one ungrouped feature, of ``n_features`` in
-    all. The maximum is reached by adding the largest groups first.
+    Each step adds a whole group or one ungrouped feature; there are
+    ``n_features`` features in all. The maximum is reached by adding
+    the largest groups first.
     """
     sizes = sorted(map(len, groups.values()), reverse=True)
     # Steps that remain after all groups add one ungrouped feature each.
@@ -291,18 +297,20 @@ def groups_of(names: Mapping[int, str]) -> Groups:
 
 
 def read_groups(path: Path) -> Groups:
-    """Read groups from a table of features.
+    """Read groups of features from a file with a table of features.
 
     Parameters
     ----------
     path : Path
-        CSV: ``feature,group`` with a line per grouped feature, or any feature
-        table whose header has a column of ids and one called ``group``.
+        CSV: ``feature,group`` with a line per grouped feature, or any
+        feature table whose header has a column of ids and one called
+        ``group``.
 
     Raises
     ------
     DatasetError
-        If the file contains no groups; the message states the expected format.
+        If the file contains no groups; the message states the
+        expected format.
     FileAccessError
         If the file cannot be read.
     """
@@ -319,8 +327,9 @@ def read_groups(path: Path) -> Groups:
 def groups_in_table(text: str) -> dict[int, str]:
     """Return the group's name of each feature in the text of a table, by 1-based id.
 
-    The header must have a column of ids, such as "id" or "feature", and one
-    called "group"; otherwise return {}. Features without a group are left out.
+    The header must have a column of ids, such as "id" or "feature",
+    and one called "group"; without such a header return {}. Features
+    without a group are left out.
     """
     rows = map(csv_cells, text.splitlines())
     header = [cell.strip().lower() for cell in next(rows, [])]
@@ -349,6 +358,7 @@ def read_feature_file(path: Path, expected: str) -> str:
     Parameters
     ----------
     path : Path
+        The file.
     expected : str
         Expected contents in words, for the error message.
 

@@ -49,11 +49,14 @@ _EXPECTED = translatable(
 
 @dataclass(frozen=True)
 class GivenNames:
-    """The features' names from the data: an extension of a dataset in which the user renamed any feature.
+    """The names that features have in the data, kept because the user renamed some of them.
+
+    An extension of a dataset.
 
     Attributes
     ----------
     names : tuple of str
+        Name of each feature, in the order of the columns.
     """
 
     names: tuple[str, ...]
@@ -61,17 +64,20 @@ class GivenNames:
 
 @dataclass(frozen=True)
 class FeatureNotes:
-    """The user's names and notes of features, by 1-based id.
+    """The user's names, notes and groups of the features of a dataset.
 
     Attributes
     ----------
     names, notes : Mapping of int to str
+        Name or note of a feature by its 1-based id.
     groups : Mapping of str to tuple of int
-        See :mod:`rankstudio.engine.data.feature_groups`.
+        1-based ids of the features of each group, by the group's
+        name.
     feature_set : FeatureSet or None
-        Feature set of a search engine that the user imported.
+        Feature set of a search engine that the user imported; None
+        without one.
     costs : FeatureCosts or None
-        Costs that the user imported.
+        Costs of features that the user imported; None without them.
     """
 
     names: Mapping[int, str] = field(default_factory=dict)
@@ -90,20 +96,21 @@ class FeatureNotes:
 
 
 def read_feature_names(path: Path) -> dict[int, str]:
-    """Read feature names by 1-based id.
+    """Read feature names from a file, and return them by 1-based id.
 
     Parameters
     ----------
     path : Path
         CSV or text with lines of id and name; RankLib's feature list
-        (``12<tab>BM25``, or ``12 # BM25``); JSON of a Solr feature store or
-        model, or of an Elasticsearch or OpenSearch feature set, with features
-        numbered in order.
+        (``12<tab>BM25``, or ``12 # BM25``); JSON of a Solr feature
+        store or model, or of an Elasticsearch or OpenSearch feature
+        set, with features numbered in order.
 
     Raises
     ------
     DatasetError
-        If the file contains no names; the message states the expected format.
+        If the file contains no names; the message states the expected
+        format.
     FileAccessError
         If the file cannot be read.
     """
@@ -130,9 +137,9 @@ def read_feature_names(path: Path) -> dict[int, str]:
 def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
     """Return the user's names, notes, groups, set and costs of a dataset's features.
 
-    ``folder`` has the stored files of all datasets, which are named after
-    checksums of the data. Names, notes and groups are empty if their file is
-    missing or damaged.
+    ``folder`` has the stored files of all datasets, which are named
+    after checksums of the data. Names, notes and groups are empty if
+    their file is missing or damaged.
     """
     # Data made in memory have no file (None).
     path = _names_file(folder, dataset)
@@ -172,9 +179,10 @@ def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
 
 
 def _stored_costs(path: Path) -> FeatureCosts | None:
-    """Return the costs that are stored beside the names.
+    """Return the costs of features that are stored beside the user's names of features.
 
-    Return None if there are none, or they are damaged.
+    ``path`` is the file of the names. Return None if there are no
+    costs, or their file is damaged.
     """
     with suppress(OSError, ValueError, RecursionError, DataError, ParameterError):
         stored = json.loads(read_feature_file(path.with_suffix(_COSTS_ENDING), ""))
@@ -183,24 +191,29 @@ def _stored_costs(path: Path) -> FeatureCosts | None:
 
 
 def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> None:
-    """Store names, notes and groups by the contents of the data, independent of their location.
+    """Store the user's names, notes and groups of a dataset's features.
+
+    The files are found again by the contents of the data, wherever
+    the data are.
 
     Parameters
     ----------
     folder : Path
-        Folder of all such files. Each file is a table of id, name, note and
-        group, which can be copied next to the data as ``features.csv``, where
-        every program finds the names. A feature set and costs are further
-        files.
+        Folder of the files for all datasets. Each file is a table of
+        id, name, note and group, which can be copied next to the data
+        as ``features.csv``, where every program finds the names. A
+        feature set and costs are further files.
     dataset : FoldedDataset
-        It is identified by the checksum of the first data file.
+        The data, identified by the checksum of the first data file.
     notes : FeatureNotes
-        The user's names, notes and groups, and an imported feature set and costs.
+        The user's names, notes and groups, and an imported feature
+        set and costs.
 
     Raises
     ------
     OutputError
-        If it cannot be written, or the data have no file.
+        If a file cannot be written, or the data were not read from a
+        file.
     """
     path = _names_file(folder, dataset)
     if path is None:
@@ -239,8 +252,10 @@ def renamed(dataset: FoldedDataset, names: Mapping[int, str]) -> FoldedDataset:
     Parameters
     ----------
     dataset : FoldedDataset
+        The data; not changed.
     names : Mapping of int to str
-        New names by id; the other features keep the names from the data.
+        New names by id; the other features keep the names from the
+        data.
     """
     original_names = given_names(dataset)
     ids = dataset.feature_ids.tolist()
@@ -259,10 +274,12 @@ def given_names(dataset: FoldedDataset) -> tuple[str, ...]:
 def with_feature_set(dataset: FoldedDataset, feature_set: FeatureSet) -> FoldedDataset:
     """Return a dataset with a search engine's feature set, which also names features that have no name.
 
+    The documents are shared with ``dataset``.
+
     Raises
     ------
     DatasetError
-        If the set has none of the features.
+        If the set has none of the dataset's features.
     """
     # Match the features by name or position.
     ids = dataset.feature_ids.tolist()
@@ -295,10 +312,12 @@ def with_feature_set(dataset: FoldedDataset, feature_set: FeatureSet) -> FoldedD
 
 
 def set_mismatch(dataset: FoldedDataset) -> str:
-    """Return a warning if the search engine's feature set may not be that of the data.
+    """Return a warning if the feature set of a dataset may have other features than its data.
 
-    Return "" if there is no doubt, or no feature set. For features that are
-    matched by position, only the number of features can show a mistake.
+    A feature set describes the features of a search engine. Return ""
+    if there is no doubt, or no feature set. For features that are
+    matched by position, only the number of features can show a
+    mistake.
     """
     feature_set = dataset.extension(FeatureSet)
     if feature_set is None or feature_set.by_name:
@@ -324,8 +343,9 @@ def _with_names(
 ) -> FoldedDataset:
     """Return a dataset whose features are shown with other names, one per column.
 
-    The original names, those from the data, are recorded as an extension of the
-    dataset; () if the shown names are those from the data.
+    The original names, those from the data, are recorded as an
+    extension of the dataset; () if the shown names are those from the
+    data.
     """
 
     def with_shown_names(part: RankingDataset) -> RankingDataset:
@@ -345,10 +365,11 @@ def _with_names(
 
 
 def _names_in_lines(path: Path, text: str) -> dict[int, str]:
-    """Return the names by 1-based id in CSV, or in a feature list of RankLib.
+    """Return the names of features by 1-based id, in text of CSV or in a feature list of RankLib.
 
-    The ending of the file's name decides which. A line of RankLib is
-    "12<tab>BM25" or "12 # BM25". Ids without a name are left out.
+    The ending of the name of ``path`` decides which of the two. A
+    line of RankLib is "12<tab>BM25" or "12 # BM25". Ids without a
+    name are left out.
     """
     if path.suffix.lower() == ".csv":
         return names_in_table(text, separated=True)

@@ -47,22 +47,26 @@ _MAX_LENGTH = 2000  # characters of a rank feature
 
 @dataclass(frozen=True)
 class FeatureSet:
-    """Features of a search engine, in order.
+    """The feature set of a search engine: its definitions of features, in order.
 
     Attributes
     ----------
     engine : {"elasticsearch", "solr", "vespa"}
+        The search engine.
     name : str
         Name of the set, or of Solr's store; "" without one.
     definitions : Mapping of str to str
-        Definition of each feature by name: a JSON object, or Vespa's rank feature.
+        Definition of each feature by name: a JSON object, or Vespa's
+        rank feature.
     source : str
-        Source, for messages.
+        Name of the source of the set, such as a file, for messages.
     ids : Mapping of int to str
-        Names of the set's features by their 1-based ids in the data that the
-        set is matched with; empty if it is not matched.
+        Names of the set's features by their 1-based ids in the data
+        that the set is matched with; empty if the set is not matched
+        with data.
     by_name : bool
-        Whether the features are matched by name; otherwise by position.
+        Whether the features are matched by name; otherwise by
+        position.
     """
 
     engine: Engine
@@ -92,21 +96,23 @@ class FeatureSet:
         }
 
     def of(self, features: Sequence[tuple[int, str]]) -> dict[int, str]:
-        """Return the names that a model's features have in this set, by id.
+        """Return the names that the features of a model have in this set, by id.
 
-        If the set is matched with data, ids are those of these data. Otherwise
-        features are found by name, or, unless the set has all the names, by
-        position: feature 1 is the first of the set.
+        If the set is matched with data, a feature is found by its id
+        in these data. Otherwise features are found by name, or,
+        unless the set has all the names, by position: feature 1 is
+        the first of the set.
 
         Parameters
         ----------
         features : sequence of (int, str)
-            1-based ids and names.
+            1-based ids and names of the model's features.
 
         Raises
         ------
         DatasetError
-            If a feature is not in the set, which would give wrong scores.
+            If a feature is not in the set, so that scores would be
+            wrong.
         """
         # ``ids`` has the name of each feature of the data by its id; it is empty
         # unless the set is matched with data.
@@ -160,16 +166,16 @@ class FeatureSet:
     ) -> FeatureSet:
         """Return the set with the ids that its features have in some data.
 
-        If the data have any name of the set, features are matched by name only:
-        a table may have further columns.
+        If the data have any name of the set, features are matched by
+        name only: a table may have further columns.
 
         Parameters
         ----------
         features : iterable of (int, str)
             1-based ids and names of all features of the data.
         by_position : bool
-            Whether feature 12 is the twelfth of the set where the data have
-            none of its names.
+            Whether feature 12 is the twelfth of the set where the
+            data have none of its names.
         """
         all_features = list(features)
         # Names in data are on one line; the set's may have line ends. A label is
@@ -205,9 +211,9 @@ class FeatureSet:
         return self.definitions.get(self.ids.get(feature, ""), "")
 
     def reduced(self, names: Iterable[str]) -> FeatureSet:
-        """Return the set of some features, in the same order.
+        """Return the set with only some of its features, by name, in the same order.
 
-        The features that they are derived from are added.
+        Features from which these are derived are included, too.
         """
         definitions = {name: self.definitions[name] for name in self.needed(names)}
         return replace(self, definitions=definitions)
@@ -215,8 +221,8 @@ class FeatureSet:
     def text(self) -> str:
         """Return the set as a text for its search engine.
 
-        That is the body of a request to Elasticsearch or Solr, in JSON, and the
-        ``match-features`` of a rank profile of Vespa.
+        The text is the body of a request to Elasticsearch or Solr, in
+        JSON, or the ``match-features`` of a rank profile of Vespa.
         """
         if self.engine == "vespa":
             return "".join(
@@ -228,12 +234,12 @@ class FeatureSet:
         return json.dumps(body, indent=2, ensure_ascii=False) + "\n"
 
     def needed(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return some features and all that they are derived from, by name.
+        """Return the names of some features and of all features that they are derived from.
 
         The names are in the order of the set.
 
-        Elasticsearch derives a feature from earlier ones by an expression or a
-        script that contains their names.
+        Elasticsearch derives a feature from earlier ones by an
+        expression or a script that contains their names.
         """
         # Follow the sources of each feature until no new one appears.
         needed = set(names)
@@ -247,8 +253,9 @@ class FeatureSet:
     def _sources(self, name: str) -> set[str]:
         """Return the names of the features that a feature is derived from directly.
 
-        Only Elasticsearch has such features: their template is an expression or
-        a script with the names of other features.
+        Only Elasticsearch has derived features: the template of such
+        a feature is an expression or a script with the names of other
+        features.
         """
         if self.engine != "elasticsearch":
             return set()
@@ -265,15 +272,17 @@ def read_feature_set(path: Path) -> FeatureSet:
     Parameters
     ----------
     path : Path
-        JSON of an Elasticsearch or OpenSearch feature set, or of a Solr feature
-        store, also as the engine's response; or Vespa rank features: one per
-        line, as a JSON list, the ``matchfeatures`` of a result, or the
-        ``match-features`` of a rank profile.
+        JSON of an Elasticsearch or OpenSearch feature set, or of a
+        Solr feature store, also as the engine's response; or Vespa
+        rank features: one per line, as a JSON list, the
+        ``matchfeatures`` of a result, or the ``match-features`` of a
+        rank profile.
 
     Raises
     ------
     DatasetError
-        If it is not a feature set, or two features have the same name.
+        If the file is not a feature set, or two features have the
+        same name.
     FileAccessError
         If the file cannot be read.
     """
@@ -283,8 +292,8 @@ def read_feature_set(path: Path) -> FeatureSet:
 def parsed_feature_set(path: Path, text: str) -> FeatureSet:
     """Return a search engine's feature set from a text: JSON, or lines of Vespa.
 
-    The path is for messages only. Raise DatasetError if the text is no feature
-    set, or a name occurs twice.
+    ``path`` is for messages only. Raise DatasetError if the text is
+    no feature set, or a name occurs twice.
     """
     read = _set_from_json if text.lstrip()[:1] in ("[", "{") else _set_from_lines
     parsed = read(path, text)
@@ -309,9 +318,10 @@ def feature_set_beside(data: Path) -> FeatureSet | None:
 
 
 def first_feature_set(places: Iterable[Path]) -> FeatureSet | None:
-    """Return the first feature set among some files.
+    """Return the feature set of a search engine in the first of some files that has one.
 
-    Missing files and other files are skipped.
+    Missing files and files without a feature set are skipped. Return
+    None if no file has one.
     """
     for path in places:
         if path.is_file():
@@ -326,11 +336,11 @@ def holds_feature_set(path: Path) -> bool:
 
 
 def features_in_json(node: Any) -> tuple[list[Any], str]:
-    """Return the features in parsed JSON of a search engine, and the name of their set.
+    """Return (features, name of their set) in parsed JSON of a search engine.
 
-    ``node`` may be the list itself, a feature store or a model of Solr, a feature set,
-    or a response with one. The name is "" if there is none; without a list return ([],
-    "").
+    ``node`` may be the list itself, a feature store or a model of
+    Solr, a feature set, or a response with a feature set. The name is
+    "" if there is none; without a list return ([], "").
     """
     name = ""
     # Keys of the objects that may be around the list, from the outermost inward
@@ -364,7 +374,8 @@ def features_in_json(node: Any) -> tuple[list[Any], str]:
 def is_rank_feature(text: str) -> bool:
     """Return whether a text is a rank feature of Vespa, such as ``fieldMatch(title).completeness``.
 
-    Other text is rejected, because a brace or a line end could end the expression.
+    Other text is rejected, because a brace or a line end could end
+    the expression.
     """
     # A name, then arguments in brackets, then an output of the feature after a
     # dot; the last two are optional. ``end`` is the position behind what was
@@ -391,9 +402,10 @@ class _ParsedSet:
 
 
 def _set_from_json(path: Path, text: str) -> _ParsedSet:
-    """Return the search engine, name and definitions of the feature set in JSON text.
+    """Return the feature set in a JSON text of a search engine: the engine, name and definitions.
 
-    ``path`` is for messages. Raise DatasetError if there is no feature set.
+    ``path`` is for messages. Raise DatasetError if there is no
+    feature set.
     """
     try:
         document = json.loads(text)
@@ -445,8 +457,9 @@ def _set_from_lines(path: Path, text: str) -> _ParsedSet:
     """Return the feature set of Vespa in lines of text, with one rank feature each.
 
     If the text is a rank profile, only the contents of its lists
-    ``match-features`` and ``summary-features`` count, where several features
-    may share a line. "#" begins a comment. ``path`` is for messages.
+    ``match-features`` and ``summary-features`` count, where several
+    features may share a line. "#" begins a comment. ``path`` is for
+    messages. Raise DatasetError if there is no feature set.
     """
     # The contents of the lists, none if the text is no rank profile.
     blocks = list(_profile_lists(text))
@@ -469,9 +482,10 @@ def _set_from_lines(path: Path, text: str) -> _ParsedSet:
 def _profile_lists(text: str) -> Iterator[str]:
     """Yield the contents of the lists of features in a rank profile of Vespa.
 
-    A list has a head such as ``match-features``, and its contents either on the
-    same line after a colon, or in braces. O(n) for n characters: the next
-    braces are searched only if the last ones found are passed, as a text may
+    The profile is ``text``. A list has a head such as
+    ``match-features``, and its contents either on the same line after
+    a colon, or in braces. O(n) for n characters: the next braces are
+    searched only if the last ones found are passed, as a text may
     have many heads of lists before one brace.
     """
     end = 0  # behind the last list
@@ -499,7 +513,7 @@ def _profile_lists(text: str) -> Iterator[str]:
 
 
 def _next_brace(text: str, begin: int) -> int:
-    """Return the index of the first brace from an index on.
+    """Return the index of the first brace in a text from the index ``begin`` on.
 
     Return the length of the text if there is no brace.
     """
@@ -512,10 +526,10 @@ def _vespa_set(
 ) -> _ParsedSet:
     """Return the feature set of some of Vespa's rank features; each defines itself.
 
-    Names without arguments and outputs could be any words of any text: they are
-    accepted only if another feature has arguments or an output, or if they are
-    ``listed`` in a rank profile. Otherwise raise DatasetError, which names
-    ``path``.
+    Names without arguments and outputs could be any words of any
+    text: they are accepted only if another feature has arguments or
+    an output, or if they are ``listed`` in a rank profile. Otherwise
+    raise DatasetError, which names ``path``.
     """
     names = [feature.strip() for feature in features]
     has_typical_name = any(map(_ARGUMENT_OR_OUTPUT.search, names))
@@ -536,7 +550,8 @@ def _engine_of_feature(feature: Mapping[str, Any]) -> Engine | None:
 def _match_features(document: Any) -> list[str]:
     """Return the names of the rank features in a response of Vespa; [] without any.
 
-    They are those of the first hit of a result, or of a document that is a hit itself.
+    ``document`` is parsed JSON: a result, whose first hit has the
+    features, or a hit itself.
     """
     if not isinstance(document, dict):
         return []
@@ -572,8 +587,8 @@ def _split_outside_brackets(line: str) -> Iterator[str]:
 def _end_of_bracket(text: str, opening: int) -> int:
     """Return the position behind the bracket that closes the one at ``opening``.
 
-    Return 0 if none does, or if the text before it has a backslash or a
-    character that is not allowed in arguments.
+    Return 0 if no bracket closes it, or if the text in between has a
+    backslash or a character that is not allowed in arguments.
     """
     depth = 0
     is_quoted = False

@@ -45,7 +45,8 @@ def regular_file_size(path: Path) -> int:
     Raises
     ------
     FileAccessError
-        If the file does not exist, or is not a regular file.
+        If the file does not exist, cannot be accessed, or is not a
+        regular file.
     """
     try:
         status = path.stat()
@@ -63,8 +64,9 @@ def regular_file_size(path: Path) -> int:
 def padded(path: Path, size: int) -> Bytes:
     """Return a buffer for the ``size`` bytes of a file, followed by newlines.
 
-    The newlines let a parser read words of eight bytes beyond the end. The
-    first ``size`` bytes are not yet set; ``path`` is for messages.
+    The newlines let a parser read words of eight bytes beyond the
+    end. The first ``size`` bytes are not yet set; ``path`` is for
+    messages.
 
     Raises
     ------
@@ -91,7 +93,7 @@ def padded(path: Path, size: int) -> Bytes:
 def children(folder: Path) -> list[Path]:
     """Return the files and folders in a folder, sorted by name.
 
-    Raise FileAccessError if it cannot be read.
+    Raise FileAccessError if the folder cannot be read.
     """
     try:
         return sorted(folder.iterdir())
@@ -107,8 +109,9 @@ def children(folder: Path) -> list[Path]:
 def refusal(path: Path, error: OSError | ValueError) -> FileAccessError:
     """Return a FileAccessError with the reason why a file could not be opened.
 
-    ``error`` is that of the operating system; a ValueError is one of an invalid
-    path. For a missing file, the message suggests a similar name in its folder.
+    ``error`` is the exception of the attempt; a ValueError means an
+    invalid path. For a missing file, the message suggests a similar
+    name in its folder.
     """
     # Without a similar name, the suggestion is "".
     if isinstance(error, FileNotFoundError):
@@ -127,9 +130,9 @@ def refusal(path: Path, error: OSError | ValueError) -> FileAccessError:
 
 
 def _most_similar_name(path: Path) -> str:
-    """Return the name in a path's folder that is most similar to its own.
+    """Return the name in the folder of a path that is most similar to the path's own name.
 
-    Return "" if none is similar.
+    Return "" if no name is similar, or the folder cannot be read.
     """
     try:
         names = [entry.name for entry in islice(path.parent.iterdir(), _MAX_SIBLINGS)]
@@ -164,8 +167,8 @@ def without_ending(name: str) -> str:
 def packed_pieces(path: Path, pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the bytes to write to a file, compressed as the ending of its name says.
 
-    ``pieces`` are the contents, in order. The compressed bytes do not depend on
-    the time of writing. The file itself is not opened.
+    ``pieces`` are the contents, in order. The compressed bytes do not
+    depend on the time of writing. The file itself is not opened.
 
     Raises
     ------
@@ -201,8 +204,8 @@ def unpacked_pieces(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
     path : Path
         Path of the file, for messages.
     packed : iterator of bytes
-        Contents of the file; the first piece must be long enough to recognise
-        the compression.
+        Contents of the file; the first piece must be long enough to
+        recognise the compression.
 
     Raises
     ------
@@ -255,7 +258,8 @@ def is_packed(begin: bytes) -> bool:
 def _compression_of(begin: bytes) -> tuple[str, Callable[[Path], _Member]] | None:
     """Return (kind of compression, decompressor) of a file by its beginning.
 
-    Return None for text.
+    ``begin`` has the first bytes. Return None if the file is not
+    compressed.
     """
     return next(
         ((kind, make) for magic, kind, make in _KINDS if begin.startswith(magic)), None
@@ -267,8 +271,9 @@ def _unpacked_rest(
 ) -> Iterator[bytes]:
     """Yield the decompressed pieces of the next packed bytes of a file.
 
-    ``member`` is its decompressor, ``kind`` the name of the compression for
-    messages. Raise FileAccessError if the bytes are damaged.
+    ``member`` is the decompressor of the file, ``kind`` the name of
+    the compression for messages. Raise FileAccessError if the bytes
+    are damaged.
     """
     pieces = member.pieces(packed_piece)
     while True:
@@ -294,8 +299,8 @@ def _unpacked_rest(
 def read_beginning(path: Path, max_bytes: int = _PIECE_BYTES) -> bytes:
     """Return the first bytes of a file, decompressed if necessary.
 
-    Only ``max_bytes`` are read; of a compressed file, the result is what they
-    contain, at most as many bytes.
+    Only ``max_bytes`` bytes are read. For a compressed file, the
+    result is their decompressed contents, cut to as many bytes.
 
     Raises
     ------
@@ -323,12 +328,12 @@ def read_beginning(path: Path, max_bytes: int = _PIECE_BYTES) -> bytes:
 
 
 class _Member(ABC):
-    """A member of a compressed file: one of the packed texts that follow each other in it.
+    """Decompressor of a member of a compressed file, one of the packed texts in the file.
 
     Parameters
     ----------
     member : object
-        Decompressor of the library.
+        Decompressor of the compression's library.
     """
 
     def __init__(self, member: Any) -> None:
@@ -387,9 +392,10 @@ class _Zstandard(_Member):
 
 
 def _zstandard(path: Path) -> Any:
-    """Import the library of Zstandard, which only its files need.
+    """Import and return the library of Zstandard, which only files in this compression need.
 
-    Raise MissingExtraError if it is missing.
+    ``path`` is such a file, for the message. Raise MissingExtraError
+    if the library is not installed.
     """
     try:
         import zstandard  # noqa: PLC0415 - an extra

@@ -18,15 +18,15 @@ _ROWS_AT_ONCE = 1 << 15  # of data that are hashed at a time
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """The identity of a dataset.
+    """The identity of a dataset: a checksum of its contents, and its files.
 
     Attributes
     ----------
     checksum : str
-        Checksum of all parts of all folds. Any plan gives the same results on
-        datasets with equal checksums.
+        Checksum of all parts of all folds. Any plan gives the same
+        results on datasets with equal checksums.
     files : tuple of Source
-        Source files, without repetition.
+        Source files of the dataset, without repetition.
     """
 
     checksum: str
@@ -36,9 +36,10 @@ class Fingerprint:
 def fingerprint(dataset: FoldedDataset) -> Fingerprint:
     """Return a dataset's fingerprint: a checksum of all its parts, and its files.
 
-    The reader hashed the same bytes that it parsed, so nothing is read again,
-    and neither names nor times are trusted. Parts assembled in memory, with m
-    documents and n features, are hashed directly, in O(mn).
+    The reader hashed the same bytes that it parsed, so nothing is
+    read again, and neither names nor times are trusted. Parts
+    assembled in memory, with m documents and n features, are hashed
+    directly, in O(mn).
     """
     files: dict[str, Source] = {}
     # Checksums of whole data that parts are selected from, by the id() of the
@@ -58,10 +59,11 @@ def fingerprint(dataset: FoldedDataset) -> Fingerprint:
 def data_digest(dataset: FoldedDataset) -> str:
     """Return a digest of the documents and labels that runs are measured on.
 
-    If the folds are those of the files, also with a share of the training
-    queries, the digest is that of the files. Otherwise it covers only the
-    validation and test parts, so that runs with different shares of the
-    training queries have the same digest.
+    If the folds are those of the files, even if only a share of the
+    training queries is used, the digest is that of the files.
+    Otherwise the digest covers only the validation and test parts, so
+    that runs with different shares of the training queries have the
+    same digest.
     """
     identity = fingerprint(dataset)
     # ``divided_by`` is how the program made the folds; "" for those of files.
@@ -89,10 +91,11 @@ def files_digest(files: Sequence[Source]) -> str:
 
 
 def change(recorded: Sequence[Source], current: Sequence[Source]) -> str:
-    """Return a sentence about the first file whose contents changed, or "".
+    """Return a sentence about the first file whose contents have changed; "" if none has.
 
-    ``recorded`` are the files as they were when a result was stored; current
-    files that are not among them are skipped.
+    ``recorded`` are the files as they were when a result was stored;
+    ``current`` are the files now. Files that were not recorded are
+    skipped.
     """
     by_path = {source.path.absolute(): source for source in recorded}
     for file in current:
@@ -110,10 +113,11 @@ def change(recorded: Sequence[Source], current: Sequence[Source]) -> str:
 
 
 def _part_checksum(part: RankingDataset, checksums: dict[int, str]) -> str:
-    """Return the checksum of a part.
+    """Return the checksum of a part of a fold, such as its training part.
 
-    A selection of queries has that of the whole data and a text on the queries;
-    ``checksums`` stores the former by the id() of the whole.
+    For a selection of queries from whole data, the result is the
+    checksum of the whole data and a text on the queries.
+    ``checksums`` stores checksums of whole data by their id().
     """
     return (
         _selection_checksum(part, checksums)
@@ -128,9 +132,11 @@ def _whole_checksum(part: RankingDataset) -> str:
 
 
 def _selection_checksum(part: PartOfWhole, checksums: dict[int, str]) -> str:
-    """Return the checksum of the whole data, and a text on the part's queries.
+    """Return the checksum of a part that is a selection of queries from whole data.
 
-    The former is computed once for all folds, and stored in ``checksums``.
+    The result is the checksum of the whole data, and a text on the
+    selected queries. The checksum of the whole data is computed once
+    for all folds, and stored in ``checksums``.
     """
     if id(part.whole) not in checksums:
         checksums[id(part.whole)] = _whole_checksum(part.whole)
@@ -140,8 +146,8 @@ def _selection_checksum(part: PartOfWhole, checksums: dict[int, str]) -> str:
 def _arrays_checksum(part: RankingDataset) -> str:
     """Return the SHA-256 checksum of a part's features, labels, queries and ids.
 
-    Names and comments do not count. Rows are hashed in blocks to save memory;
-    sparse features count as the arrays that store them.
+    Names and comments do not count. Rows are hashed in blocks to save
+    memory; sparse features count as the arrays that store them.
     """
     digest = hashlib.sha256()
     # The features are one array, or the three arrays of a sparse matrix.

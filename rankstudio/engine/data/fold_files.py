@@ -54,7 +54,8 @@ class FilesOfFold:
     number : int
         Number of the fold, from 1.
     parts : dict from str to tuple of Path
-        Files of each part, in order, by its name. The part train is present.
+        Files of each part, in order, by the part's name: "train",
+        "vali" or "test". The part "train" is present.
     """
 
     number: int
@@ -64,14 +65,15 @@ class FilesOfFold:
 def path_to_open(paths: Sequence[str]) -> str:
     """Return the path to open for files that the user opens together.
 
-    Files with the sizes of queries, and judgments of logs, do not count. One
-    file with data is the path itself; several logs, or the parts of one fold,
-    are opened by their folder.
+    Files with the sizes of queries, and judgments of logs, are
+    ignored. One file with data is the path itself; several logs, or
+    the parts of one fold, are opened by their folder.
 
     Raises
     ------
     DatasetError
-        If the files are not exactly the training, validation and test part of one fold.
+        If the files are not exactly the training, validation and test
+        part of one fold.
     """
     if len(paths) == 1:
         return paths[0]
@@ -102,9 +104,10 @@ def path_to_open(paths: Sequence[str]) -> str:
 def _path_of_logs(files: Sequence[Path]) -> Path | None:
     """Return the path to open for feature logs: the only log file, or the folder.
 
-    Feature logs are responses of a search engine with feature values. They may
-    be opened together with their judgments, which are found again beside the
-    logs. Return None if there are no logs, or other files among them.
+    Feature logs are responses of a search engine with feature values.
+    They may be opened together with their judgments, which are found
+    again beside the logs. Return None if there are no logs, or other
+    files among them.
     """
     logs = [file for file in files if holds_logs(file)]
     if not logs:
@@ -116,12 +119,12 @@ def _path_of_logs(files: Sequence[Path]) -> Path | None:
 
 
 def first_file(path: Path) -> Path:
-    """Return the file itself, or the first training part of a folder.
+    """Return a file itself, or the first file of the training part in a folder.
 
     Raises
     ------
     DatasetError, FileAccessError
-        If there is none.
+        If there is no such file.
     """
     return find_folds(path)[0].parts["train"][0]
 
@@ -132,11 +135,13 @@ def is_part_file(path: Path) -> bool:
     Parameters
     ----------
     path : Path
+        Path whose last component is the name.
 
     Returns
     -------
     bool
-        Decided by name and ending; the file is not read.
+        Whether name and ending are those of a part; the file is not
+        read.
     """
     words = re.split("[._-]", path.name)
     named = any(pattern.match(word) for pattern in PARTS.values() for word in words)
@@ -146,10 +151,11 @@ def is_part_file(path: Path) -> bool:
 def find_folds(path: Path, *, judged: bool = False) -> list[FilesOfFold]:
     """Find the files of each fold of a dataset, looking one folder deeper if needed.
 
-    ``path`` is a data file or a folder. A folder of feature logs (responses of
-    a search engine) needs judgments in it, unless it is ``judged`` by a file
-    elsewhere: then it is one training part. Raise DatasetError if there is no
-    dataset or several, FileAccessError for a missing file.
+    ``path`` is a data file or a folder. A folder of feature logs
+    (responses of a search engine) needs judgments in it, unless it is
+    ``judged`` by a file elsewhere: then it is one training part.
+    Raise DatasetError if there is no dataset or several,
+    FileAccessError for a missing file.
     """
     # A file is one fold with a training part only; it has to exist.
     if not is_there(path) or not path.is_dir():
@@ -180,15 +186,15 @@ def find_folds(path: Path, *, judged: bool = False) -> list[FilesOfFold]:
 
 
 def folds_in(folder: Path) -> list[FilesOfFold]:
-    """Return the folds that a folder holds, in the order of their numbers.
+    """Return the files of each fold of the dataset in a folder, in the order of the folds' numbers.
 
-    Return [] if it holds no dataset.
+    Return [] if the folder has no dataset.
 
     Raises
     ------
     DatasetError, FileAccessError
-        If the files of a part are ambiguous, a training part is missing, or the
-        folder cannot be read.
+        If the files of a part are ambiguous, a training part is
+        missing, or the folder cannot be read.
     """
     # Folders with numbers, such as Fold1, contain one fold each.
     numbered = _numbered_folders(folder)
@@ -237,9 +243,10 @@ def folds_in(folder: Path) -> list[FilesOfFold]:
 
 
 def _logs_in(folder: Path) -> dict[str, tuple[Path, ...]]:
-    """Return the feature logs of a folder with judgments as the one part "train".
+    """Return the feature logs in a folder, with judgments beside them, as the part "train".
 
-    Return {} if it has none.
+    Feature logs are responses of a search engine. Return {} if the
+    folder has no logs with judgments.
     """
     logs = logs_in(folder) if judgment_files(folder) else ()
     return {"train": logs} if logs else {}
@@ -248,7 +255,8 @@ def _logs_in(folder: Path) -> dict[str, tuple[Path, ...]]:
 def _numbered_folders(folder: Path) -> dict[int, Path]:
     """Return the folders Fold1, Fold2 … in a folder by their numbers.
 
-    Raise DatasetError if two have the same number, such as Fold1 and fold_1.
+    Raise DatasetError if two have the same number, such as Fold1 and
+    fold_1.
     """
     numbered: dict[int, Path] = {}
     for child in children(folder):
@@ -272,9 +280,10 @@ def _numbered_folders(folder: Path) -> dict[int, Path]:
 def _parts_in(folder: Path) -> dict[str, tuple[Path, ...]]:
     """Return the files of one fold by part ("train", "vali", "test"), each in order.
 
-    A part is one file such as train.txt, numbered files such as train-01.txt,
-    or the files in a folder called train. Parts without files are left out.
-    Raise DatasetError if several files could be the part.
+    A part is one file such as train.txt, numbered files such as
+    train-01.txt, or the files in a folder called train. Parts without
+    files are left out. Raise DatasetError if several files could be
+    the part.
     """
     parts: dict[str, tuple[Path, ...]] = {}
     data = [child for child in children(folder) if child.is_file() and _is_data(child)]
@@ -310,8 +319,9 @@ def _parts_in(folder: Path) -> dict[str, tuple[Path, ...]]:
 def _files_below(folder: Path, pattern: re.Pattern[str]) -> tuple[Path, ...]:
     """Return the data files in the subfolder of ``folder`` that is named like a part, in order.
 
-    Programs for large data write such: train/part-0001.parquet and so on.
-    ``pattern`` matches the name of the part. Return () if there is none.
+    Programs for large data write such subfolders:
+    train/part-0001.parquet and so on. ``pattern`` matches the name of
+    the part. Return () if there is no such subfolder.
     """
     for child in children(folder):
         if pattern.fullmatch(child.name) and child.is_dir():
@@ -377,7 +387,7 @@ def name_of_folder(folder: Path) -> str:
 
 
 def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
-    """Refuse to overwrite an input file.
+    """Raise an error if an output file is also an input file, which would be overwritten.
 
     Parameters
     ----------
@@ -389,7 +399,7 @@ def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
     Raises
     ------
     OutputError
-        The message names both.
+        If an output is an input. The message names both.
     """
     # A file has several identities, such as its path and its number on the disk.
     output_of_identity = {
@@ -416,10 +426,10 @@ def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
 
 
 def _identities(path: Path) -> Iterator[tuple[int, int] | Path]:
-    """Yield the identities of a file.
+    """Yield the identities of a file, by which two paths of the same file are recognised.
 
-    They are its resolved path, and its device and inode, which hard links
-    share.
+    The identities are the resolved path, and the file's device and
+    inode, which hard links share.
     """
     # a circle of links, a name that no file has
     with suppress(OSError, RuntimeError, ValueError):
@@ -429,9 +439,10 @@ def _identities(path: Path) -> Iterator[tuple[int, int] | Path]:
 
 
 def _files_to_protect(source: Path) -> Iterator[Path]:
-    """Yield the input files that belong to a file or folder.
+    """Yield the input files that belong to a file or folder, and must not be overwritten.
 
-    These are the judgments of a log, the data files of a folder with their
+    ``source`` itself, if it is a file, is not included. The files are
+    the judgments of a log, the data files of a folder with their
     query sizes and judgments, or all files of a folder without data.
     """
     if not source.is_dir():

@@ -62,38 +62,41 @@ def open_dataset(
     Parameters
     ----------
     path : str or path-like
-        A file in any format of `rankstudio.engine.data.formats` (one fold with
-        only a train part), a folder with the parts of one fold, a folder with
-        Fold1 … FoldK, or a folder around one of these. Parts are recognised by
-        the beginning of their names, or of the text after a dot: train,
-        vali/valid/validation/dev, test.
+        A file in any format of `rankstudio.engine.data.formats` (one
+        fold with only a train part), a folder with the parts of one
+        fold, a folder with Fold1 … FoldK, or a folder around one of
+        these. Parts are recognised by the beginning of their names,
+        or of the text after a dot: train, vali/valid/validation/dev,
+        test.
     columns : DataColumns or Mapping, optional
-        Columns of tables, such as ``{"qid": "query_id", "label": "grade"}``, if
-        their names are not recognised; with ``{"ids_from": 0}`` the ids of
-        SVMlight text start at 0. ``{"labels": ["alice", "bob"], "label":
-        "bob"}`` names the labels of several judges and the one in use.
-        ``{"judgments": "ratings.csv"}`` and ``{"feature_set":
-        "featureset.json"}`` name files that are not next to the data.
+        Columns of tables, such as ``{"qid": "query_id", "label":
+        "grade"}``, if their names are not recognised; with
+        ``{"ids_from": 0}`` the ids of SVMlight text start at 0.
+        ``{"labels": ["alice", "bob"], "label": "bob"}`` names the
+        labels of several judges and the one in use. ``{"judgments":
+        "ratings.csv"}`` and ``{"feature_set": "featureset.json"}``
+        name files that are not next to the data.
     missing, normalize, progress, cancelled, cache
-        See `rankstudio.engine.data.formats.data_file.load_letor`; progress
-        counts the bytes of all files.
+        See `rankstudio.engine.data.formats.data_file.load_letor`;
+        ``progress`` counts the bytes of all files.
 
     Returns
     -------
     FoldedDataset
-        Features are named if the dataset is known or a ``features.csv`` is next
-        to the files.
+        Features are named if the dataset is known or a
+        ``features.csv`` is next to the files.
 
     Raises
     ------
     DatasetError
-        If there is nothing to open, the parts are ambiguous, or their features differ.
+        If there is nothing to open, the parts are ambiguous, or their
+        features differ.
     FileAccessError
         If a file cannot be read.
     FormatError
         At the first invalid line of a file.
     MissingValueError
-        At the first missing value, if these are refused.
+        At the first missing value, with ``missing="refuse"``.
     Cancelled
         If ``cancelled`` returned True.
     ParameterError
@@ -183,9 +186,10 @@ def _with_the_same_features(
 ) -> tuple[dict[Files, FileContents], int]:
     """Give the contents of all parts the same columns.
 
-    ``tables`` has the contents of each part by its files. Return them with the
-    union of their feature ids, and the largest number of features. Raise
-    DatasetError if the files do not have the same features.
+    ``tables`` has the contents of each part by its files. Return
+    (contents with the union of the feature ids, largest number of
+    features). Raise DatasetError if the files do not have the same
+    features.
     """
     # The first file of a part stands for the part in messages.
     names = {
@@ -221,7 +225,7 @@ def _opened_fold(
 ) -> Fold:
     """Make a fold from the contents of its files, which are removed from ``tables``.
 
-    So their memory is free once the datasets are made.
+    So the memory of the contents is free once the datasets are made.
 
     Parameters
     ----------
@@ -234,8 +238,8 @@ def _opened_fold(
     tables : dict of Files to FileContents
         Contents of each part, by its files.
     width : int
-        Number of features of the whole dataset; narrower parts get columns of
-        zeros, with a note.
+        Number of features of the whole dataset; narrower parts get
+        columns of zeros, with a note.
 
     Raises
     ------
@@ -267,9 +271,9 @@ def _opened_fold(
 def _check_widths(widths: dict[Path, tuple[int, bool]]) -> None:
     """Raise `DatasetError` if a dense file has fewer features than another file.
 
-    ``widths`` has (number of features, whether dense) by file. A dense file has
-    a value for every feature, so that its features cannot be completed with
-    zeros.
+    ``widths`` has (number of features, whether dense) by file. A
+    dense file has a value for every feature, so that its features
+    cannot be completed with zeros.
     """
     dense = {file: width for file, (width, is_dense) in widths.items() if is_dense}
     greatest = max(widths, key=lambda file: widths[file][0])
@@ -291,8 +295,8 @@ def _check_widths(widths: dict[Path, tuple[int, bool]]) -> None:
 def _check_names(names: dict[Path, tuple[str, ...]]) -> None:
     """Raise `DatasetError` if files do not have the same features in the same order.
 
-    ``names`` has the names of the features by file; () for a file without
-    names, which agrees with any other.
+    ``names`` has the names of the features by file; () for a file
+    without names, which agrees with any other.
     """
     first, *other_files = names
     for file in other_files:
@@ -327,7 +331,8 @@ def _recorded_format(read_as: ReadAs, specified: DataColumns) -> str:
 def _dataset_name(path: Path, folds: list[FilesOfFold]) -> str:
     """Return the name of a dataset: that of its file, or of the folder with its folds or parts.
 
-    A file named after a part, such as train.txt, gets the name of its folder, too.
+    A file named after a part, such as train.txt, gets the name of its
+    folder, too.
     """
     path = path.absolute()
     if not path.is_dir():

@@ -35,14 +35,16 @@ _PartScores = Mapping[str, Floats]
 
 @dataclass(frozen=True, eq=False)
 class GivenFiles(Generic[_OfFold]):
-    """Models or scores from files for the folds of a dataset.
+    """Models, or scores of documents, that were read from files for the folds of a dataset.
 
     Attributes
     ----------
     of_folds : Mapping of int to object
-        The model of each fold, or the scores of its parts by name; by fold number.
+        By fold number: the model of the fold, or the scores of its
+        parts by the part's name.
     checksums : Mapping of str to str
-        SHA-256 of each file, by its path in the folder, or by name.
+        SHA-256 of each file, by its path in the folder, or by its
+        name.
     left_out : tuple of int
         Folds without a file.
     """
@@ -58,17 +60,19 @@ def find_scores(path: Path, dataset: FoldedDataset) -> GivenFiles[_PartScores]:
     Parameters
     ----------
     path : Path
-        A folder in which names identify fold and part (``Fold1/test.scores``,
-        ``fold1-test.txt``; for one fold ``test.scores``), or one file: a TREC
-        run, for all parts whose queries it contains, or one score per line for
-        the test part, with the folds in order.
+        A folder in which names identify fold and part
+        (``Fold1/test.scores``, ``fold1-test.txt``; for one fold
+        ``test.scores``), or one file: a TREC run, for all parts whose
+        queries it contains, or one score per line for the test part,
+        with the folds in order.
     dataset : FoldedDataset
         Dataset with documents.
 
     Returns
     -------
     GivenFiles
-        Folds with scores for the measured part: test, or vali without one.
+        Scores of each fold that has scores for the part that is
+        measured: test, or vali without a test part.
 
     Raises
     ------
@@ -116,8 +120,9 @@ def _scores_in_file(
 ) -> tuple[Mapping[int, _PartScores], dict[str, str]]:
     """Read one file of scores for the folds of a dataset.
 
-    Return (scores, checksum). The scores are a mapping: fold number -> name of the part
-    -> array of one score per document. The checksum is that of the file, by its name.
+    Return (scores, checksum). The scores are a mapping: fold number
+    -> name of the part -> array of one score per document. The second
+    mapping has the checksum of the file, by its name.
     """
     file = read_score_file(path)
     # Only folds with a test or validation part can be measured.
@@ -166,9 +171,9 @@ def _scores_in_folder(
 ) -> tuple[Mapping[int, _PartScores], dict[str, str]]:
     """Read the files of scores in a folder, whose names contain fold and part.
 
-    Return (scores, checksums). The scores are a mapping: fold number -> name of
-    the part -> array of one score per document. The checksums are by the path
-    in the folder.
+    Return (scores, checksums). The scores are a mapping: fold number
+    -> name of the part -> array of one score per document. The
+    checksums are by the path in the folder.
     """
     # Find the file of each fold and part; ignore other files.
     path_of_part: dict[tuple[int, str], Path] = {}
@@ -219,9 +224,9 @@ def _visible_files(folder: Path) -> list[Path]:
 def _fold_and_part(path: Path, dataset: FoldedDataset) -> tuple[int | None, str]:
     """Return the number of the fold and the name of the part in a path.
 
-    The name is "vali" or "test", or "" without one. A path without a fold
-    belongs to the only fold of the dataset; of several folds, the number is
-    None.
+    The name is "vali" or "test", or "" if the path names no part. A
+    path without a fold belongs to the only fold of the dataset; of
+    several folds, the number is None.
     """
     # Words of the names of folders and file; the first number with a fold counts.
     words = [word for piece in path.parts for word in re.split("[ ._-]+", piece)]
@@ -240,10 +245,10 @@ def _fold_and_part(path: Path, dataset: FoldedDataset) -> tuple[int | None, str]
 
 
 def _fold_match(piece: str) -> re.Match[str] | None:
-    """Return the match of a fold in a name, such as "Fold1" or "s2", or None.
+    """Return the match of a fold in a piece of a path, such as "Fold1" or "s2", or None.
 
-    Its group 1 is the number. The word must not follow a letter or digit: the
-    "s2" in "ranks2" is no fold.
+    Group 1 of the match is the number of the fold. The word must not
+    follow a letter or digit: the "s2" in "ranks2" is no fold.
     """
     return next(
         (
@@ -260,17 +265,18 @@ _EXPECTED = translatable("one number per line, the score")
 
 @dataclass(frozen=True, eq=False)
 class ScoreFile:
-    """Contents of a score file.
+    """Contents of a file with scores of documents.
 
     Attributes
     ----------
     path : Path
+        The file.
     checksum : str
-        SHA-256 of its bytes.
+        SHA-256 of the file's bytes.
     values : ndarray of shape (m,)
-        One per line; of size 0 for a run.
+        Scores, one per line; of size 0 for a TREC run.
     run : RunScores or None
-        Scores by query and document, for a TREC run.
+        Scores by query and document, for a TREC run; otherwise None.
     """
 
     path: Path
@@ -281,7 +287,8 @@ class ScoreFile:
     def knows(self, part: RankingDataset) -> bool:
         """Return whether the file, a TREC run, has scores of documents of a part.
 
-        If some documents have no id, a query of the part is enough.
+        If some documents have no id, the file must have only a query
+        of the part.
         """
         # query -> document -> score; a file with a score per line is no run
         run = self.run or {}
@@ -293,17 +300,17 @@ class ScoreFile:
         )
 
     def of_parts(self, parts: Sequence[RankingDataset]) -> list[Floats]:
-        """Return the scores of the documents of some parts, in row order.
+        """Return the scores in the file for the documents of some parts, in row order: an array per part.
 
-        In a file with one score per line, the parts' documents are in sequence.
-        In a run, missing documents rank last with the score -inf, and documents
-        that are not in the data are ignored.
+        In a file with one score per line, the parts' documents are in
+        sequence. In a run, missing documents rank last with the score
+        -inf, and documents that are not in the data are ignored.
 
         Raises
         ------
         DatasetError
-            If there is not one score per document, or a run is used for
-            documents without ids.
+            If there is not one score per document, or a run is used
+            for documents without ids.
         """
         if self.run is not None:
             return [self._of_run(part) for part in parts]
@@ -346,9 +353,9 @@ class ScoreFile:
     def _of_run(self, part: RankingDataset) -> Floats:
         """Return the scores of the file, a TREC run, for the m documents of a part.
 
-        The result has shape (m,), with -inf for documents that the run lacks.
-        Raise DatasetError if documents have no ids, or the run has none of
-        them.
+        The result has shape (m,), with -inf for documents that the
+        run lacks. Raise DatasetError if documents have no ids, or the
+        run has no document of the part.
         """
         run = self.run or {}
         if not all(part.document_ids):
@@ -375,14 +382,17 @@ class ScoreFile:
 
 
 def read_score_file(path: Path) -> ScoreFile:
-    """Read a score file of either kind: a run if its first line is one.
+    """Read a file with scores of documents: a TREC run, or one number per line.
+
+    The first line decides which.
 
     Parameters
     ----------
     path : Path
-        File with one number per line, as written by SVM-rank, LETOR's tools and
-        most others, or a run; may be compressed. ``inf`` is accepted, ``nan``
-        is not. Empty lines may follow the last score.
+        File with one number per line, as written by SVM-rank, LETOR's
+        tools and most others, or a run; may be compressed. ``inf`` is
+        accepted, ``nan`` is not. Empty lines may follow the last
+        score.
 
     Raises
     ------

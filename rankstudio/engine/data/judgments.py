@@ -9,17 +9,19 @@ from rankstudio.engine.arrays import Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class Judgments:
-    """Labels of several judges, grouped by query.
+    """Labels of the documents of a dataset by several judges, grouped by query.
 
     Attributes
     ----------
     names : tuple of str
         Names of the J judges.
     labels : ndarray of shape (m, J)
-        NaN where a judge has not judged a document.
+        Label of each document by each judge; NaN where a judge has
+        not judged a document.
     query_ptr : ndarray of shape (Q + 1,)
         First row of each query, followed by m.
     query_ids : tuple of str
+        Ids of the queries.
     """
 
     names: tuple[str, ...]
@@ -30,7 +32,7 @@ class Judgments:
 
 @dataclass(frozen=True, eq=False)
 class PartJudgments:
-    """Judgments of a dataset by several judges, stored as an extension of it.
+    """Labels of a dataset's documents by several judges, stored as an extension of the dataset.
 
     Attributes
     ----------

@@ -62,10 +62,11 @@ def mapped_folder() -> Path:
 
 
 def find_parsed(checksum: str, stop_check: store.Check) -> Table | None:
-    """Return the cached table of a file with this checksum, loaded into memory.
+    """Return the cached table of a data file with this checksum, loaded into memory.
 
-    Return None if it is missing or damaged. ``stop_check`` is called from time
-    to time; it raises an error to cancel. O(bytes of the entry).
+    Return None if the table is not in the cache, or damaged.
+    ``stop_check`` is called from time to time; it raises an error to
+    cancel. O(bytes of the table).
     """
     path = parsed_folder() / _parsed_key(checksum)
     try:
@@ -83,11 +84,12 @@ def find_parsed(checksum: str, stop_check: store.Check) -> Table | None:
 def keep_parsed(
     checksum: str, table: Table, stop_check: store.Check, file_size: int
 ) -> None:
-    """Store the table of a file with this checksum. Failures are only logged at debug level.
+    """Store the parsed table of a data file with this checksum in the cache.
 
-    A table much larger than its file is not stored: a few lines with a
-    feature 1,000,000 are parsed quickly. ``stop_check`` is called from
-    time to time and may raise an error; ``file_size`` is in bytes.
+    A table much larger than its file is not stored: a few lines with
+    a feature 1,000,000 are parsed quickly. ``stop_check`` is called
+    from time to time and may raise an error; ``file_size`` is in
+    bytes. If it cannot be stored, no error is raised.
     """
     # Comments are stored in the order of the file. If documents were
     # reordered, the table has a view of them (TakenComments); the
@@ -124,10 +126,10 @@ def keep_parsed(
 
 
 def find_mapped(path: Path, stop_check: Callable[[], None]) -> Table | None:
-    """Return the table in a folder of the cache, with arrays mapped from its files.
+    """Return the table of documents in a folder of the cache, with arrays mapped from its files.
 
-    Return None if it is missing or damaged. ``stop_check`` is called from time
-    to time; it raises an error to cancel.
+    Return None if the table is missing or damaged. ``stop_check`` is
+    called from time to time; it raises an error to cancel.
     """
     try:
         entry = StoredEntry.open(path)
@@ -209,9 +211,9 @@ def _table_of_arrays(
 ) -> Table:
     """Make a table from the arrays and the other contents of an entry of the cache.
 
-    ``arrays`` and ``text``, the other contents, are by name. ``text["taken"]``
-    is whether the comments are stored in the order of the file, but the
-    documents of the table have another one.
+    ``arrays`` and ``text``, the other contents, are by name.
+    ``text["taken"]`` is whether the comments are stored in the order
+    of the file, while the documents of the table have another order.
     """
     content, offsets = (arrays[name] for name in _COMMENT_ARRAYS)
     comments = TextComments(content, offsets)

@@ -61,12 +61,13 @@ _MAX_COMMENTS = 50  # first comments that are compared with a pattern
 
 @dataclass(frozen=True)
 class KnownDataset:
-    """A known public dataset.
+    """A known public dataset, with the signs by which data are recognised as it.
 
     Attributes
     ----------
     key : str
-        Key, also the name of its table in ``resources/features``, if there is one.
+        Key, also the name of its table in ``resources/features``, if
+        there is one.
     title : str
         Name for people.
     n_features : range
@@ -74,13 +75,16 @@ class KnownDataset:
     labels : range
         Possible labels.
     convention : str
-        Its usual convention of measures.
+        Key of the convention by which its measures are usually
+        computed.
     folder : Pattern
-        Pattern of its folder names.
+        Pattern of the names of its folders.
     comment : Pattern or None
-        Pattern of its comments; None if it has none.
+        Pattern of its documents' comments; None if the dataset has no
+        comments.
     unmistakable : callable or None
-        Recognises the dataset by its values alone.
+        Function that returns whether data are this dataset by their
+        values alone.
     """
 
     key: str
@@ -93,11 +97,12 @@ class KnownDataset:
     unmistakable: Callable[[RankingDataset], bool] | None = None
 
     def fits(self, path: Path, dataset: RankingDataset) -> bool:
-        """Return whether a dataset read from a path is this known one.
+        """Return whether a dataset that was read from a path is this known dataset.
 
-        Number of features, labels and comments must agree. In addition, either
-        a folder in the path has a name of the dataset, or the comments are
-        typical, or, without comments, the values are.
+        Number of features, labels and comments must agree. In
+        addition, either a folder in the path has a name of the
+        dataset, or the comments are typical, or, without comments,
+        the values are typical.
         """
         if dataset.n_features not in self.n_features or not _labels_within(
             dataset, self.labels
@@ -123,21 +128,22 @@ class KnownDataset:
 
 @dataclass(frozen=True)
 class Identity:
-    """Result of the recognition of a dataset.
+    """Result of the recognition of data as a known dataset.
 
     Attributes
     ----------
     known : str or None
-        Key of the known dataset.
+        Key of the known dataset; None if the data are not recognised.
     convention : str
-        Key of the default convention.
+        Key of the convention by which measures are computed by
+        default.
     names : Mapping of int to str
         Known feature names by 1-based id.
     warnings : tuple of str
         Problems of a file of feature names next to the data.
     feature_set : FeatureSet or None
-        Feature set of a search engine next to the data, if it has any of their
-        features.
+        Feature set of a search engine next to the data, if the set
+        has any feature of the data.
     """
 
     known: str | None
@@ -149,7 +155,7 @@ class Identity:
     def name_features(self, dataset: RankingDataset) -> RankingDataset:
         """Return the dataset with known feature names, warnings and convention.
 
-        Features without a known name keep their own.
+        Features without a known name keep the name that they have.
         """
         names = dataset.feature_names
         if self.names:
@@ -169,10 +175,10 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
     Parameters
     ----------
     path : Path
-        Path of the file; the names of its folders are used, and a file of
-        feature names is searched there.
+        Path of the file; the names of its folders are used, and a
+        file of feature names is searched there.
     dataset : RankingDataset
-        Dataset read from it.
+        Dataset read from the file.
     """
     path = path.absolute()
     # The sample of RankStudio has the features of LETOR 4.0.
@@ -234,10 +240,11 @@ def recorded_dataset(
     path : str
         File or folder of the data.
     feature_names : sequence of str
-        Recorded names of the features. Names that a known dataset gave its
-        features are enough.
+        Recorded names of the features. Names that a known dataset
+        gave its features are enough.
     n_features : int, optional
-        Recorded number of features, which the dataset of a folder's name must have.
+        Recorded number of features, which the dataset of a folder's
+        name must have.
     """
     # The sample has the features of LETOR 4.0, but is no part of it.
     if Path(path).absolute().is_relative_to(resource("sample")):
@@ -265,10 +272,11 @@ def _names_beside_data(
 ) -> tuple[dict[int, str], tuple[str, ...]]:
     """Return (feature names by id, warnings) from a file beside the data ``path``.
 
-    The first file with names counts. Each file before it that is named like a
-    file of names, but has none, gives a warning. If ``lists``, a file named
-    like a search engine's feature set counts, too, if it is only a list of
-    names by position; feature sets themselves are read elsewhere.
+    The names are those of the first file with names. Each file before
+    it that is named like a file of names, but has none, gives a
+    warning. If ``lists``, a file named like a search engine's feature
+    set is used, too, if it is only a list of names by position;
+    feature sets themselves are read elsewhere.
     """
     warnings: tuple[str, ...] = ()
     for file in _files_beside(path, _NAME_FILES):
@@ -294,9 +302,10 @@ def table_of_names(key: str) -> Mapping[int, str]:
 
 
 def _files_beside(path: Path, names: Sequence[str]) -> Iterator[Path]:
-    """Yield the files with these names that belong to a data file.
+    """Yield the files with some names that belong to a data file.
 
-    They are in its folder or, for the folder of a fold, in the one above.
+    The files are in the folder of the data file or, if that is the
+    folder of a fold, in the folder above.
     """
     folders = [path.parent]
     if _PART_OR_FOLD.fullmatch(path.parent.name):
@@ -306,7 +315,7 @@ def _files_beside(path: Path, names: Sequence[str]) -> Iterator[Path]:
 
 
 def _read_names(path: Path) -> dict[int, str]:
-    """Return the names in a file of feature names, by id.
+    """Return the feature names in a file, by 1-based id.
 
     Return {} if the file cannot be read or has no names.
     """
@@ -324,9 +333,10 @@ def _read_names(path: Path) -> dict[int, str]:
 def names_in_table(text: str, *, separated: bool) -> dict[int, str]:
     """Return the feature names, by id, in a text with lines of id and name.
 
-    ``separated`` is whether the text is CSV; otherwise a comma, colon,
-    semicolon, tab or blank separates id and name. Return {} for tables whose
-    header states other contents of the first column, or groups in the second.
+    ``separated`` is whether the text is CSV; otherwise a comma,
+    colon, semicolon, tab or blank separates id and name. Return {}
+    for tables whose header states other contents of the first column,
+    or groups in the second.
     """
     if separated:
         first_line, _, _ = text.partition("\n")
@@ -352,10 +362,10 @@ def names_in_table(text: str, *, separated: bool) -> dict[int, str]:
 
 
 def names_in_json(text: str) -> dict[int, str]:
-    """Return the names in JSON of Solr, Elasticsearch or OpenSearch, by position from 1.
+    """Return feature names in JSON of Solr, Elasticsearch or OpenSearch, by position from 1.
 
-    It may be a list of features, a Solr feature store or model, a feature set,
-    or a response with one.
+    The JSON may be a list of features, a Solr feature store or model,
+    a feature set, or a response with a feature set.
     """
     try:
         features, _ = features_in_json(json.loads(text))
@@ -379,8 +389,8 @@ def _labels_within(dataset: RankingDataset, labels: range) -> bool:
 def _is_mslr(dataset: RankingDataset) -> bool:
     """Return whether the values of features are those of the public dataset MSLR.
 
-    There, features 96 … 100 are 0 or 1, and 6 … 10 ratios from 0 to 1. Columns
-    of X count from 0.
+    In MSLR, features 96 … 100 are 0 or 1, and 6 … 10 ratios from 0 to
+    1. Columns of X count from 0.
     """
     for X in _feature_blocks(dataset):
         boolean = X[:, 95:100]
@@ -395,11 +405,11 @@ def _is_mslr(dataset: RankingDataset) -> bool:
 
 
 def _gov_by_feature(dataset: RankingDataset) -> bool:
-    """Return whether feature 22 is BM25 of anchor, as in the list of LETOR 3.0.
+    """Return whether feature 22 of data of the collection .gov is BM25 of anchor, as in LETOR 3.0.
 
-    If so, feature 22 is 0 for nearly the same documents as feature 2, TF of
-    anchor. The list that circulates for LETOR 4.0 turned out to have another
-    order than the data.
+    If so, feature 22 is 0 for nearly the same documents as feature 2,
+    TF of anchor. The list that circulates for LETOR 4.0 turned out to
+    have another order than the data.
     """
     n_alike = sum(
         np.count_nonzero((X[:, 1] == 0.0) == (X[:, 21] == 0.0))
@@ -416,19 +426,20 @@ def _feature_blocks(dataset: RankingDataset) -> Iterator[Floats]:
 
 
 def _is_zero_in(columns: Sequence[int]) -> Callable[[RankingDataset], bool]:
-    """Return a test of a dataset: scaled as LETOR is, with some columns all 0.
+    """Return a function that tests whether a dataset is scaled like LETOR, with some columns all 0.
 
-    Values scaled within each query go from 0 to 1, and at least half of the
-    features reach 1. Inverse document frequencies are equal for all documents
-    of a query, so that scaling makes these ``columns``, which count from 1, all
-    0.
+    Values scaled within each query go from 0 to 1, and at least half
+    of the features reach 1. Inverse document frequencies are equal
+    for all documents of a query, so that scaling makes these
+    ``columns``, which count from 1, all 0.
     """
     zero_columns = [column - 1 for column in columns]
 
     def is_scaled(dataset: RankingDataset) -> bool:
-        """Return whether the features of a part are in [0, 1], half reach 1, and some are 0.
+        """Return whether all features of a part are in [0, 1], half of them reach 1, and some are all 0.
 
-        Those are the ``zero_columns`` of the enclosing function.
+        The features that must be 0 are the ``zero_columns`` of the
+        enclosing function.
         """
         # The largest value of each feature in all blocks of documents.
         largest = np.zeros(dataset.n_features)

@@ -35,19 +35,20 @@ _COUNT, _SHARE = range(2)
 class LargeData:
     """Synthetic data in the style of MSLR-WEB30K: counts, shares and scores, graded from 0 to 4.
 
-    Hidden factors of a document determine its relevance, the first one most
-    strongly; each feature depends on one of them, strongly or weakly, and every
-    eighth feature on none. The data depend only on these values, and are
-    generated a few queries at a time.
+    Hidden factors of a document determine its relevance, the first
+    one most strongly; each feature depends on one factor, strongly or
+    weakly, and every eighth feature on no factor. The data depend
+    only on the attributes, and are generated a few queries at a time.
 
     Attributes
     ----------
     n_documents : int
-        Number of documents of all queries together; each query has at least
-        one, and some have many times the mean.
+        Number of documents of all queries together; each query has at
+        least one, and some have many times the mean.
     n_queries : int
         Number of queries, at least five.
     n_features : int
+        Number of features.
     seed : int
         Equal seeds give equal data.
 
@@ -92,7 +93,8 @@ class LargeData:
     def queries(self, part: str) -> range:
         """Return the numbers, from 0, of the queries of "train", "vali" or "test".
 
-        The parts follow each other in this order, each with its share of the queries.
+        The parts follow each other in this order, each with its share
+        of the queries.
         """
         # The first query of each part, and the number of queries. PARTS has the
         # share of each part by its name.
@@ -144,9 +146,9 @@ class LargeData:
     def _documents(self, first: int, last: int) -> tuple[Ints, NDArray[np.int32]]:
         """Draw the labels and features of the queries first … last - 1.
 
-        Return (labels of shape (m,), features of shape (m, n)) for m documents
-        with n features. A feature is a whole number, in units of its last
-        decimal.
+        Return (labels of shape (m,), features of shape (m, n)) for m
+        documents with n features. A feature is a whole number, in
+        units of its last decimal.
         """
         # The seed has the number of the first query, so that any piece of the
         # data can be drawn alone; 1 distinguishes it from the seed of the
@@ -193,14 +195,15 @@ class LargeData:
 
 
 def write_folder(data: LargeData, folder: Path) -> Generator[int, None, None]:
-    """Write train.txt, vali.txt and test.txt, each completely or not at all.
+    """Write generated data as train.txt, vali.txt and test.txt, each completely or not at all.
 
     Parameters
     ----------
     data : LargeData
         Data that are generated while they are written.
     folder : Path
-        Output folder, created if missing; files of these names are replaced.
+        Output folder, created if missing; files of these names are
+        replaced.
 
     Yields
     ------
@@ -247,10 +250,10 @@ def _feature_in_last_decimals(
 ) -> NDArray[Any]:
     """Turn random values of a feature into numbers like those of real data, from 0 up.
 
-    ``column`` and ``shared``, the value that is equal within a query, have
-    shape (m,); ``kind`` is 0 for counts, 1 for shares and 2 for scores. The
-    results are whole numbers, in units of the last decimal. All operations
-    round the same on every machine.
+    ``column`` and ``shared``, the value that is equal within a query,
+    have shape (m,); ``kind`` is 0 for counts, 1 for shares and 2 for
+    scores. The results are whole numbers, in units of the last
+    decimal. All operations round the same on every machine.
     """
     shaped: NDArray[Any]
     # The constants give about the sizes of real values. Negative numbers become 0.

@@ -15,16 +15,17 @@ class DatasetOrigin:
     Attributes
     ----------
     known : str or None
-        Key of the recognised dataset ("letor4", "ohsumed", "gov", "mslr", "yahoo").
+        Key of the recognised dataset ("letor4", "ohsumed", "gov",
+        "mslr", "yahoo").
     checksum : str
         Checksum of the first file; "" for data made in memory.
     read_as : ReadAs
         Format of the first file.
     columns : DataColumns
-        Columns as specified by the user.
+        Columns of the data that the user specified.
     whole_sources : tuple of Source
-        With a share of the training queries: the files of the whole folds; otherwise
-        ().
+        With a share of the training queries: the files of the whole
+        folds; otherwise ().
     """
 
     known: str | None = None

@@ -27,16 +27,19 @@ class Preferences:
     winner, loser : ndarray of shape (l,), int64, read-only
         Rows, from 0, of the preferred document and of the other one.
     magnitude : ndarray of shape (l,), read-only
-        Magnitude of each preference, greater than 0: the difference of two
-        labels, if there are labels. A single number applies to all.
+        Magnitude of each preference, greater than 0: the difference
+        of two labels, if there are labels. A single number applies to
+        all.
     weight : ndarray of shape (l,), read-only
-        Weight of the loss of each preference, greater than 0: 2 counts as much
-        as the same preference twice. A single number applies to all.
+        Weight of the loss of each preference, greater than 0: 2
+        counts as much as the same preference twice. A single number
+        applies to all.
 
     Raises
     ------
     ParameterError
-        For invalid rows, a document preferred to itself, or numbers out of range.
+        For invalid rows, a document preferred to itself, or numbers
+        out of range.
 
     Examples
     --------
@@ -52,8 +55,8 @@ class Preferences:
     def __post_init__(self) -> None:
         """Check the arrays, and store them as read-only arrays of shape (l,).
 
-        l is the number of preferences. A single magnitude or weight holds for
-        all. Raise ParameterError if an array is invalid.
+        l is the number of preferences. A single magnitude or weight
+        holds for all. Raise ParameterError if an array is invalid.
         """
         winner = _checked_rows("winner", self.winner)
         loser = _checked_rows("loser", self.loser)
@@ -81,7 +84,8 @@ class Preferences:
     def in_order(self, order: Ints | None) -> Preferences:
         """Return the same preferences after the rows of X were reordered, ``X[order]``.
 
-        ``order`` has shape (m,), the old row of each new row; None if nothing changed.
+        ``order`` has shape (m,), the old row of each new row; None if
+        nothing changed.
         """
         if order is None:
             return self
@@ -95,8 +99,9 @@ class Preferences:
     def among(self, first: int, last: int) -> Preferences:
         """Return the preferences among the rows first … last - 1, as of a query.
 
-        Rows of the result are counted from ``first``. Winners decide, as both
-        documents of a preference belong to the same query.
+        Rows of the result are counted from ``first``. Only the
+        winner's row is tested, as both documents of a preference
+        belong to the same query.
         """
         chosen = (self.winner >= first) & (self.winner < last)
         return Preferences(
@@ -133,7 +138,8 @@ class Preferences:
 def _checked_rows(name: str, values: ArrayLike) -> Ints:
     """Return the row numbers of l preferences as a read-only int64 array of shape (l,).
 
-    ``name`` is that of the parameter. Raise ParameterError for other values.
+    ``name`` is the name of the parameter, for the message. Raise
+    ParameterError for other values.
     """
     array = np.asarray(values)
     # An empty list becomes an array of floats.
@@ -155,8 +161,9 @@ def _checked_rows(name: str, values: ArrayLike) -> Ints:
 def _checked_positive(name: str, values: ArrayLike, size: int) -> Floats:
     """Return a positive number for each of ``size`` preferences, as a read-only array.
 
-    ``values`` are as many numbers, or a single one for all. ``name`` is that of
-    the parameter. Raise ParameterError for other values.
+    ``values`` are as many numbers, or a single one for all. ``name``
+    is the name of the parameter, for the message. Raise
+    ParameterError for other values.
     """
     try:
         array = np.asarray(values, dtype=np.float64)
@@ -191,8 +198,8 @@ def sample_preferences(
     data : RankingDataset
         The documents.
     share : float, default 1.0
-        Share of all such pairs, greater than 0 and up to 1; at least one is
-        drawn, without repetition.
+        Share of all such pairs, greater than 0 and up to 1; at least
+        one pair is drawn, without repetition.
     noise : float, default 0.0
         Probability from 0 to 1 of reversing a preference.
     seed : int, default 0
@@ -201,7 +208,8 @@ def sample_preferences(
     Returns
     -------
     Preferences
-        Preferences in row order, with label differences as magnitudes.
+        Preferences in row order, with label differences as
+        magnitudes.
 
     Raises
     ------

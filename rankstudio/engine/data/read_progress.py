@@ -16,7 +16,7 @@ _POLL_SECONDS = 0.02
 
 
 class ReadProgress:
-    """Progress and cancellation of a long operation.
+    """Progress and cancellation of a long operation on files, such as reading.
 
     Callbacks run in the calling thread, while it works or waits.
 

@@ -35,10 +35,11 @@ _SMALL_ARRAYS = ("feature_ids", "id_ranks")
 def keep(parts: Sequence[RankingDataset]) -> list[str]:
     """Write parts of a dataset to a folder for other processes; return their names.
 
-    The name depends on the contents, and a part that exists there is not
-    written again. Comments and counts of missing values are not stored, because
-    no method uses them. Ranks of document ids are stored only if they were
-    already computed for a convention that needs them.
+    The name of a part depends on its contents, and a part that exists
+    there is not written again. Comments and counts of missing values
+    are not stored, because no method uses them. Ranks of document ids
+    are stored only if they were already computed for a convention
+    that needs them.
 
     Raises
     ------
@@ -62,7 +63,7 @@ def keep(parts: Sequence[RankingDataset]) -> list[str]:
 
 
 class KeptPart:
-    """A part of a dataset in the store.
+    """A part of a dataset that is stored in a folder for several processes.
 
     Parameters
     ----------
@@ -72,7 +73,8 @@ class KeptPart:
     Raises
     ------
     FileAccessError
-        Here and later, if the part is missing or damaged.
+        When the object is made or used, if the part is missing or
+        damaged.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -91,7 +93,7 @@ class KeptPart:
     def dataset(self) -> RankingDataset:
         """Return the part with mapped read-only arrays.
 
-        Its features are not verified yet.
+        The digests of its features are not verified yet.
         """
         with self._readable():
             self._entry.check(
@@ -116,7 +118,7 @@ class KeptPart:
 
 
 def open_kept(folder: Path) -> RankingDataset:
-    """Return the part in a folder with mapped read-only arrays.
+    """Return the part of a dataset that is stored in a folder, with mapped read-only arrays.
 
     Raises
     ------
@@ -129,10 +131,10 @@ def open_kept(folder: Path) -> RankingDataset:
 
 
 def _mapped_part(entry: StoredEntry) -> RankingDataset:
-    """Return the part of a dataset in an entry of the store, with mapped arrays.
+    """Return the part of a dataset that is stored in an entry (a folder), with mapped arrays.
 
-    Comments are not stored. If documents with equal scores are ranked by their
-    ids, the ranks of the ids are stored instead of the ids.
+    Comments are not stored. If documents with equal scores are ranked
+    by their ids, the ranks of the ids are stored instead of the ids.
     """
     arrays = {name: entry.mapped(name) for name in entry.arrays}
     # X comes first among the linked arrays, and is stored in several forms.
@@ -153,7 +155,10 @@ def _mapped_part(entry: StoredEntry) -> RankingDataset:
 
 
 def unpack(name: str, content: Mapping[str, bytes]) -> None:
-    """Write a part received from another machine, unless an undamaged copy exists.
+    """Write a part of a dataset received from another machine, unless an undamaged copy exists.
+
+    ``name`` is the name of the part in the store, and ``content`` the
+    bytes of its files by name.
 
     Raises
     ------
@@ -166,9 +171,10 @@ def unpack(name: str, content: Mapping[str, bytes]) -> None:
 
 
 def _write_part(folder: Path, part: RankingDataset) -> str:
-    """Write a part of a dataset to a folder, and return the name of its entry.
+    """Write a part of a dataset to a folder, and return the name of its entry (a subfolder).
 
-    If an undamaged entry with the same contents exists, nothing is written.
+    If an undamaged entry with the same contents exists, nothing is
+    written.
     """
     # Ranks of the document ids, None if they were not computed.
     ranks = part.grading.found_ranks
@@ -216,9 +222,11 @@ def _write_part(folder: Path, part: RankingDataset) -> str:
 
 
 def _try_link(new: NewEntry, name: str, source: StoredEntry) -> bool:
-    """Link an array of another entry; return False if the disk does not support links.
+    """Link an array of another entry (a stored folder) into a new entry, instead of writing it.
 
-    ``new`` is the entry that is written, ``source`` the other one.
+    ``new`` is the entry that is written, ``source`` the entry that
+    has the array ``name``. Return False if the disk does not support
+    links.
     """
     try:
         new.link(name, source)

@@ -37,24 +37,25 @@ _HEAD_BYTES = 16  # first bytes of a file, which identify its compression
 
 
 class LoadedFile:
-    """A file in memory.
+    """A data file that is read into memory.
 
-    The file is copied rather than mapped: truncation of a mapped file by
-    another program would end this one.
+    The file is copied rather than mapped: truncation of a mapped file
+    by another program would end this one.
 
     Parameters
     ----------
     path : Path
+        The file.
     content : uint8 array
-        Bytes followed by `PADDING` newlines.
+        Bytes of the file, followed by `PADDING` newlines.
     progress : ReadProgress
-        Receives half of the bytes as they are processed; reading them was the
-        other half.
+        Receives half of the bytes as they are processed; the other
+        half was received as they were read.
 
     Attributes
     ----------
     size, done : int
-        Number of bytes, and of bytes processed.
+        Number of bytes of the file, and of bytes processed so far.
     """
 
     def __init__(self, path: Path, content: Bytes, progress: ReadProgress) -> None:
@@ -68,13 +69,14 @@ class LoadedFile:
     def read(cls, path: Path, progress: ReadProgress) -> LoadedFile:
         """Read a whole file into memory, followed by newlines.
 
-        Of a binary file with a zero byte near its start, only the beginning is
-        read, as it will be refused.
+        A binary file, with a zero byte near its start, will be
+        refused: only its beginning is read.
 
         Raises
         ------
         FileAccessError
-            If the file cannot be read, or changes its size during reading.
+            If the file cannot be read, or changes its size during
+            reading.
         """
         size = regular_file_size(path)
         content = padded(path, size)
@@ -130,11 +132,12 @@ class LoadedFile:
     def checksum(self) -> str:
         """Return ``sha256:…`` of the bytes of the file.
 
-        It may run in another thread. After cancellation it ends early, with a
-        result of no use.
+        The method may run in another thread. After cancellation it
+        ends early, with a result of no use.
 
-        SHA-256 is what ``sha256sum`` prints, and processors support it in
-        hardware: at nearly 2 GB/s it is twice as fast as BLAKE2. O(size).
+        SHA-256 is what ``sha256sum`` prints, and processors support
+        it in hardware: at nearly 2 GB/s it is twice as fast as
+        BLAKE2. O(size).
         """
         digest = hashlib.sha256()
         for begin in range(0, self.size, _PIECE_BYTES):
@@ -147,11 +150,12 @@ class LoadedFile:
 
 
 class StreamedFile:
-    """A file read from disk in pieces, with its checksum.
+    """A data file that is read from disk in pieces, with its checksum.
 
     Parameters
     ----------
     path : Path
+        The file.
     progress : ReadProgress
         Receives the bytes as they are read.
     pool : Executor
@@ -160,7 +164,7 @@ class StreamedFile:
     Attributes
     ----------
     size, done : int
-        Number of bytes of the file, and of those read so far.
+        Number of bytes of the file, and of bytes read so far.
     """
 
     whole = None  # the text is never complete in memory
@@ -176,14 +180,15 @@ class StreamedFile:
         self._pending: Future[None] | None = None
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield the bytes piece by piece, each once it is in the checksum.
+        """Yield the bytes of the file piece by piece, each after it was added to the checksum.
 
         Progress is reported for each piece.
 
         Raises
         ------
         FileAccessError
-            If the file cannot be read, or changes its size during reading.
+            If the file cannot be read, or changes its size during
+            reading.
         """
         try:
             with self.path.open("rb", buffering=0) as file:
@@ -226,9 +231,9 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
     """Yield the text of a file as arrays of complete lines, each followed by `PADDING` newlines.
 
     A file in memory is a single chunk. For other files, each chunk
-    overwrites the previous one, and is larger than requested if a line
-    is longer. The text ends after the first piece with a zero byte:
-    such a file is not text.
+    overwrites the previous one, and is larger than requested if a
+    line is longer. The text ends after the first piece with a zero
+    byte: such a file is not text.
 
     Parameters
     ----------
@@ -240,7 +245,8 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
     Raises
     ------
     FileAccessError, MissingExtraError
-        If the file cannot be read or decompressed, or a line does not fit into memory.
+        If the file cannot be read or decompressed, or a line does not
+        fit into memory.
     """
     # A file that is in memory is a single chunk.
     if file.whole is not None:  # the text in memory, padded already
@@ -288,7 +294,8 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
 def whole_text(file: SourceFile) -> Bytes:
     """Return the whole text of a file without padding, as uint8 of shape (bytes,).
 
-    Raise FileAccessError or MissingExtraError if it cannot be read or decompressed.
+    Raise FileAccessError or MissingExtraError if the file cannot be
+    read or decompressed.
     """
     text = next(text_chunks(file, float("inf")), None)
     return np.zeros(0, dtype=np.uint8) if text is None else text[:-PADDING]
@@ -331,9 +338,9 @@ class _Pieces(io.RawIOBase):
 
 
 def _is_binary(begin: memoryview) -> bool:
-    """Return whether a file with this beginning is of an unknown binary format.
+    """Return whether the first bytes of a file show that it has an unknown binary format.
 
-    Compressed, Parquet and Arrow files are binary, too, but are read.
+    Compressed, Parquet and Arrow files are binary, too, but known.
     """
     content = begin.tobytes()
     return (
@@ -373,6 +380,7 @@ class TextLines:
     Attributes
     ----------
     path : Path
+        The file.
     lines : tuple of str
         Lines without empty ones at the end.
     checksum : str
@@ -404,6 +412,7 @@ class TextFile:
     Attributes
     ----------
     path : Path
+        The file.
     content : uint8 array
         Bytes of the text.
     checksum : str
@@ -427,7 +436,7 @@ class TextFile:
 
 
 def read_text(path: Path) -> TextFile:
-    """Read a text file.
+    """Read the contents of a text file, which may be compressed.
 
     Raises
     ------
@@ -440,7 +449,7 @@ def read_text(path: Path) -> TextFile:
 
 
 def read_lines(path: Path) -> TextLines:
-    """Read the lines of a text file.
+    """Read the lines of a text file, which may be compressed.
 
     Raises
     ------
@@ -473,7 +482,9 @@ def checksum_of(path: Path) -> str:
 
 
 def derived_checksum(checksum: str, reading: str) -> str:
-    """Return the checksum of some bytes together with their ``reading``; the same checksum if that is "".
+    """Return the checksum of some bytes together with a text on how they are read.
+
+    The text is ``reading``; if it is "", return ``checksum`` itself.
 
     Examples
     --------
@@ -500,7 +511,7 @@ def line_error(path: Path, line: int, actual: str, expected: str) -> FormatError
 
 
 def number(word: str) -> float | None:
-    """Return the number that a word represents, or None.
+    """Return the number that a word represents, or None if it represents no number.
 
     Digits separated by ``_`` are not accepted.
     """

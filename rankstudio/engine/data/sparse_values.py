@@ -16,18 +16,18 @@ _MAX_IDS_PER_VALUE = 8
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """Nonzero values of documents with their feature ids, before all ids that occur are known.
+    """Nonzero values of documents with their feature ids, before it is known which ids occur.
 
     Attributes
     ----------
     ids : int32 array of shape (N,)
         Feature ids, document by document.
     values : ndarray of shape (N,)
-        NaN for missing values.
+        Values of these features; NaN for missing values.
     lengths : ndarray of shape (m,)
         Number of entries of each document.
     width : int
-        Greatest id.
+        Greatest feature id.
     """
 
     ids: Int32s
@@ -65,8 +65,8 @@ class Entries:
     def matrix(self) -> tuple[SparseRows, Ints]:
         """Return (X, ids): documents as a sparse matrix, and the ids of its columns.
 
-        X has shape (m, n), with a column for each of the n ids that occur. The
-        ids ascend.
+        X has shape (m, n), with a column for each of the n ids that
+        occur. The ids ascend.
         """
         columns: Indices
         # Mark in a table which ids occur, or sort the ids if they are so few
@@ -90,8 +90,8 @@ class Entries:
 def sorted_rows(entries: Entries) -> tuple[Entries, int]:
     """Sort the entries of each document by id.
 
-    Return (sorted entries, first document with an id twice, from 0, or
-    -1 if none has).
+    Return (sorted entries, first document with an id twice, from 0,
+    or -1 if none has).
     """
     ids = entries.ids
     ends = np.cumsum(entries.lengths)
@@ -111,9 +111,10 @@ def sorted_rows(entries: Entries) -> tuple[Entries, int]:
 
 
 def placed(X: SparseRows, column_ids: Ints, ids: Ints) -> SparseRows:
-    """Return a matrix with a column for each of ``ids``, which include the ``column_ids`` of the given one.
+    """Return a sparse matrix with a column for each of ``ids``, of which X has only some.
 
-    Both are ascending; the new columns are 0.
+    ``column_ids`` are the ids of the columns of X, and are among
+    ``ids``. Both are ascending; the new columns are 0.
     """
     positions = np.searchsorted(ids, column_ids).astype(np.int32)
     csr = X.csr
@@ -122,16 +123,20 @@ def placed(X: SparseRows, column_ids: Ints, ids: Ints) -> SparseRows:
 
 @dataclass(frozen=True, eq=False)
 class _Runs:
-    """The entries of each feature in each query: a run of consecutive entries of the matrix by columns.
+    """The entries of each feature in each query of a sparse matrix.
+
+    A run is the entries of a feature in a query, which follow each
+    other if the entries are ordered by column.
 
     Attributes
     ----------
     values : ndarray of shape (N,)
+        Values of the entries, column by column.
     starts, sizes : ndarray of shape (R,)
         First entry and number of entries of each run.
     covers_query : ndarray of shape (R,), bool
-        Whether all documents of the query have an entry; otherwise the others
-        have the value 0.
+        Whether all documents of the query have an entry; the other
+        documents have the value 0.
     """
 
     values: Floats
@@ -159,7 +164,8 @@ class _Runs:
     def least(self) -> Floats:
         """Return the least value of each run's feature in its query.
 
-        Return NaN if all values are missing.
+        The result has shape (R,) for R runs; it is NaN where all
+        values are missing.
         """
         low = np.fmin.reduceat(self.values, self.starts)
         return np.where(self.covers_query, low, np.fmin(low, 0.0))
@@ -171,9 +177,10 @@ class _Runs:
 
 
 def constant_columns(X: SparseRows, query_ptr: Ints) -> Bools:
-    """Return which features are constant within each query, shape (n,).
+    """Return whether each feature is constant within every query, shape (n,).
 
-    Query q has the rows from ``query_ptr[q]`` to ``query_ptr[q + 1] - 1``. O(values).
+    Query q has the rows from ``query_ptr[q]`` to ``query_ptr[q + 1] -
+    1``. O(values).
     """
     # A run is the values of one feature in one query, including 0 if any is not stored.
     runs = _Runs.of(X, query_ptr)
@@ -187,11 +194,12 @@ def constant_columns(X: SparseRows, query_ptr: Ints) -> Bools:
 
 
 def fill_missing(X: SparseRows, query_ptr: Ints, policy: str) -> SparseRows:
-    """Replace NaN in a sparse matrix, as in dense data.
+    """Return a sparse matrix of features with the missing values, NaN, filled.
 
-    With the policy "query_min", it becomes the least value of the feature in
-    the query, which may be a 0 that is not stored, or 0 if all are missing;
-    with "zero", 0. ``query_ptr`` has the first row of each query. O(values).
+    With the policy "query_min", a missing value becomes the least
+    value of the feature in the query, which may be a 0 that is not
+    stored, or 0 if all values are missing; with "zero", it becomes 0.
+    ``query_ptr`` has the first row of each query. O(values).
     """
     # A run is the values of one feature in one query.
     runs = _Runs.of(X, query_ptr)
@@ -205,12 +213,14 @@ def fill_missing(X: SparseRows, query_ptr: Ints, policy: str) -> SparseRows:
 
 
 def normalize_queries(X: SparseRows, query_ptr: Ints) -> SparseRows:
-    """Scale every feature within every query to a span of 1: O(values).
+    """Scale every feature of a sparse matrix within every query to a span of 1: O(values).
 
-    The result is that of dense data if a feature is never negative, or has an
-    entry in all documents of the query. Otherwise documents without an entry
-    keep 0, and the other values are divided by the span without a shift: no
-    difference between documents, and so no ranking, changes by a shift.
+    Return the new matrix. The values go from 0 to 1, as in dense
+    data, if a feature is never negative, or has an entry in all
+    documents of the query. Otherwise documents without an entry keep
+    0, and the other values are divided by the span without a shift:
+    no difference between documents, and so no ranking, changes by a
+    shift.
     """
     # A run is the values of one feature in one query.
     runs = _Runs.of(X, query_ptr)

@@ -88,7 +88,8 @@ def cache_folder() -> Path:
 def scratch_folder() -> Path:
     """Return the folder for files mapped by several processes, and for unnamed files.
 
-    It is a temporary folder, with a warning, if that of the cache is not writable.
+    The folder is in the cache or, with a warning, a temporary folder
+    if the cache is not writable.
     """
     return writable(cache_folder() / "mapped")
 
@@ -97,8 +98,9 @@ def scratch_folder() -> Path:
 def writable(folder: Path) -> Path:
     """Return a folder if it is writable, otherwise a temporary one, with a warning.
 
-    If there is no temporary folder either, return the folder itself: its first
-    use will report the error. The result is cached for each folder.
+    If there is no temporary folder either, return the folder itself:
+    its first use will report the error. The result is cached for each
+    folder.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -119,14 +121,17 @@ def writable(folder: Path) -> Path:
 
 @dataclass(frozen=True)
 class ArrayDescription:
-    """Description of a file of plain numbers.
+    """Description of the file of an array in an entry of the store: plain numbers.
 
     Attributes
     ----------
     dtype : str
+        Type of the numbers, as in NumPy.
     shape : tuple of int
+        Shape of the array.
     digests : tuple of str
-        SHA-256 of each block of `BLOCK` bytes, and of the rest.
+        SHA-256 of each block of `BLOCK` bytes, and of the rest of the
+        file.
     """
 
     dtype: str
@@ -146,7 +151,7 @@ class ArrayDescription:
         return int(np.dtype(self.dtype).itemsize * np.prod(self.shape, dtype=np.int64))
 
     def blocks_of(self, rows: slice | None) -> range:
-        """Return the numbers of the blocks that contain some rows.
+        """Return the numbers of the blocks of the file that contain some rows of the array.
 
         Without rows, return the numbers of all blocks.
         """
@@ -190,17 +195,20 @@ class _Digests:
 
 @dataclass(frozen=True)
 class StoredEntry:
-    """An entry with a valid manifest; its arrays are verified on request.
+    """An entry of the store: a folder with arrays and a valid manifest.
+
+    The digests of the arrays are verified on request.
 
     Attributes
     ----------
     path : Path
-        The folder.
+        Folder of the entry.
     digest : str
         Digest of the manifest.
     text : Mapping
         Contents other than arrays, as written.
     arrays : Mapping of str to ArrayDescription
+        Description of the file of each array, by the array's name.
     """
 
     path: Path
@@ -215,8 +223,8 @@ class StoredEntry:
         Raises
         ------
         EntryError
-            If it is missing, or its manifest is damaged, of another version or
-            of another entry.
+            If the entry is missing, or its manifest is damaged, of
+            another version or of another entry.
         """
         try:
             # The manifest begins with the checksum of its other lines.
@@ -255,14 +263,15 @@ class StoredEntry:
         rows: slice | None = None,
         stop_check: Check = _never_stop,
     ) -> None:
-        """Compare arrays with their digests.
+        """Compare arrays of the entry with their digests.
 
-        Each block is compared once per process, as long as its file is unchanged.
+        Each block is compared once per process, as long as its file
+        is unchanged.
 
         Parameters
         ----------
         names : iterable of str, optional
-            All arrays by default.
+            Names of the arrays; all by default.
         rows : slice, optional
             Rows to verify; all by default.
         stop_check : callable, optional
@@ -304,7 +313,7 @@ class StoredEntry:
         Raises
         ------
         EntryError
-            If it cannot be mapped.
+            If the file cannot be mapped.
         """
         described = self.arrays[name]
         dtype = np.dtype(described.dtype)
@@ -321,12 +330,13 @@ class StoredEntry:
     def loaded(self, name: str, stop_check: Check = _never_stop) -> NDArray[Any]:
         """Return an array of the entry by its name, read into memory and verified.
 
-        ``stop_check`` is called after each block; it may raise an error to stop.
+        ``stop_check`` is called after each block; it may raise an
+        error to stop.
 
         Raises
         ------
         EntryError
-            If it cannot be read, or is damaged.
+            If the array's file cannot be read, or is damaged.
         """
         described = self.arrays[name]
         try:
@@ -371,8 +381,9 @@ class StoredEntry:
     def _state(self, name: str) -> _FileState:
         """Return the identity of the file of an array: device, inode, size and time.
 
-        It changes with the file. Raise EntryError if the file is missing, or
-        its size is not that of the array.
+        The identity changes whenever the file changes. Raise
+        EntryError if the file is missing, or its size is not that of
+        the array.
         """
         try:
             status = self._file(name).stat()
@@ -389,8 +400,8 @@ class StoredEntry:
     def _read_block(self, name: str, index: int, buffer: memoryview) -> None:
         """Read a block of an array's file into a buffer, and verify its digest.
 
-        ``index`` is that of the block, and the buffer has the size of the
-        block. Raise EntryError if the digest differs.
+        ``index`` is the number of the block, and the buffer has the
+        size of the block. Raise EntryError if the digest differs.
         """
         try:
             with self._file(name).open("rb", buffering=0) as file:
@@ -434,10 +445,10 @@ def is_whole(path: Path) -> bool:
 
 
 def entry_of(**arrays: NDArray[Any]) -> StoredEntry | None:
-    """Return the undamaged entry whose files these arrays map into memory.
+    """Return the undamaged entry of the store whose files these arrays map into memory.
 
-    Each array must be the whole file of its name. Return None if any is not, or
-    if they are of several entries.
+    Each array must be the whole file of its name. Return None if an
+    array is not, or if the arrays are from several entries.
     """
     files = {name: _mapped_file(array) for name, array in arrays.items()}
     folders = {file.parent for file in files.values() if file is not None}
@@ -464,20 +475,22 @@ class ArrayFile:
     path : Path
         Path of the new file.
     dtype : dtype
+        Type of the numbers.
     width : int, optional
         Number of columns; by default the array has one dimension.
 
     Raises
     ------
     OSError
-        Here and later, if the file cannot be written.
+        When the object is made or used, if the file cannot be
+        written.
     """
 
     def __init__(self, path: Path, dtype: DTypeLike, width: int | None = None) -> None:
         """Create the file of numbers of a type; it must not exist.
 
-        ``width`` is the number of columns, None for a vector. ``rows`` becomes
-        the number of rows written so far.
+        ``width`` is the number of columns, None for a vector. The
+        attribute ``rows`` is the number of rows written so far.
         """
         self.path = path
         self.width = width
@@ -504,9 +517,9 @@ class ArrayFile:
         Parameters
         ----------
         durable : bool
-            Whether to wait for the disk. The digests detect incomplete files in
-            any case; but without waiting, pages of a mapped file could be lost
-            if the disk is full.
+            Whether to wait for the disk. The digests detect
+            incomplete files in any case; but without waiting, pages
+            of a mapped file could be lost if the disk is full.
         """
         if durable:
             os.fsync(self._file.fileno())
@@ -527,25 +540,30 @@ class ArrayFile:
 
 
 class NewEntry:
-    """An entry being written; it is removed on exit unless finished.
+    """A context in which an entry of the store, a folder with arrays, is written.
+
+    The folder is removed on exit unless the entry was finished.
 
     Parameters
     ----------
     folder : Path
         Folder of the entries, created if missing.
     durable : bool
-        Whether to flush its files before the entry gets its name.
+        Whether to flush the files to disk before the entry gets its
+        name.
 
     Raises
     ------
     OSError
-        Here and later, if the entry cannot be written.
+        When the object is made or used, if the entry cannot be
+        written.
     """
 
     def __init__(self, folder: Path, *, durable: bool = True) -> None:
         """Create a temporary folder for the entry in the folder of all entries.
 
-        ``durable`` is whether the files must have reached the disk when it is finished.
+        ``durable`` is whether the files must have reached the disk
+        when the entry is finished.
         """
         self._folder = folder
         self._durable = durable
@@ -566,8 +584,9 @@ class NewEntry:
     def file(self, name: str, dtype: DTypeLike, width: int | None = None) -> ArrayFile:
         """Return a new file in the entry's folder, for an array or temporary.
 
-        It is closed on exit. ``dtype`` is the type of its numbers,
-        ``width`` the number of columns, None for a vector.
+        The file is closed when the with statement of the entry ends.
+        ``dtype`` is the type of its numbers, ``width`` the number of
+        columns, None for a vector.
         """
         file = ArrayFile(self.path / f"{name}{_ENDING}", dtype, width)
         self._opened.callback(file.close)
@@ -586,7 +605,8 @@ class NewEntry:
     ) -> None:
         """Write an array of shape (m,) or (m, n) from memory under a name, in blocks of rows.
 
-        ``stop_check`` is called before each block; it may raise an error to stop.
+        ``stop_check`` is called before each block; it may raise an
+        error to stop.
         """
         file = self.file(name, array.dtype, array.shape[1] if array.ndim > 1 else None)
         # Rows of about BLOCK bytes, at least one.
@@ -610,7 +630,8 @@ class NewEntry:
         text : Mapping
             JSON contents other than arrays.
         key : str
-            Key of the entry; by default its name is derived from its contents.
+            Name of the entry; by default the name is derived from the
+            contents.
         """
         manifest = _manifest(text, self._arrays, key)
         _write_file(self.path / MANIFEST, manifest, durable=self._durable)
@@ -625,8 +646,9 @@ class NewEntry:
     def _rename(self, name: str) -> Path:
         """Give the entry its final name, and return its folder.
 
-        Its temporary folder is renamed, which is done at once. An undamaged
-        entry with this name stays. A damaged one, or a file, is replaced.
+        The temporary folder is renamed, in one step. If an undamaged
+        entry has this name already, that entry stays. A damaged
+        entry, or a file, is replaced.
         """
         final = self._folder / name
         try:
@@ -645,15 +667,15 @@ class NewEntry:
 
 
 def name_of(text: Mapping[str, Any], arrays: Mapping[str, ArrayDescription]) -> str:
-    """Return the name of an entry without a key, which is a digest of its contents.
+    """Return the name of a stored entry that has no key: a digest of its contents.
 
-    ``text`` is what its manifest has besides the arrays.
+    ``text`` has the other contents of the entry's manifest.
     """
     return _manifest(text, arrays, "").partition(b"\n")[0].decode()
 
 
 def prune(folder: Path, limit: float, keep: Collection[str] = ()) -> None:
-    """Remove the least recently used entries until the others take at most ``limit`` bytes.
+    """Remove the least recently used entries of a store until the others take at most ``limit`` bytes.
 
     Parameters
     ----------
@@ -677,9 +699,10 @@ def prune(folder: Path, limit: float, keep: Collection[str] = ()) -> None:
 
 
 def make_room(folder: Path, path: Path, needed: float, purpose: str) -> None:
-    """Remove the least recently used entries until enough space is free.
+    """Remove the least recently used entries of a store until enough space is free on the disk.
 
-    Entries used within an hour are kept, because other processes may have mapped them.
+    Entries used within an hour are kept, because other processes may
+    have mapped them.
 
     Parameters
     ----------
@@ -690,7 +713,8 @@ def make_room(folder: Path, path: Path, needed: float, purpose: str) -> None:
     needed : float
         Bytes of the new entry.
     purpose : str
-        What needs them, for the message: "3 documents with 2 features".
+        Description of the new entry, for the message: "3 documents
+        with 2 features".
 
     Raises
     ------
@@ -734,9 +758,10 @@ def make_room(folder: Path, path: Path, needed: float, purpose: str) -> None:
 
 
 def widened(file: ArrayFile, to: ArrayFile, padding: float = 0.0) -> ArrayFile:
-    """Copy the rows of a matrix on disk to a wider, empty one, and return that.
+    """Copy the rows of a matrix on disk to a wider, empty file, and return the new file.
 
-    New columns are filled with ``padding``. The original file is removed.
+    New columns are filled with ``padding``. The original file is
+    removed.
     """
     # The original file is removed in the end, and need not reach the disk.
     file.finish(durable=False)
@@ -768,8 +793,8 @@ SourceState = tuple[int, ...]
 def source_state(path: Path) -> SourceState:
     """Return the state of a file: device, inode, size and times of change.
 
-    A file that changes gets another state. Return () if it changed so recently
-    that it could change again without another time.
+    A file that changes gets another state. Return () if the file
+    changed so recently that another change could have the same time.
 
     Raises
     ------
@@ -792,7 +817,8 @@ def source_state(path: Path) -> SourceState:
 def recalled_checksum(path: Path) -> str:
     """Return the checksum of a source file that was remembered for its current state.
 
-    Return "" if there is none. The file itself is not read.
+    Return "" if no checksum is stored for this state. The file itself
+    is not read.
     """
     with suppress(OSError, ValueError, KeyError, TypeError):
         content = json.loads(_checksum_file(path).read_text(encoding="utf-8"))
@@ -811,8 +837,9 @@ def recalled_checksum(path: Path) -> str:
 def remember_checksum(path: Path, state: SourceState, checksum: str) -> None:
     """Store the checksum of a source file, if the file did not change during reading.
 
-    ``state`` is that from before the reading, () if the file was too recent to
-    be sure. Only the checksums used last are stored; errors are ignored.
+    ``state`` is the file's state before the reading, () if the file
+    was too recent to be sure. Only the most recently used checksums
+    are kept; errors are ignored.
     """
     with suppress(OSError, OutputError):
         if not state or source_state(path) != state:
@@ -852,7 +879,7 @@ def _manifest(
 
 
 def _oldest_entries_first(folder: Path) -> list[tuple[float, int, Path]]:
-    """Return (time of last use, bytes, folder) of each entry, the oldest use first.
+    """Return (time of last use, bytes, folder) of each entry of a store, the oldest use first.
 
     Entries that are being written are left out.
     """
@@ -870,9 +897,10 @@ def _oldest_entries_first(folder: Path) -> list[tuple[float, int, Path]]:
 def _read_in_threads(
     read: Callable[[Any], None], blocks: Collection[Any], stop_check: Check
 ) -> None:
-    """Read blocks, in several threads if there is more than one.
+    """Call ``read`` for each block, in several threads if there is more than one block.
 
-    Check for a stop after each. ``read`` is called for each of them.
+    ``stop_check`` is called after each block; it may raise an error
+    to stop.
     """
     with threads.pool(len(blocks) > 1) as (executor, _):
         for _ in (map if executor is None else executor.map)(read, blocks):

@@ -24,19 +24,21 @@ _BLOCK_VALUES = 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class FeatureSummary:
-    """Statistics of one feature over the documents described.
+    """Statistics of one feature over some documents of a dataset.
 
     Attributes
     ----------
     feature_id : int
-        1-based.
+        1-based id.
     name : str
+        Name of the feature.
     minimum, maximum, mean : float
         Values over all documents, with missing values filled.
     zeros : float
         Share of documents with value 0, from 0 to 1.
     constant : bool
-        Whether it is constant within every query, so that it cannot change any ranking.
+        Whether the feature is constant within every query, so that it
+        cannot change any ranking.
     missing : int
         Number of missing values in the files.
     """
@@ -58,6 +60,7 @@ class DatasetSummary:
     Attributes
     ----------
     n_documents, n_queries : int
+        Numbers of documents and of queries.
     labels : tuple of (float, int)
         Each relevance label with its number of documents, ascending.
     query_sizes : ndarray of shape (Q,)
@@ -65,10 +68,11 @@ class DatasetSummary:
     without_relevant : int
         Number of queries without a label above 0.
     only_relevant : int
-        Number of queries all of whose labels are above 0: binary measures are 1
-        for any ranking.
+        Number of queries all of whose labels are above 0, so that
+        binary measures are 1 for any ranking.
     features : tuple of FeatureSummary
-        One per column; for wide data, only of the columns that are shown.
+        One per column; for wide data, only of the columns that are
+        shown.
     n_features : int
         Number of all columns.
     """
@@ -99,7 +103,8 @@ def describe(*parts: RankingDataset) -> DatasetSummary:
     Returns
     -------
     DatasetSummary
-        Counts, the distribution of labels, and statistics of each feature.
+        Counts, the distribution of labels, and statistics of each
+        feature.
 
     Notes
     -----
@@ -156,16 +161,18 @@ def describe_fold(dataset: FoldedDataset, number: int | None) -> DatasetSummary:
     Parameters
     ----------
     dataset : FoldedDataset
+        Data with folds.
     number : int or None
-        Number of the fold; None for the whole dataset. The whole dataset is the
-        test parts of all folds, which contain each document once in a fold
-        protocol, or the training parts if no fold has a test part.
+        Number of the fold; None for the whole dataset. The whole
+        dataset is the test parts of all folds, which contain each
+        document once in a fold protocol, or the training parts if no
+        fold has a test part.
 
     Returns
     -------
     DatasetSummary
-        With all features, or with 1,000 of a wide dataset, whose other features
-        are shown on request only.
+        With all features, or with 1,000 of a wide dataset, whose
+        other features are shown on request only.
 
     Raises
     ------
@@ -188,9 +195,10 @@ def is_wide(part: RankingDataset) -> bool:
 def shown_features(part: RankingDataset) -> Ints | None:
     """Return the columns to show of a dataset with very many features, ascending.
 
-    These are the 1,000 columns with the most values other than 0. Any other
-    column is shown on request: by its id, or if a model has it. Return None for
-    all columns of any other dataset.
+    The columns to show are the 1,000 columns with the most values
+    other than 0. Any other column is shown on request: by its id, or
+    if a model has it. Return None for any other dataset, of which all
+    columns are shown.
     """
     if not is_wide(part) or part.n_features <= MOST_SHOWN:
         return None
@@ -213,8 +221,10 @@ def shown_features(part: RankingDataset) -> Ints | None:
 def described_parts(
     dataset: FoldedDataset, number: int | None
 ) -> tuple[RankingDataset, ...]:
-    """Return the parts that :func:`describe_fold` describes.
+    """Return the parts of a dataset that :func:`describe_fold` describes for a fold.
 
+    For the fold ``number`` that is its training part; for None, all
+    test parts, or the training parts if no fold has a test part.
     Raise KeyError if the fold does not exist.
     """
     if number is not None:
@@ -228,8 +238,8 @@ def _column_statistics(
 ) -> tuple[Floats, Floats, Floats, Ints, Bools]:
     """Return statistics of each of n columns over all parts, as arrays of shape (n,).
 
-    They are minimum, maximum, sum, number of zeros, and whether the column is
-    constant within each query.
+    The arrays are minimum, maximum, sum, number of zeros, and whether
+    the column is constant within each query.
     """
     if any(isinstance(part.X, SparseRows) for part in parts):
         return _sparse_columns(parts)
@@ -258,8 +268,8 @@ def _sparse_columns(
 ) -> tuple[Floats, Floats, Floats, Ints, Bools]:
     """Return the statistics of each column of sparse parts, as arrays of shape (n,).
 
-    They are minimum, maximum, sum, number of zeros, and whether the column is
-    constant within each query. O(values).
+    The arrays are minimum, maximum, sum, number of zeros, and whether
+    the column is constant within each query. O(values).
     """
     csc = concatenated([part.X for part in parts]).csc
     extremes = (getattr(csc, name)(axis=0).toarray().ravel() for name in ("min", "max"))

@@ -32,17 +32,19 @@ N_PARTS = 5
 
 @dataclass(frozen=True)
 class FeatureModel:
-    """Model of a feature: weighted hidden factors of a document, and noise.
+    """Model of a synthetic feature: weighted hidden factors of a document, and noise.
 
     Attributes
     ----------
     loadings : tuple of float
-        Weight of each hidden factor; without factors the feature is pure noise.
+        Weight of each hidden factor; without factors the feature is
+        pure noise.
     noise : float
-        Standard deviation of the noise, relative to 1 for factors. A feature
-        without loadings and noise is constant.
+        Standard deviation of the noise, relative to that of a factor,
+        1. A feature without loadings and noise is constant.
     skewed : bool
-        Whether most values are small and few are large, as for term counts.
+        Whether most values are small and few are large, as for term
+        counts.
     """
 
     loadings: tuple[float, ...] = ()
@@ -61,37 +63,40 @@ def make_ranking(
     label_noise: float = 1.0,
     seed: int = 0,
 ) -> FoldedDataset:
-    """Generate a dataset of five folds in LETOR's style.
+    """Generate a synthetic dataset of five folds in LETOR's style.
 
     Parameters
     ----------
     n_queries : int
         Number of queries, divided into five parts.
     n_informative : int
-        Number of features with a relevance factor of their own, the first one
-        strongest. They come first.
+        Number of features with a relevance factor of their own, the
+        first one strongest. These features come first.
     n_redundant : int
-        Number of features that repeat an informative one with some noise; they
-        come next.
+        Number of features that repeat an informative one with some
+        noise; these features come next.
     n_noise, n_constant : int
-        Numbers of features without information, and of features that are always
-        0; they come last.
+        Numbers of features without information, and of features that
+        are always 0; these features come last.
     documents : (int, int)
         Minimum and maximum number of documents per query.
     label_noise : float
-        Standard deviation of the part of relevance that no feature explains.
+        Standard deviation of the part of relevance that no feature
+        explains.
     seed : int
         Equal seeds give equal data.
 
     Returns
     -------
     FoldedDataset
-        Graded labels 0, 1, 2; every feature in [0, 1] within every query.
+        Graded labels 0, 1, 2; every feature in [0, 1] within every
+        query.
 
     Raises
     ------
     ParameterError
-        If there are fewer queries than parts, no informative feature, or no documents.
+        If there are fewer queries than parts, no informative feature,
+        or no documents.
     """
     if n_informative < 1:
         raise ParameterError("n_informative", n_informative, "a number of at least 1")
@@ -129,7 +134,7 @@ def generate(
     seed: int,
     decimals: int = 6,
 ) -> list[RankingDataset]:
-    """Draw the five parts S1 … S5 of a dataset.
+    """Draw the five parts S1 … S5 of a synthetic dataset.
 
     Parameters
     ----------
@@ -142,7 +147,8 @@ def generate(
     documents : (int, int)
         Minimum and maximum number of documents per query.
     label_noise : float
-        Standard deviation of the part of relevance that no feature explains.
+        Standard deviation of the part of relevance that no feature
+        explains.
     seed : int
         Equal seeds give equal data.
     decimals : int
@@ -198,11 +204,11 @@ def _drawn_feature(
 def _part_of_queries(
     X: Floats, labels: Floats, query_ptr: Ints, first: int, last: int
 ) -> RankingDataset:
-    """Return the queries first … last - 1 as a dataset of their own.
+    """Return the queries first … last - 1 of synthetic data as a dataset of their own.
 
-    X has shape (m, n), labels shape (m,); ``query_ptr`` has the first row of each
-    query. Query ids count from 1, and documents have comments such as "docid =
-    Q0007-01".
+    X has shape (m, n), labels shape (m,); ``query_ptr`` has the first
+    row of each query. Query ids count from 1, and documents have
+    comments such as "docid = Q0007-01".
     """
     rows = slice(int(query_ptr[first]), int(query_ptr[last]))
     qid = np.repeat(
@@ -222,8 +228,9 @@ def _part_of_queries(
 def rotate(parts: Sequence[RankingDataset]) -> tuple[Fold, ...]:
     """Make LETOR's five folds of five parts.
 
-    In each fold, three parts are for training, one for validation, one for
-    testing; from fold to fold, these roles move on by one part.
+    In each fold, three parts are for training, one for validation,
+    one for testing; from fold to fold, these roles move on by one
+    part.
     """
     folds = []
     for i in range(N_PARTS):
@@ -245,9 +252,10 @@ def sample_files() -> list[Path]:
 
 
 def load_sample() -> FoldedDataset:
-    """Open the bundled sample: 250 queries, 46 features with LETOR 4.0's names, labels 0-2, five folds.
+    """Open the bundled sample, a synthetic dataset of 250 queries with five folds.
 
-    It imitates LETOR 4.0 and is measured by its convention.
+    It imitates LETOR 4.0, with its 46 names of features and labels
+    from 0 to 2. Its measures are computed by LETOR's convention.
     """
     identity = Identity(
         known="letor4", convention="letor4", names=table_of_names("letor4")

@@ -29,7 +29,7 @@ SIZES_ENDINGS = (".group", ".query")
 
 @dataclass(frozen=True)
 class Source:
-    """Source of a dataset.
+    """File that a dataset was read from.
 
     Attributes
     ----------
@@ -38,8 +38,8 @@ class Source:
     size : int
         Size in bytes.
     checksum : str
-        Checksum of its contents, as ``algorithm:hex digits``; files with the
-        same bytes have the same checksum.
+        Checksum of the file's contents, as ``algorithm:hex digits``;
+        files with the same bytes have the same checksum.
     """
 
     path: Path
@@ -56,8 +56,8 @@ class ReadAs:
     format : str
         Key of the format (see `rankstudio.engine.data.formats`).
     qid, label, part : str
-        Source of query, label and part: the name of a column, of a file of sizes, or
-        "".
+        Where query, label and part of a document come from: the name
+        of a column, of a file of sizes, or "".
     """
 
     format: str = "letor"
@@ -82,7 +82,7 @@ class Scattered:
     query_id : str
         The first query that recurs.
     line : int
-        Line of its recurrence.
+        Line where this query recurs.
     unit : str
         "line" for text, "row" for a table.
     """
@@ -116,18 +116,20 @@ class Table:
     X : ndarray of shape (m, n), or SparseRows
         Features; NaN for missing values, 0 for omitted features.
     y : ndarray of shape (m,) or (m, J)
-        Labels; of several judges one column each, NaN for documents that the
-        judge has not judged.
+        Labels. With several judges, one column for each judge, with
+        NaN for documents that the judge has not judged.
     query_ptr : ndarray of shape (Q + 1,)
         First row of each query, followed by m.
     query_ids : tuple of str
         Query ids, in order of first appearance.
     comments : Comments
-        Text after "#", without trailing blanks.
+        Comment of each document: the text after "#", without trailing
+        blanks.
     missing : ndarray of shape (n,)
         Number of missing values of each feature.
     dense : bool
-        Whether the file has a value for every feature of every document.
+        Whether the file has a value for every feature of every
+        document.
     feature_ids : ndarray of shape (n,), or (0,)
         Ids of the columns, ascending; of size 0 if they are 1 … n.
     scattered : Scattered or None
@@ -135,16 +137,17 @@ class Table:
     file_rows : ndarray of shape (m,), or (0,) if no query was scattered
         Position of each row among the documents of the file, from 0.
     feature_names : tuple of str
-        Names in the file; () if it has none.
+        Names of the features in the file; () if the file has none.
     left_out : tuple of str
         Unspecified columns of the file that are not features.
     role_columns : tuple of str
-        Columns of query, label and part, "" for none; () if lines contain them.
+        Columns of query, label and part, "" for none; () if lines
+        contain them.
     remarks : tuple of str
         Further notes, as sentences.
     parts : ndarray of shape (m,), or (0,)
-        Part of each document, from 0 (train, vali, test), if the file has a
-        part column.
+        Part of each document, from 0 (train, vali, test), if the file
+        has a part column.
     """
 
     X: Features
@@ -171,9 +174,10 @@ class Table:
         return np.flatnonzero(self.X.any(axis=0)) + 1
 
     def with_ids(self, ids: Ints) -> Table:
-        """Return the table with a column for each of ``ids``, as a sparse matrix.
+        """Return the table with a column for each of ``ids``, with the features as a sparse matrix.
 
-        The ids ascend and include all of the table's own; new columns are 0.
+        The feature ids ascend, and include all ids of the table; new
+        columns are 0.
         """
         X = self.X
         present_ids = self.feature_ids
@@ -196,8 +200,9 @@ class Table:
     def notes(self, name: str) -> tuple[str, ...]:
         """Return notes for users on the reading of a file, as sentences.
 
-        ``name`` is that of the file. They concern columns that were left out,
-        the column of parts, and documents that were grouped.
+        ``name`` is the name of the file. The notes concern columns
+        that were left out, the column of parts, and documents that
+        were grouped.
         """
         text = tr('{name}: the column "{column}" is not numeric and was left out.')
         notes = [text.format(name=name, column=column) for column in self.left_out]
@@ -222,9 +227,10 @@ def scaling(name: str) -> Normalize:
 
 
 def check_options(missing: str, normalize: str | bool) -> None:
-    """Raise `ParameterError` for an unknown treatment of values.
+    """Raise `ParameterError` for an unknown treatment of features' values.
 
-    ``missing`` is that of missing values, ``normalize`` the scaling.
+    ``missing`` says how missing values are treated, ``normalize`` how
+    features are scaled.
     """
     if missing not in get_args(Missing):
         raise ParameterError(
@@ -235,7 +241,7 @@ def check_options(missing: str, normalize: str | bool) -> None:
 
 
 def fill_missing(X: Floats, query_ptr: Ints, missing: Ints, policy: str) -> None:
-    """Replace NaN by numbers.
+    """Replace missing values of features, NaN, by numbers, in place.
 
     Parameters
     ----------
@@ -246,8 +252,9 @@ def fill_missing(X: Floats, query_ptr: Ints, missing: Ints, policy: str) -> None
     missing : ndarray of shape (n,)
         Number of NaN values of each feature.
     policy : {"query_min", "zero"}
-        ``query_min``: the smallest value of that feature within the query, as
-        in LETOR's "min" version; 0 if the query has none. ``zero``: 0.
+        ``query_min``: the smallest value of that feature within the
+        query, as in LETOR's "min" version; 0 if the query has no
+        value. ``zero``: 0.
 
     Notes
     -----
@@ -300,8 +307,8 @@ def treated(
     missing : ndarray of shape (n,)
         Number of missing values of each feature.
     fill_policy : {"query_min", "zero", ""}
-        Whether a missing value becomes the smallest value of the feature in its
-        query, becomes 0, or stays.
+        Whether a missing value becomes the smallest value of the
+        feature in its query, becomes 0, or stays.
     n_features : int
         Number of columns of an array, if larger than n.
     normalize : bool
@@ -332,9 +339,9 @@ def normalize_queries(X: Floats, query_ptr: Ints) -> None:
 def _normalize(X: Floats, query_ptr: Ints) -> None:
     """Scale the features of some queries to [0, 1] within each query, in place.
 
-    X has shape (rows, n), and ``query_ptr`` the first row of each query, then
-    the number of rows. A feature that is constant within a query becomes 0
-    there.
+    X has shape (rows, n), and ``query_ptr`` the first row of each
+    query, then the number of rows. A feature that is constant within
+    a query becomes 0 there.
     """
     rows = np.diff(query_ptr)
     low = np.minimum.reduceat(X, query_ptr[:-1], axis=0)

@@ -51,12 +51,15 @@ def _no_integers() -> Ints:
 
 @dataclass(frozen=True)
 class Treatment:
-    """Treatment of the values after reading.
+    """How the values of features are changed after reading.
 
     Attributes
     ----------
     missing : {"query_min", "zero", "refuse"}
+        Whether a missing value becomes the smallest value in the
+        query, becomes 0, or is an error.
     normalize : bool
+        Whether features are scaled to [0, 1] within each query.
     """
 
     missing: str = "query_min"
@@ -75,11 +78,12 @@ class PartFiles:
     user_columns : DataColumns
         Specified columns of tables, and the first feature id of text.
     sizes : int64 array of shape (Q,), optional
-        Number of documents per query, if the lines do not contain their query.
+        Number of documents per query, if the lines do not contain
+        their query.
     refuse : bool
         Whether a missing value is an error.
     most_features : int, optional
-        Maximum feature id: a larger one in text is an error.
+        Maximum feature id: a larger id in text is an error.
     judgments : tuple of TextFile
         Files of judgments that are joined with logs, one per judge.
     """
@@ -100,28 +104,31 @@ class PartFiles:
 
 @dataclass(frozen=True, eq=False)
 class DocumentPiece:
-    """Documents of a file, in order.
+    """Some documents of a file, in order, which a reader passes to a table builder.
 
     Attributes
     ----------
     X : ndarray of shape (m, n), or Entries
         Features; NaN for missing values.
     y : ndarray of shape (m,) or (m, J)
-        Labels; of several judges one column each, NaN for documents that the
-        judge has not judged.
+        Labels. With several judges, one column for each judge, with
+        NaN for documents that the judge has not judged.
     comments : TextComments
+        Comment of each document.
     missing : ndarray of shape (n,)
-        Number of missing values of each feature; those of entries are counted
-        in the end.
+        Number of missing values of each feature; for `Entries` they
+        are counted in the end.
     runs : iterable of (str, int)
-        Query id and length of each run of consecutive documents of a query.
+        Query id and length of each run of consecutive documents of a
+        query.
     line_of_run : callable
-        Returns the line of a run's first document; called at most once.
+        Function that returns the line of a run's first document, by
+        the position of the run; called at most once.
     parts : ndarray of shape (m,), or (0,)
         Part of each document, if there is a part column.
     columns : tuple of int
-        Index of each column of ``X`` among the features of the whole table. A
-        feature that one piece lacks is dropped in the end.
+        Index of each column of ``X`` among the features of the whole
+        table. A feature that one piece lacks is dropped in the end.
     """
 
     X: Any  # a union would need a check of the type at each use
@@ -141,14 +148,16 @@ def one_run(n_documents: int) -> tuple[tuple[str, int], ...]:
 
 @dataclass(frozen=True, eq=False)
 class GatheredRows:
-    """The rows of a table among all rows that were written, query by query.
+    """The rows that belong to a table, among all rows that a reader has written, query by query.
 
     Attributes
     ----------
     order : ndarray of shape (m,)
-        Positions of the rows among those written.
+        Positions of the table's rows among the written rows.
     query_ptr : ndarray of shape (Q + 1,)
+        First row of each query, followed by m.
     query_ids : tuple of str
+        Ids of the queries.
     without : tuple of int
         Positions of columns that are left out.
     """
@@ -161,18 +170,23 @@ class GatheredRows:
 
 @dataclass(frozen=True)
 class TableFacts:
-    """Facts that a reader knows after reading all documents; see `Table`.
+    """Facts about a table that a reader knows after reading all documents.
 
     Attributes
     ----------
     n_features : int
+        Number of features.
     dense : bool
+        Whether the file has a value for every feature of every
+        document.
     unit : str
         Unit of positions in the file: "line" or "row".
     feature_names, left_out, role_columns, remarks : tuple of str
+        As the attributes of `Table`.
     rows : GatheredRows or None
-        The rows of the table, if these are not all rows that were written;
-        their missing values are counted in the end.
+        The rows of the table, if these are not all rows that were
+        written; missing values of the table are then counted in the
+        end.
     """
 
     n_features: int
@@ -186,7 +200,7 @@ class TableFacts:
 
 
 class QueryRuns:
-    """Numbers queries in order of first appearance.
+    """Collects the queries of documents that are read, and numbers them in order of first appearance.
 
     A run contains consecutive documents of one query.
     """
@@ -208,9 +222,10 @@ class QueryRuns:
     ) -> None:
         """Add runs of documents of a query: (query id, number of documents).
 
-        ``line_of_run`` returns the line or row of the first document of a run,
-        by the position of the run. It may take long, so that it is called only
-        once, for the first query whose documents are not consecutive.
+        ``line_of_run`` returns the line or row of the first document
+        of a run, by the position of the run. This function may take
+        long, so that it is called only once, for the first query
+        whose documents are not consecutive.
         """
         for position, (query_id, length) in enumerate(runs):
             is_known = query_id in self._numbers
@@ -233,9 +248,9 @@ class QueryRuns:
         return tuple(self._numbers)
 
     def query_ptr(self) -> Ints:
-        """Return the first row of each of Q queries after sorting, and then m.
+        """Return the first row of each of Q queries after sorting the m documents by query, and then m.
 
-        The shape is (Q + 1,), for m documents.
+        The array has shape (Q + 1,).
         """
         sizes = np.zeros(len(self._numbers) + 1, dtype=np.int64)
         queries = np.frombuffer(self._runs, np.int64)
@@ -245,7 +260,9 @@ class QueryRuns:
     def scattered(self, unit: str) -> Scattered | None:
         """Return the queries with scattered documents; None without such queries.
 
-        ``unit`` is that of positions in the file, "line" or "row".
+        These are queries whose documents are not consecutive.
+        ``unit`` is the unit of positions in the file, "line" or
+        "row".
         """
         if not self._recurrences:
             return None
@@ -265,14 +282,15 @@ def group_by_size(
 ) -> tuple[Ints, tuple[str, ...]]:
     """Return (first rows, ids) of queries by their numbers of documents.
 
-    ``sizes`` has shape (Q,). The first row of each query is followed by the
-    number of documents; the ids are "1", "2" …. Queries without documents are
-    dropped, but keep their number. ``location`` is for the message.
+    ``sizes`` has shape (Q,). The first row of each query is followed
+    by the number of documents; the ids are "1", "2" …. Queries
+    without documents are dropped, but keep their number. ``location``
+    is for the message.
 
     Raises
     ------
     DatasetError
-        If the number of documents differs.
+        If the sizes do not add up to ``n_documents``.
     """
     if int(sizes.sum()) != n_documents:
         raise DatasetError(
@@ -287,7 +305,7 @@ def group_by_size(
 
 
 class TableBuilder(ABC):
-    """Collects the documents of a file, or of several files that form one part, in order.
+    """Collects the documents of one file, or of several files that form one part, into a table.
 
     Parameters
     ----------
@@ -320,9 +338,10 @@ class TableBuilder(ABC):
 
     @abstractmethod
     def _write(self, piece: DocumentPiece, share: float) -> None:
-        """Append documents to the rows written so far.
+        """Append the documents of a piece to the rows written so far.
 
-        ``share`` is about the share of all documents that have been read.
+        ``share`` is about the share of all documents that have been
+        read.
         """
 
     def add(self, piece: DocumentPiece, share: float = 1.0) -> None:
@@ -331,17 +350,19 @@ class TableBuilder(ABC):
         Parameters
         ----------
         piece : DocumentPiece
-            Documents of the file; the caller must not use them afterwards.
+            Documents of the file; the caller must not use them
+            afterwards.
         share : float
-            About the share of all documents that have been read, this piece
-            included, from 0 to 1; memory for the others is reserved by it.
+            About the share of all documents that have been read, this
+            piece included, from 0 to 1; memory for the remaining
+            documents is reserved accordingly.
 
         Raises
         ------
         DatasetError
-            If they do not fit into memory or on the disk.
+            If the documents do not fit into memory or on the disk.
         OSError
-            If they cannot be written.
+            If the documents cannot be written to disk.
         """
         if not len(piece.y):
             return
@@ -371,10 +392,11 @@ class TableBuilder(ABC):
     def _with_first_columns(
         self, piece: DocumentPiece, columns: tuple[int, ...]
     ) -> DocumentPiece:
-        """Return a piece with the columns of the first piece, ``columns``.
+        """Return a piece of documents with ``columns``, the columns of the first piece.
 
-        A column that the piece lacks is 0 for now; it is dropped in the end, as
-        only features of all pieces count.
+        A column that the piece lacks is 0 for now; the column is
+        dropped in the end, as a table has only features of all
+        pieces.
         """
         self._dropped_columns |= set(columns) - set(piece.columns)
         X = np.zeros((len(piece.y), len(columns)))
@@ -389,7 +411,8 @@ class TableBuilder(ABC):
     def _kept_columns(self, width: int) -> slice | list[int]:
         """Return the positions of the written columns that belong to the table.
 
-        If no column is dropped, these are all, but at most ``width``, as a slice.
+        If no column is dropped, the result is a slice of all columns,
+        at most ``width``.
         """
         if not self._dropped_columns:
             return slice(min(self.width, width))
@@ -402,12 +425,13 @@ class TableBuilder(ABC):
     def _queries(
         self, facts: TableFacts, sizes: Ints | None
     ) -> tuple[Ints, tuple[str, ...], Scattered | None]:
-        """Return (first rows, ids, scattered queries or None) of the queries.
+        """Return (first rows, ids, scattered queries or None) of the queries of the table.
 
-        The first row of each query is followed by the number of documents.
-        ``sizes`` are the numbers of documents of the queries, if the documents
-        do not contain their query. If the reader has gathered rows, the columns
-        that it leaves out are dropped here, and counts of missing values reset.
+        The first row of each query is followed by the number of
+        documents. ``sizes`` are the numbers of documents of the
+        queries, if the documents do not contain their query. If the
+        reader has gathered rows, the columns that it leaves out are
+        dropped here, and counts of missing values reset.
         """
         # The reader has gathered the rows itself, and knows their
         # queries and the columns that are left out (``without``);
@@ -452,7 +476,8 @@ class TableInMemory(TableBuilder):
         facts : TableFacts
             Facts that the reader knows in the end, such as names.
         sizes : ndarray of shape (Q,), optional
-            Number of documents per query, if the documents do not contain their query.
+            Number of documents per query, if the documents do not
+            contain their query.
 
         Raises
         ------
@@ -501,11 +526,12 @@ class TableInMemory(TableBuilder):
         )
 
     def _features(self, columns: slice | list[int]) -> tuple[Features, Ints, Ints]:
-        """Return (X, ids, missing): features, their ids, and missing values of each.
+        """Return (X, ids, missing): the features, their ids, and the number of missing values of each.
 
-        X has shape (m, n), the others (n,). The ids are of size 0 if they are 1
-        … n. ``columns`` are the positions of the written columns that stay;
-        entries, the values other than 0 with their ids, have no columns yet.
+        X has shape (m, n), the others (n,). The array of ids is empty
+        if the ids are 1 … n. ``columns`` are the positions of the
+        written columns that stay; entries, the values other than 0
+        with their ids, have no columns yet.
         """
         if self._entries:
             sparse, feature_ids = Entries.joined(self._entries).matrix()
@@ -521,10 +547,10 @@ class TableInMemory(TableBuilder):
     def _write(self, piece: DocumentPiece, share: float) -> None:
         """Append the documents of a piece to the table in memory.
 
-        The features of the first piece, usually the only one, are not copied.
-        A piece that is narrower than the table gets ``padding`` in its last
-        columns. ``share`` is about the share of all documents that have been
-        read, this piece included.
+        The features of the first piece, usually the only one, are not
+        copied. A piece that is narrower than the table gets
+        ``padding`` in its last columns. ``share`` is about the share
+        of all documents that have been read, this piece included.
         """
         if isinstance(piece.X, Entries) or self._entries:
             # Once one piece comes as entries, all are kept as entries, those
@@ -554,8 +580,9 @@ class TableInMemory(TableBuilder):
     def _grow(self, rows: int, width: int, share: float) -> None:
         """Enlarge the matrix to a number of rows and columns, and for those expected.
 
-        If ``share`` of all documents has ``rows`` rows, the others need as much
-        in proportion; they get no memory in advance if it is scarce.
+        If ``share`` of all documents has ``rows`` rows, the others
+        need as much in proportion; they get no memory in advance if
+        it is scarce.
         """
         # Reserve a little more than expected. The share of a tiny piece of a
         # file may be rounded to 0.
@@ -571,12 +598,14 @@ class TableInMemory(TableBuilder):
 
 
 class TableOnDisk(TableBuilder):
-    """Writes a table with at most one piece in memory; see `TableBuilder`.
+    """Writes a table of documents to disk, with at most one piece of documents in memory.
 
     Parameters
     ----------
     path : Path
+        Source file, for messages.
     treatment : Treatment
+        How values are filled and scaled in the end.
     """
 
     holds_parts = False
@@ -617,7 +646,7 @@ class TableOnDisk(TableBuilder):
         n_features: int,
         sizes: Ints | None = None,
     ) -> Table:
-        """Sort the documents, fill missing values, and return the table.
+        """Sort the written documents, fill missing values, scale features, and return the table.
 
         Parameters
         ----------
@@ -630,7 +659,8 @@ class TableOnDisk(TableBuilder):
         n_features : int
             Minimum number of columns.
         sizes : ndarray of shape (Q,), optional
-            Number of documents per query, if the documents do not contain their query.
+            Number of documents per query, if the documents do not
+            contain their query.
 
         Raises
         ------
@@ -700,10 +730,10 @@ class TableOnDisk(TableBuilder):
         return table
 
     def _write(self, piece: DocumentPiece, share: float) -> None:
-        """Append documents to the files of the table.
+        """Append the documents of a piece to the files of the table.
 
-        ``share`` is about the share of all documents that have been read, this
-        piece included.
+        ``share`` is about the share of all documents that have been
+        read, this piece included.
         """
         X = piece.X
         # The first piece begins the file, and a wider piece widens it.
@@ -747,7 +777,8 @@ class TableOnDisk(TableBuilder):
     def _count_missing(self, order: Ints) -> Ints:
         """Return the number of missing values in each column, of shape (columns,).
 
-        ``order`` has the positions of the rows that count.
+        ``order`` has the positions of the rows that belong to the
+        table.
         """
         assert self._X is not None
         raw = self._X.content()
@@ -762,8 +793,9 @@ class TableOnDisk(TableBuilder):
     def _order_by_query(self, scattered: Scattered) -> Ints:
         """Return the positions of all rows, query by query, as an array of shape (m,).
 
-        Raise DatasetError if sorting them exceeds the memory limit; the message
-        names the first query whose documents are scattered.
+        Raise DatasetError if sorting the rows exceeds the memory
+        limit; the message names the first query whose documents are
+        scattered.
         """
         needed = _PER_DOCUMENT * self.n_documents
         if needed > memory.budget():
@@ -788,8 +820,8 @@ class TableOnDisk(TableBuilder):
     ) -> None:
         """Write X again in its final order, width and values, some whole queries at a time.
 
-        The features of the largest query must fit into the memory limit three
-        times.
+        The features of the largest query must fit into the memory
+        limit three times.
 
         Parameters
         ----------
@@ -800,8 +832,8 @@ class TableOnDisk(TableBuilder):
         order : ndarray of shape (m,) or (0,)
             Old position of each row; empty if rows stay in order.
         missing : ndarray of shape (n,) or None
-            Number of missing values of each feature; None if they are not
-            filled.
+            Number of missing values of each feature; None if they are
+            not filled.
         """
         assert self._X is not None
         # The largest query needs three numbers of 8 bytes for each value.
@@ -849,10 +881,11 @@ class TableOnDisk(TableBuilder):
 
 
 def _order_of_rows(facts: TableFacts, n_documents: int) -> Ints:
-    """Return the order in which the reader put the rows.
+    """Return the order in which a reader put the rows of a table.
 
-    The order is empty if it is that of the file. ``facts`` are those of
-    the reader about all ``n_documents`` rows.
+    The order is an array of row numbers; it is empty if the order is
+    that of the file. ``facts`` are what the reader knows about all
+    ``n_documents`` rows.
     """
     if facts.rows is None or np.array_equal(facts.rows.order, np.arange(n_documents)):
         return _no_integers()
@@ -870,9 +903,10 @@ def unreadable(path: Path, error: OSError) -> FileAccessError:
 
 
 def check_memory(path: object, rows: int, width: int) -> None:
-    """Raise `DatasetError` if the features of that many documents do not fit into memory.
+    """Raise DatasetError if the features of some documents do not fit into memory.
 
-    ``rows`` and ``width`` are the numbers of documents and features.
+    ``rows`` and ``width`` are the numbers of documents and features;
+    ``path`` is the file, for the message.
     """
     needed = 8.0 * rows * width
     free = memory.available()
@@ -883,10 +917,11 @@ def check_memory(path: object, rows: int, width: int) -> None:
 def too_large(
     path: object, rows: int, width: int, needed: float, free: float
 ) -> DatasetError:
-    """Return the error of documents whose features do not fit into memory.
+    """Return the DatasetError for documents whose features do not fit into memory.
 
-    ``rows`` and ``width`` are the numbers of documents and features, ``needed``
-    and ``free`` are bytes.
+    ``rows`` and ``width`` are the numbers of documents and features,
+    ``needed`` and ``free`` are bytes; ``path`` is the file, for the
+    message.
     """
     return DatasetError(
         tr(

@@ -37,13 +37,14 @@ _MAX_CELL_LENGTH = 60
 
 @dataclass(frozen=True)
 class TablePreview:
-    """The first rows of a table.
+    """The first rows of a data file that is a table, for the choice of its columns.
 
     Attributes
     ----------
     path : Path
         Path of the file; for a folder, of the first training part.
     format : DataFormat
+        Format of the file.
     names : tuple of str
         Names of the columns.
     rows : tuple of tuple of str
@@ -51,7 +52,8 @@ class TablePreview:
     has_header : bool
         Whether the table has a header.
     sizes : str
-        Name of the file of query sizes next to it; "" if there is none.
+        Name of the file of query sizes next to the table; "" without
+        one.
     """
 
     path: Path
@@ -64,7 +66,8 @@ class TablePreview:
     def recognised(self, specified: DataColumns) -> RecognisedColumns | None:
         """Return the roles of the columns, such as query and label, by their names.
 
-        Names in ``specified`` count first. Return None if a role is not clear.
+        Names in ``specified`` have priority over usual names. Return
+        None if a role is not clear.
         """
         try:
             return recognise_columns(
@@ -94,14 +97,16 @@ class TablePreview:
 
 
 def preview_table(path: Path, format_name: str = "") -> TablePreview:
-    """Return the first rows of a table.
+    """Return the first rows of a data file that is a table.
 
     Parameters
     ----------
     path : Path
-        A file, or a folder of data, whose first training file is used.
+        A file, or a folder of data, whose first training file is
+        used.
     format_name : str
-        Format of the data, as a plan names it; "" for the recognised one.
+        Format of the data, as a plan names it; "" to recognise the
+        format.
 
     Raises
     ------
@@ -134,7 +139,8 @@ def preview_table(path: Path, format_name: str = "") -> TablePreview:
 def _table_preview(file: Path, form: DataFormat, sizes: str) -> TablePreview:
     """Return the first rows of a file in a format of tables.
 
-    ``sizes`` is the name of the file of query sizes beside it, or "".
+    ``sizes`` is the name of the file of query sizes beside the file,
+    or "".
     """
     first = form.first_rows(file, read_beginning(file), _N_ROWS)
     # The contents may show that CSV is TSV.
@@ -173,9 +179,10 @@ def columns_of(
     missing_texts: Sequence[str] = (),
     features: Sequence[str] = (),
 ) -> DataColumns:
-    """Return the specification of the columns that a user chose.
+    """Return the specification of the columns of a table that a user chose.
 
-    It has no names if the usual names give the same columns.
+    The specification has no names if the usual names give the same
+    columns.
 
     Parameters
     ----------
@@ -196,8 +203,8 @@ def columns_of(
     missing_texts : sequence of str
         Texts that stand for a missing value.
     features : sequence of str
-        The features, if the columns that are left out do not determine them; otherwise
-        ().
+        The features, if the columns that are left out do not
+        determine them; otherwise ().
     """
     specified = DataColumns(
         qid=qid,

@@ -19,12 +19,14 @@ class ClusterEntry:
     Attributes
     ----------
     key : str
+        Key of the kind of cluster.
     library, extra : str
-        Library that the cluster needs, and the extra of RankStudio that installs it.
+        Library that the cluster needs, and the extra of RankStudio
+        that installs it.
     connect : str
-        ``"module:function"``: called with an address and certificates or None,
-        it is a context manager that provides a
-        :class:`concurrent.futures.Executor`.
+        ``"module:function"``: called with an address and
+        certificates or None, it is a context manager that provides
+        a :class:`concurrent.futures.Executor`.
     """
 
     key: str
@@ -34,9 +36,10 @@ class ClusterEntry:
 
 
 def cluster_entry() -> ClusterEntry | None:
-    """Return the kind of cluster for all addresses.
+    """Return the kind of cluster that runs use, for any address.
 
-    It is the first kind that a plug-in adds; None without such a plug-in.
+    The result is the first kind that a plug-in adds; None without
+    such a plug-in.
     """
     exists = tr("A cluster with the key {key} exists already. Choose another key.")
     unusable = tr("A cluster of the plug-in {name} cannot be used: {reason}")
@@ -47,7 +50,8 @@ def cluster_entry() -> ClusterEntry | None:
 def _refuse_invalid(entry: object) -> None:
     """Raise a PlanError for an entry of a plug-in that is no valid cluster.
 
-    It must be a ClusterEntry whose function is named as "module:name".
+    A valid entry is a ClusterEntry whose function is named as
+    "module:name".
     """
     if not isinstance(entry, ClusterEntry):
         raise PlanError(

@@ -11,14 +11,15 @@ from rankstudio.engine.plugins.entries import entries_of
 
 @dataclass(frozen=True)
 class EngineFunction:
-    """A function that is also a name of :mod:`rankstudio.engine`.
+    """A function of a plug-in that is also a name of :mod:`rankstudio.engine`.
 
     Attributes
     ----------
     key : str
         Name of the function.
     module : str
-        Module of the function; imported when the name is first used.
+        Module of the function; imported when the name is first
+        used.
 
     Examples
     --------
@@ -33,7 +34,8 @@ class EngineFunction:
 def engine_functions() -> dict[str, str]:
     """Return the modules of the engine's functions that plug-ins add, by name.
 
-    Functions of packages are refused with a warning.
+    Only built-in plug-ins may add functions. Those of installed
+    packages are left out with a warning.
     """
     exists = tr("A function {key} exists already. Choose another name.")
     unusable = tr("A function of the plug-in {name} cannot be used: {reason}")

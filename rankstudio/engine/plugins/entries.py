@@ -20,19 +20,22 @@ def entries_of(
 ) -> list[tuple[LoadedPlugin, Any]]:
     """Return (plug-in, entry) for each usable entry of a kind, built-in ones first.
 
-    An entry is what a plug-in adds to the program, such as a method. Unusable
-    ones of other packages are left out with a warning.
+    An entry is what a plug-in adds to the program, such as a
+    method. Unusable entries of other packages are left out with a
+    warning.
 
     Parameters
     ----------
     kind : str
-        Name of a field of :class:`~rankstudio.engine.plugins.plugin.Plugin`.
+        Name of a field of
+        :class:`~rankstudio.engine.plugins.plugin.Plugin`.
     refuse_invalid : callable
-        Raises PlanError for an entry that cannot be used. Built-in entries are
-        not checked.
+        Raises PlanError for an entry that cannot be used. Built-in
+        entries are not checked.
     exists, unusable : str
-        Messages: for an entry whose ``{key}`` exists already, and for an entry
-        of the plug-in ``{name}`` that cannot be used, with the ``{reason}``.
+        Messages: for an entry whose ``{key}`` exists already, and
+        for an entry of the plug-in ``{name}`` that cannot be used,
+        with the ``{reason}``.
     """
     entries: list[tuple[LoadedPlugin, Any]] = []
     # The plug-in of each key; keys that differ in case only are equal.
@@ -80,7 +83,7 @@ def entries_of(
 
 
 def _warn_of_two(first: LoadedPlugin, second: LoadedPlugin, key: str) -> None:
-    """Warn that two plug-ins have an entry with the same key.
+    """Warn that two plug-ins have an entry of the same kind with the same key.
 
     The entry of the first plug-in is used.
     """
@@ -95,9 +98,10 @@ def values_of(loaded: LoadedPlugin, kind: str) -> tuple[Any, ...]:
     """Return a plug-in's entries of a kind.
 
     A value that is not a tuple is returned as a single entry, which
-    the check of :func:`entries_of` refuses. A built-in plug-in may
-    name its tuple as "module:name" instead: classes with computations
-    are then imported only when the entries are needed, not together
+    the check of :func:`entries_of` refuses. ``kind`` is the name of
+    a field of `Plugin`. A built-in plug-in may name the tuple of
+    entries as "module:name" instead: classes with computations are
+    then imported only when the entries are needed, not together
     with the plug-in.
     """
     values = getattr(loaded.plugin, kind)
@@ -107,9 +111,10 @@ def values_of(loaded: LoadedPlugin, kind: str) -> tuple[Any, ...]:
 
 
 def warn_once(text: str, **values: str) -> None:
-    """Warn of a plug-in, with each value on one line.
+    """Warn of a problem of a plug-in.
 
-    The same warning is given only once in a process.
+    ``text`` is a template for ``values``, each of which is written
+    on one line. The same warning is given only once in a process.
     """
     sentence = text.format(**{name: one_line(value) for name, value in values.items()})
     if sentence not in _given_warnings:

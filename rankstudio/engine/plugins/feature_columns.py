@@ -18,24 +18,27 @@ class FeatureColumn:
     key : str
         Key, unique among columns.
     label, help : str
-        Title, and meaning of the numbers, as a sentence without a full stop.
+        Title, and meaning of the numbers, as a sentence without a
+        full stop.
     task : str
-        Name of the computation while it runs, such as "Comparing the parts".
+        Name of the computation while it runs, such as "Comparing
+        the parts".
     compute : str
         ``"module:function"``: called with a
-        :class:`~rankstudio.engine.data.dataset.Fold` and the convention of the
-        measures, it is a :data:`~rankstudio.engine.support.work.Waiting` for a
-        dict of
-        :class:`FeatureValue` by the ids of features.
+        :class:`~rankstudio.engine.data.dataset.Fold` and the
+        convention of the measures, it is a
+        :data:`~rankstudio.engine.support.work.Waiting` for a dict
+        of :class:`FeatureValue` by the ids of features.
     form : str
         Format specification of the numbers, as for :func:`format`.
     width : int
         Width in pixels.
     parts : tuple of str
-        Parts that a fold must have.
+        Parts, such as "vali", that a fold must have for the
+        computation.
     most_documents : int
-        Maximum number of documents of the training part and these parts
-        together; for more documents, nothing is computed.
+        Maximum number of documents of the training part and these
+        parts together; with more documents, nothing is computed.
     """
 
     key: str
@@ -51,11 +54,12 @@ class FeatureColumn:
 
 @dataclass(frozen=True)
 class FeatureValue:
-    """Cell of a column for a feature.
+    """Cell of a plug-in's column in the table of features, for one feature.
 
     Attributes
     ----------
     number : float
+        Number that is shown.
     text : str
         Explanation of the number, in sentences.
     """

@@ -19,10 +19,12 @@ _POLL_SECONDS = 0.05  # seconds between two checks for a request to stop
 
 
 class _Printed:
-    """A context in which prints go to standard error, because standard output may be the result of a command.
+    """A context in which prints go to standard error instead of standard output.
 
-    Several threads may be inside at a time: the last one to leave restores
-    standard output.
+    Several threads may be inside at a time: the last one to leave
+    restores standard output.
+
+    Standard output may be the result of a command.
     """
 
     def __init__(self) -> None:
@@ -49,9 +51,10 @@ PRINTED_TO_STDERR = _Printed()
 
 
 def failure(error: BaseException) -> str:
-    """Describe an error that foreign code raised in one line, with its file and line.
+    """Describe an error that foreign code (of a plug-in) raised in one line, with file and line.
 
-    These are the last ones outside of this program, if there are any.
+    File and line are the last place in the traceback outside of
+    this program, if there is any.
     """
     frames = traceback.extract_tb(error.__traceback__)
     foreign_frames = [
@@ -72,23 +75,26 @@ def called(
     seconds: float | None = None,
     check: Callable[[], object] = int,
 ) -> T:
-    """Call foreign code, and return its value.
+    """Call a function of foreign code (of a plug-in), and return its value.
 
-    The code runs on a thread of its own, which is left behind if the code hangs.
+    The code runs on a thread of its own, which is left behind if
+    the code hangs.
 
     Parameters
     ----------
     function : callable
+        Function without parameters.
     seconds : float, optional
         Time limit; none by default.
     check : callable
-        Called at short intervals meanwhile; it may raise an error to stop
-        waiting. The default, `int`, does nothing.
+        Called at short intervals meanwhile; it may raise an error
+        to stop waiting. The default, `int`, does nothing.
 
     Raises
     ------
     RuntimeError
-        If the code raises an error or ends the program, with the reason as a sentence.
+        If the code raises an error or ends the program, with the
+        reason as a sentence.
     TimeoutError
         If the code takes too long.
     """
@@ -115,9 +121,10 @@ def yielded(
     ended = threading.Event()
 
     def work() -> None:
-        """Put each value into the queue, then the end or error; runs in a thread.
+        """Put each value of the foreign generator into the queue, then its end or error; runs in a thread.
 
-        Calls ``function`` of the enclosing function, and uses its queue and event.
+        Calls ``function`` of the enclosing function, and uses its
+        queue and event.
         """
         try:
             for item in function():
@@ -162,7 +169,8 @@ def _put_while_awaited(
 ) -> None:
     """Put a result into the queue, unless its receiver has stopped waiting.
 
-    The receiver sets ``ended`` then. A full queue is waited for.
+    The receiver sets ``ended`` when it stops waiting. While the
+    queue is full, wait.
     """
     while not ended.is_set():
         try:

@@ -110,10 +110,12 @@ class PluginSet:
     Attributes
     ----------
     loaded : tuple of LoadedPlugin
-        Usable plug-ins: built-in ones first, then by name.
+        Usable plug-ins: built-in plug-ins first, then the others by
+        name.
     failed : tuple of FailedPlugin
+        Plug-ins that cannot be loaded, with the reasons.
     left_out : tuple of str
-        Names of installed plug-ins that are left out on request.
+        Names of installed plug-ins that the user leaves out.
     """
 
     loaded: tuple[LoadedPlugin, ...]
@@ -148,7 +150,8 @@ def plugins_with(kind: str) -> PluginSet:
 def _plugins_with_needs(names: tuple[str, ...]) -> PluginSet:
     """Return the named built-in plug-ins, and those of installed packages.
 
-    A plug-in that lacks another one that it needs is among the failed ones.
+    A plug-in that needs an absent plug-in is among the failed
+    plug-ins.
     """
     package_plugins = _plugins_of_packages()  # loaded, failed and left out
     loaded: list[LoadedPlugin] = []
@@ -171,15 +174,15 @@ def _plugins_with_needs(names: tuple[str, ...]) -> PluginSet:
 
 
 def _reason_of_missing_needs(plugin: Plugin, above: tuple[str, ...] = ()) -> str:
-    """Return why a plug-in lacks another one that it needs, directly or not; "" if not.
+    """Return why a plug-in that another plug-in needs, directly or not, is missing; "" if none is.
 
     Parameters
     ----------
     plugin : Plugin
         The plug-in whose needs are examined.
     above : tuple of str
-        Names of the plug-ins that need this one, which are not examined again:
-        two may need each other.
+        Names of the plug-ins that need this plug-in, which are not
+        examined again: two plug-ins may need each other.
     """
     if not isinstance(plugin.needs, tuple) or not all(
         isinstance(name, str) for name in plugin.needs
@@ -213,10 +216,10 @@ def _reason_of_missing_needs(plugin: Plugin, above: tuple[str, ...] = ()) -> str
 
 @cache
 def _built_in(names: tuple[str, ...]) -> tuple[LoadedPlugin, ...]:
-    """Load the built-in plug-ins with some names, except those that are absent.
+    """Load the built-in plug-ins with some names, except absent abilities.
 
-    An ability, a removable plug-in, is absent if the user leaves it out, or its
-    folder does not exist.
+    An ability, a removable plug-in, is absent if the user leaves it
+    out, or its folder does not exist.
     """
     names_to_leave_out = _names_to_leave_out()
     return tuple(
@@ -229,7 +232,8 @@ def _built_in(names: tuple[str, ...]) -> tuple[LoadedPlugin, ...]:
 def _is_available(name: str, names_to_leave_out: Collection[str]) -> bool:
     """Return whether an ability, a removable built-in plug-in, can be loaded.
 
-    It must not be left out by the user, and its folder must exist.
+    Return False if the user leaves it out (``names_to_leave_out``),
+    or its folder does not exist.
     """
     # The second value is "module:name" of the plug-in.
     _, reference = _ABILITIES[name]
@@ -263,10 +267,10 @@ def _names_to_leave_out() -> frozenset[str]:
 
 @cache
 def _plugins_of_packages() -> PluginSet:
-    """Return the plug-ins of installed packages: the loaded, failed and left-out ones.
+    """Return the plug-ins of installed packages: loaded, failed and left-out plug-ins.
 
-    The user leaves out plug-ins by their names. Left-out abilities, which are
-    no packages, are among the left-out ones, too.
+    The user leaves out plug-ins by their names. Left-out abilities,
+    which are no packages, are among the left-out plug-ins, too.
     """
     names_to_leave_out = _names_to_leave_out()
     loaded: list[LoadedPlugin] = []
@@ -351,8 +355,8 @@ def _entry_points() -> Iterator[tuple[str, str, _Package]]:
 def _parsed_entry_points(text: str) -> list[tuple[str, str]]:
     """Return (name, "module:name") of each plug-in in the text of ``entry_points.txt``.
 
-    Such a file of an installed package has other groups, too. Return [] if it
-    is invalid.
+    Such a file of an installed package has other groups, too.
+    Return [] if the text is invalid.
     """
     parser = ConfigParser(delimiters=("=",), interpolation=None, strict=False)
     parser.optionxform = str  # type: ignore[assignment,method-assign]  # names keep their capitals
@@ -384,12 +388,13 @@ def _package_of(distribution: Distribution) -> _Package:
 def _import_with_timeout(values: Sequence[str]) -> list[Plugin | BaseException]:
     """Import plug-ins one after another on a thread, each for at most some seconds.
 
-    ``values`` are "module:name" of each. Return the plug-ins in this order,
-    with the error in place of one that cannot be imported.
+    ``values`` has "module:name" of each plug-in. Return the
+    plug-ins in this order, with the error in place of a plug-in
+    that cannot be imported.
 
-    Prints go to standard error, because standard output may be the result of a
-    command. If an import takes too long, its thread is left behind, and another
-    thread imports the remaining plug-ins.
+    Prints go to standard error, because standard output may be the
+    result of a command. If an import takes too long, its thread is
+    left behind, and another thread imports the remaining plug-ins.
     """
     results: list[Plugin | BaseException] = []
     with redirect_stdout(sys.stderr):
@@ -413,8 +418,9 @@ def _import_each(
 ) -> None:
     """Import plug-ins, and put each plug-in, or the error of its import, into a queue.
 
-    ``values`` are "module:name" of each. End when one has taken too long: the
-    receiver of the queue continues on another thread.
+    ``values`` has "module:name" of each plug-in. End when an import
+    has taken too long: the receiver of the queue continues on
+    another thread.
     """
     for value in values:
         started = time.monotonic()
@@ -432,8 +438,8 @@ def _import_each(
 def _import_plugin(value: str) -> Plugin:
     """Import the plug-in that a text "module:name" names; "PLUGIN" is the default name.
 
-    Raise TypeError for another object, ValueError for a plug-in that needs a
-    later version of this program.
+    Raise TypeError if the object is no plug-in, ValueError for a
+    plug-in that needs a later version of this program.
     """
     module, _, attribute = value.partition(":")
     plugin = getattr(import_module(module), attribute or "PLUGIN")

@@ -26,15 +26,18 @@ class Origin:
     Attributes
     ----------
     kind : OriginKind
+        Kind of place where the code is, such as a package or a file.
     name : str
         Name of the package, or of the file without its folder.
     version_or_checksum : str
-        Version of the package, or SHA-256 of the file in hexadecimal digits.
+        Version of the package, or SHA-256 of the file in
+        hexadecimal digits.
     path : str
-        Path of the file; "" for packages. A study does not store it.
+        Path of the file; "" for packages. A study does not store
+        it.
     present : bool
-        Whether the code is available. It is not if the method is only known
-        from a study.
+        Whether the code is available. The code is not available if
+        the method is only known from a study.
     """
 
     kind: OriginKind
@@ -52,9 +55,10 @@ class Origin:
 
     @property
     def lacking(self) -> str:
-        """Reason why code in a study's record is absent, with a remedy; "" if not.
+        """Reason why the code of the method is absent, with a remedy; "" if it is present.
 
-        It is a sentence without a subject: "needs the file …. Add it as a method."
+        The reason is a sentence without a subject: "needs the file
+        …. Add it as a method."
         """
         if self.present:
             return ""

@@ -12,22 +12,23 @@ from rankstudio.engine.plugins.plugin import LoadedPlugin
 
 @dataclass(frozen=True)
 class PartCommand:
-    """A command of a menu, which a part of a page carries out.
+    """A command of a menu of the window, which the controller of a plug-in's panel carries out.
 
     Attributes
     ----------
     key : str
         Name of the action.
     text, help : str
-        Text in the menu, with ``&`` before its mnemonic, and what it does, as a
-        sentence.
+        Text in the menu, with ``&`` before its mnemonic, and what
+        it does, as a sentence.
     menu, after : str
-        Menu, and the key of the command that it follows.
+        Menu, and key of the command that this command follows.
     slot : str
-        Name of the controller's method; its page is shown before it is called.
+        Name of the controller's method; its page is shown before it
+        is called.
     possible : str
-        Name of the controller's property that says whether the command can be carried
-        out.
+        Name of the controller's property that says whether the
+        command can be carried out.
     """
 
     key: str
@@ -46,17 +47,19 @@ class PagePart:
     Attributes
     ----------
     key : str
-        Key, unique among parts.
+        Key, unique among the parts of pages.
     label : str
         Title of the panel.
     page, column : str
-        Key of the page, and name of the column or row at whose end the panel is added.
+        Key of the page, and name of the column or row at whose end
+        the panel is added.
     controller : str
-        ``"module:Class"``: called with the theme, the models and a parent, it has a
-        ``panel``.
+        ``"module:Class"``: called with the theme, the models and a
+        parent, it has a ``panel``.
     stretch, size : int
         Share of the space, and initial height or width in pixels.
     commands : tuple of PartCommand
+        Commands of menus that the controller carries out.
     """
 
     key: str
@@ -70,10 +73,10 @@ class PagePart:
 
 
 def page_parts() -> list[tuple[LoadedPlugin, PagePart]]:
-    """Return (plug-in, part) for each part of a page that an ability adds.
+    """Return (plug-in, part) for each panel that an ability adds to a page of the window.
 
-    Abilities are RankStudio's own removable plug-ins. Parts of other packages
-    are refused with a warning.
+    Abilities are RankStudio's own removable plug-ins. Parts of
+    other packages are refused with a warning.
     """
     exists = tr(
         "A part of a page with the key {key} exists already. Choose another key."
@@ -83,9 +86,9 @@ def page_parts() -> list[tuple[LoadedPlugin, PagePart]]:
 
 
 def _refuse_invalid(entry: object) -> None:
-    """Refuse every part of a page by a plug-in.
+    """Raise PlanError for every part of a page of the window that a package's plug-in adds.
 
-    Its controller would have access to sealed data.
+    The controller of such a part would have access to sealed data.
     """
     text = tr(
         "only RankStudio itself has parts of pages; use a WindowPanel instead of {value}."

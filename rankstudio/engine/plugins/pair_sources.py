@@ -15,31 +15,35 @@ _MODULE_AND_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.
 
 @dataclass(frozen=True)
 class PairSource:
-    """A kind of files with pairs of documents; all functions are given as ``"module:function"``.
+    """A kind of files with pairs of documents, preferences from which runs learn.
+
+    All functions are given as ``"module:function"``.
 
     Attributes
     ----------
     key : str
+        Key of the kind.
     recognise : str
-        Takes a path, and returns whether the path has such pairs.
+        Takes a path, and returns whether it is a file of this kind.
     settings : str
-        Takes the plain values of a plan's preferences other than path and
-        checksum, and returns these values in canonical form; raises
-        ParameterError for wrong values.
+        Takes the plain values of a plan's preferences other than
+        path and checksum, and returns these values in canonical
+        form; raises ParameterError for wrong values.
     check : str
-        Takes a plan and its data, and raises a DataError if the pairs do not
-        fit the data.
+        Takes a plan and its data, and raises a DataError if the
+        pairs do not fit the data.
     pairs : str
-        Takes a plan and a fold, and returns the `Preferences` of the training
-        part of the fold.
+        Takes a plan and a fold, and returns the `Preferences` of
+        the training part of the fold.
     note : str
-        Takes a plan, and returns a note on its pairs to be shown before a run;
-        "" for none.
+        Takes a plan, and returns a note on its pairs to be shown
+        before a run; "" for none.
     add_options : str
-        Takes a parser, and adds the options of the terminal that name a file.
+        Takes a parser of arguments, and adds the options of the
+        terminal that name a file of pairs.
     told : str
-        Takes the parsed options, and returns the plain values of a plan; None
-        if the options name no file.
+        Takes the parsed options, and returns the plain values of a
+        plan; None if the options name no file.
     """
 
     key: str
@@ -55,8 +59,8 @@ class PairSource:
 def pair_source() -> PairSource | None:
     """Return the code that reads files of pairs of documents to learn from.
 
-    Such pairs are preferences. The code is that of the first plug-in with such
-    code; None without one.
+    Such pairs are preferences. The result is from the first plug-in
+    that reads such files; None without one.
     """
     # Texts of the warnings about unusable entries.
     exists = tr(
@@ -101,7 +105,7 @@ class AbsentPairSource:
 def _refuse_invalid(entry: object) -> None:
     """Raise a PlanError for an entry of a plug-in that is no valid PairSource.
 
-    Its functions must be named as "module:name".
+    The functions of a valid entry are named as "module:name".
     """
     if not isinstance(entry, PairSource):
         raise PlanError(

@@ -35,7 +35,7 @@ class PrintedResults:
 def printed_results() -> list[PrintedResults]:
     """Return the averages published in papers that built-in plug-ins provide.
 
-    Entries of other packages only give a warning.
+    Printed results of other packages are left out with a warning.
     """
     # Texts of the warnings.
     exists = tr("Printed results with the key {key} exist already. Choose another key.")
@@ -47,9 +47,10 @@ def printed_results() -> list[PrintedResults]:
 
 
 def _refuse_invalid(entry: object) -> None:
-    """Raise a PlanError for any entry.
+    """Raise a PlanError for any published averages that a package's plug-in adds.
 
-    Only the built-in published averages have been checked against their papers.
+    Only the built-in published averages have been checked against
+    their papers.
     """
     text = tr("only RankStudio itself has printed results, got {value}.")
     raise PlanError(text.format(value=shown(entry)))

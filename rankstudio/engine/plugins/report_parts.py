@@ -14,13 +14,14 @@ from rankstudio.engine.plugins.entries import entries_of
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A text of a report; an empty line starts a new paragraph.
+    """A text in a report's section; an empty line in it starts a new paragraph.
 
     Attributes
     ----------
     text : str
+        The text.
     muted : bool
-        Whether the text is a note.
+        Whether the text is shown as a note, less prominently.
     """
 
     text: str
@@ -29,15 +30,17 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class ReportPart:
-    """A section of reports.
+    """A section of reports that a plug-in writes.
 
     Attributes
     ----------
     key : str
-        Key of the section, which has its title and its place in the report.
+        Key of the section, which has its title and its place in the
+        report.
     compute : str
         ``"module:function"``: called with a
-        :class:`~rankstudio.engine.analysis.reported_runs.ReportSource`, it yields :class:`Paragraph`,
+        :class:`~rankstudio.engine.analysis.reported_runs.ReportSource`,
+        it yields :class:`Paragraph`,
         :class:`~rankstudio.engine.export.tables.TextTable` and
         :class:`~rankstudio.engine.export.figures.values.Figure`.
     """
@@ -49,8 +52,8 @@ class ReportPart:
 def report_parts() -> dict[str, ReportPart]:
     """Return the sections of reports that abilities write, by key.
 
-    Abilities are RankStudio's own removable plug-ins. Entries of other packages
-    only give a warning.
+    Abilities are RankStudio's own removable plug-ins. Sections of
+    other packages are left out with a warning.
     """
     # Texts of the warnings.
     exists = tr(
@@ -64,9 +67,10 @@ def report_parts() -> dict[str, ReportPart]:
 
 
 def _refuse_invalid(entry: object) -> None:
-    """Raise a PlanError for any entry.
+    """Raise a PlanError for any section of reports that a package's plug-in adds.
 
-    Other packages use an analysis, which never sees a sealed test part.
+    Other packages add an analysis instead, which never sees a
+    sealed test part.
     """
     text = tr(
         "only RankStudio itself has sections of reports; use an Analysis instead of {value}."

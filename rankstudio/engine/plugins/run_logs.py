@@ -46,12 +46,13 @@ class RunLog:
 
 
 class RunListener(Protocol):
-    """Listener to a run; an error of its own must not end the run.
+    """Interface of a listener to a run, which logs it; an error of the listener must not end the run.
 
     Attributes
     ----------
     sealed : bool
-        Whether the test part is sealed: then no result on it may be logged.
+        Whether the test part is sealed: then no result on it may be
+        logged.
 
     Examples
     --------
@@ -80,9 +81,10 @@ class RunListener(Protocol):
     def finish(
         self, result: Any, refitted: Path | None = None, *, stopped: bool
     ) -> None:
-        """Log the result, and the model learned from all documents (``refitted``), if any.
+        """Log the result of a run, and the file of the model learned from all documents, if any.
 
-        ``stopped`` is whether the run was stopped.
+        ``refitted`` is the path of this file, or None. ``stopped``
+        is whether the run was stopped.
         """
         ...
 
@@ -94,7 +96,8 @@ class RunListener(Protocol):
 def run_logs() -> dict[str, RunLog]:
     """Return the programs in which runs can be logged, such as MLflow, by key.
 
-    Entries of plug-ins that cannot be used are left out with a warning.
+    Programs that plug-ins add, but that cannot be used, are left
+    out with a warning.
     """
     # Texts of the warnings.
     exists = tr("A log with the key {key} exists already. Choose another key.")

@@ -12,7 +12,7 @@ from rankstudio.engine.plugins.entries import entries_of
 
 @dataclass(frozen=True)
 class RunColumn:
-    """A column of a table of a run.
+    """A column of a table of a finished run that a plug-in adds.
 
     Attributes
     ----------
@@ -33,21 +33,25 @@ class RunColumn:
 
 @dataclass(frozen=True)
 class RunTable:
-    """A table of a finished run, with rows for its folds.
+    """A table of a finished run that a plug-in adds, with rows for its folds.
 
     Attributes
     ----------
     key : str
         Key, unique among tables.
     label, help : str
-        Name of the table in the list of tables, and its contents, without a full stop.
+        Name of the table in the list of tables, and its contents,
+        without a full stop.
     task : str
-        Text that is shown while the table is computed, such as "Choosing thresholds".
+        Text that is shown while the table is computed, such as
+        "Choosing thresholds".
     columns : tuple of RunColumn
         Columns after that of the fold.
     compute : str
-        ``"module:function"``: called with a run, its data and whether their test part is sealed, it returns a
-        :class:`RunTableRows`, or raises a PlanError with the reason why there is none.
+        ``"module:function"``: called with a run, its data and
+        whether their test part is sealed, it returns a
+        :class:`RunTableRows`, or raises a PlanError with the reason
+        why there is none.
     """
 
     key: str
@@ -60,7 +64,7 @@ class RunTable:
 
 @dataclass(frozen=True)
 class RunTableRow:
-    """A row of a table of a run: for a fold, or for the mean of the folds.
+    """A row of a plug-in's table of a run: for a fold, or for the mean of the folds.
 
     Attributes
     ----------
@@ -79,11 +83,12 @@ class RunTableRow:
 
 @dataclass(frozen=True)
 class RunTableRows:
-    """Contents of a table of a run.
+    """Contents of a plug-in's table of a run.
 
     Attributes
     ----------
     rows : tuple of RunTableRow
+        Rows, in order.
     sentence : str
         Sentence below the rows.
     """
@@ -95,8 +100,8 @@ class RunTableRows:
 def run_tables() -> list[RunTable]:
     """Return the tables of runs that abilities add.
 
-    Abilities are RankStudio's own removable plug-ins. Entries of other packages
-    only give a warning.
+    Abilities are RankStudio's own removable plug-ins. Tables of
+    other packages are left out with a warning.
     """
     # Texts of the warnings.
     exists = tr(
@@ -110,7 +115,7 @@ def run_tables() -> list[RunTable]:
 
 
 def _refuse_invalid(entry: object) -> None:
-    """Raise a PlanError for any entry.
+    """Raise a PlanError for any table of runs that a package's plug-in adds.
 
     The function of a table would see what the window keeps sealed.
     """

@@ -37,8 +37,8 @@ class RunView:
 def run_views() -> list[RunView]:
     """Return the views of runs that abilities add.
 
-    Abilities are RankStudio's own removable plug-ins. Entries of other packages
-    only give a warning.
+    Abilities are RankStudio's own removable plug-ins. Views of
+    other packages are left out with a warning.
     """
     exists = tr("A view of runs with the key {key} exists already. Choose another key.")
     unusable = tr("A view of the plug-in {name} cannot be used: {reason}")

@@ -19,7 +19,7 @@ _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 
 @dataclass(frozen=True)
 class TerminalCommand:
-    """A command of the terminal.
+    """A command of the terminal that a plug-in adds.
 
     Attributes
     ----------
@@ -27,8 +27,9 @@ class TerminalCommand:
         Name of the command: lower-case letters, digits and hyphens.
     module : str
         Module with ``HELP`` and ``DESCRIPTION``, the function
-        ``add_options(parser)``, and ``run(args)``, which returns the exit
-        status. It is imported when the command is used or listed.
+        ``add_options(parser)``, and ``run(args)``, which returns
+        the exit status. It is imported when the command is used or
+        listed.
 
     Examples
     --------
@@ -41,10 +42,11 @@ class TerminalCommand:
 
 
 def commands_to_record() -> dict[str, str]:
-    """Return the name of the plug-in of each command of an ability, by the command.
+    """Return the plug-in's name for each command that an ability adds to the terminal, by the command.
 
-    Abilities are RankStudio's own removable plug-ins. The names are stored in a
-    file, so that the commands of absent ones are known, too.
+    Abilities are RankStudio's own removable plug-ins. The names are
+    stored in a file, so that the commands of absent abilities are
+    known, too.
     """
     # Built-in entries are not checked (the lambda), and need no texts of
     # warnings (""). Analyses are commands, too.
@@ -57,9 +59,10 @@ def commands_to_record() -> dict[str, str]:
 
 
 def recorded_commands() -> dict[str, str]:
-    """Return the recorded plug-in of each command of an ability, by the command.
+    """Return the recorded plug-in's name for each command that an ability adds, by the command.
 
-    Commands of abilities whose folders are absent are among them.
+    Abilities are RankStudio's own removable plug-ins. Commands of
+    absent abilities are included.
     """
     commands: dict[str, str] = json.loads(
         resource("abilities", "commands.json").read_text(encoding="utf-8")
@@ -94,7 +97,7 @@ def terminal_commands(used_keys: Collection[str]) -> dict[str, str]:
 
 
 def _problem_of_terminal_command(entry: object, used_keys: Collection[str]) -> str:
-    """Return why an entry of a plug-in is no valid command, as a sentence; "" if it is.
+    """Return why an entry of a plug-in is no valid terminal command, as a sentence; "" if it is valid.
 
     ``used_keys`` are the names of the program's own commands.
     """
@@ -109,7 +112,7 @@ def _problem_of_terminal_command(entry: object, used_keys: Collection[str]) -> s
 
 
 def problem_of_command(entry: Any, kind: type, used_keys: Collection[str]) -> str:
-    """Return why an entry cannot be a command, as a sentence; "" if it can.
+    """Return why an entry of a plug-in cannot be a command, as a sentence; "" if it can.
 
     Parameters
     ----------

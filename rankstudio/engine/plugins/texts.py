@@ -62,8 +62,9 @@ def plugin_texts(language: str) -> dict[str, str]:
 def _valid_translations(loaded: LoadedPlugin, language: str) -> dict[str, str]:
     """Return the valid translations of a plug-in's own texts, by text.
 
-    A translation is left out, with a warning, if it has other fields for
-    values. Raise ValueError for a damaged catalog.
+    A translation is left out, with a warning, if it has fields for
+    values that the text lacks. Raise ValueError for a damaged
+    catalog. ``language`` is a key such as "de".
     """
     catalog = dict(read_catalog(_catalog_path(loaded.plugin.texts, language)))
     # Only texts that its entries show are translated, no other texts of the program.
@@ -103,17 +104,18 @@ def _valid_translations(loaded: LoadedPlugin, language: str) -> dict[str, str]:
 def _with_double_braces(text: str) -> str:
     """Return a text with its braces doubled.
 
-    Measures have them so in sentences that are formatted later.
+    Texts of measures have doubled braces in sentences that are
+    formatted later.
     """
     return text.replace("{", "{{").replace("}", "}}")
 
 
 def _catalog_path(reference: str, language: str) -> Path:
-    """Return the first compiled catalog of translations to a language.
+    """Return the path of the first compiled catalog of a plug-in's translations to a language.
 
-    ``reference`` is "package:folder", and the catalog is a file ``.mo`` in the
-    subfolder of the language. Raise ValueError for another reference, or
-    without a catalog.
+    ``reference`` is "package:folder", and the catalog is a file
+    ``.mo`` in the subfolder of the language. Raise ValueError for a
+    reference of another form, or without a catalog.
     """
     match = (
         _PACKAGE_AND_FOLDER.fullmatch(reference) if isinstance(reference, str) else None
@@ -192,10 +194,10 @@ def _decoded_text(content: bytes, extent: tuple[int, ...], path: Path) -> str:
 
 
 def is_translation(text: str, translated: str) -> bool:
-    """Return whether a translation is one line with fields of its text only.
+    """Return whether a translation is one line, and has no fields that its text lacks.
 
-    Fields are those for values, such as "{name}": another one would fail when
-    the text is shown.
+    Fields are those for values, such as "{name}": another field
+    would fail when the text is shown.
     """
     if not translated or one_line(translated) != translated:
         return False

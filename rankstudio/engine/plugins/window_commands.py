@@ -13,7 +13,7 @@ from rankstudio.engine.plugins.plugin import LoadedPlugin
 
 @dataclass(frozen=True)
 class WindowCommands:
-    """Commands of menus, with the controller that carries them out.
+    """Commands that a plug-in adds to menus of the window, with the controller that carries them out.
 
     Attributes
     ----------
@@ -22,10 +22,12 @@ class WindowCommands:
     label : str
         Subject of the commands.
     controller : str
-        ``"module:Class"`` of a :class:`~rankstudio.ui.page.controller.CommandController`: called with the
-        models and the window.
+        ``"module:Class"`` of a
+        :class:`~rankstudio.ui.page.controller.CommandController`:
+        called with the models and the window.
     commands : tuple of PartCommand
-        Commands in menus; empty for a controller that only adds to the dialog *Export*.
+        Commands in menus; empty for a controller that only adds to
+        the dialog *Export*.
     """
 
     key: str
@@ -37,8 +39,8 @@ class WindowCommands:
 def window_commands() -> list[tuple[LoadedPlugin, WindowCommands]]:
     """Return (plug-in, commands) for the menus of the window that abilities add.
 
-    Abilities are RankStudio's own removable plug-ins. Entries of other packages
-    only give a warning.
+    Abilities are RankStudio's own removable plug-ins. Commands of
+    other packages are left out with a warning.
     """
     exists = tr(
         "Commands of the window with the key {key} exist already. Choose another key."
@@ -48,9 +50,10 @@ def window_commands() -> list[tuple[LoadedPlugin, WindowCommands]]:
 
 
 def _refuse_invalid(entry: object) -> None:
-    """Raise a PlanError for any entry.
+    """Raise a PlanError for any commands of the window's menus that a package's plug-in adds.
 
-    The controller of the commands would see what the window keeps sealed.
+    The controller of the commands would see what the window keeps
+    sealed.
     """
     text = tr(
         "only RankStudio itself has commands of menus; use a WindowPanel instead of {value}."

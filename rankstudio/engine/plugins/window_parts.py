@@ -76,7 +76,7 @@ class WindowPage:
 
 @dataclass(frozen=True)
 class WindowPanel:
-    """A panel on a page of the window.
+    """A panel that a plug-in adds to a page of the window.
 
     Attributes
     ----------
@@ -87,10 +87,11 @@ class WindowPanel:
     summary : str
         Contents of the panel, in one sentence.
     page : str
-        Key of its page: "data", "select", "features", "evidence", "compare",
-        "queries" or "report".
+        Key of the page: "data", "select", "features", "evidence",
+        "compare", "queries" or "report".
     build : str
-        Function that makes the panel's widget, as for a :class:`WindowPage`.
+        Function that makes the panel's widget, as
+        ``"module:name"``; see :class:`WindowPage`.
 
     Examples
     --------
@@ -107,12 +108,14 @@ class WindowPanel:
 
 @dataclass(frozen=True)
 class WindowParts:
-    """Pages and panels of all plug-ins.
+    """Pages and panels that plug-ins add to the window.
 
     Attributes
     ----------
     pages : tuple of (WindowPage, LoadedPlugin)
+        Each page with its plug-in.
     panels : tuple of (WindowPanel, LoadedPlugin)
+        Each panel with its plug-in.
     """
 
     pages: tuple[tuple[WindowPage, LoadedPlugin], ...] = ()
@@ -140,9 +143,10 @@ def own_pages() -> tuple[WindowPage, ...]:
 
 
 def _is_page_of_window(page: object, loaded: LoadedPlugin) -> bool:
-    """Return whether a page is one of the window itself.
+    """Return whether a page is one of the window's own pages.
 
-    Some of these pages are in the folders of abilities.
+    ``loaded`` is the plug-in that adds the page: some of the own
+    pages are in the folders of abilities.
     """
     return loaded.built_in and isinstance(page, WindowPage) and page.key in OWN_PAGES
 
@@ -151,7 +155,8 @@ def _is_page_of_window(page: object, loaded: LoadedPlugin) -> bool:
 def window_parts() -> WindowParts:
     """Return the pages and panels that plug-ins add to RankStudio's own pages.
 
-    Those that cannot be used are left out with a warning.
+    Pages and panels that cannot be used are left out with a
+    warning.
     """
     pages: dict[str, tuple[WindowPage, LoadedPlugin]] = {}
     panels: dict[str, tuple[WindowPanel, LoadedPlugin]] = {}
@@ -179,8 +184,8 @@ def window_parts() -> WindowParts:
 def _problem_of_page(page: object, used_keys: Iterable[str], *, built_in: bool) -> str:
     """Return why a plug-in's page cannot be used, as a sentence; "" if it can.
 
-    ``used_keys`` are those of other pages, ``built_in`` is whether the plug-in
-    is RankStudio's.
+    ``used_keys`` are the keys of other pages, ``built_in`` is
+    whether the plug-in is RankStudio's.
     """
     if not isinstance(page, WindowPage):
         return tr("expected a WindowPage, got {value}.").format(value=shown(page))
@@ -200,7 +205,7 @@ def _problem_of_page(page: object, used_keys: Iterable[str], *, built_in: bool) 
 def _problem_of_panel(panel: object, used_keys: Iterable[str]) -> str:
     """Return why a plug-in's panel cannot be used, as a sentence; "" if it can.
 
-    ``used_keys`` are those of other panels.
+    ``used_keys`` are the keys of other panels.
     """
     if not isinstance(panel, WindowPanel):
         return tr("expected a WindowPanel, got {value}.").format(value=shown(panel))
@@ -226,6 +231,7 @@ def _problem_of_part(
     Parameters
     ----------
     part : WindowPage or WindowPanel
+        The page or panel.
     max_label_length : int
         Maximum number of characters of the label.
     used_keys : iterable of str

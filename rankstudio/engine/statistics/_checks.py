@@ -17,7 +17,8 @@ ROUNDINGS = 64  # rounding errors that the value of a measure may already contai
 def checked_level(value: Any, name: str = "level") -> float:
     """Return a level, such as of confidence or false discoveries.
 
-    Raise ParameterError unless it is in (0, 1).
+    Raise ParameterError, which names the parameter ``name``, unless the
+    value is a float between 0 and 1, both excluded.
     """
     if isinstance(value, float | np.floating) and 0 < value < 1:
         return float(value)
@@ -32,6 +33,7 @@ def checked_row(name: str, values: ArrayLike, size: int | None = None) -> Floats
     name : str
         Name of the parameter, for messages.
     values : array-like of shape (n,)
+        Numbers; NaN is allowed.
     size : int, optional
         Required number n.
 

@@ -18,13 +18,18 @@ from rankstudio.engine.statistics._checks import checked_row
 
 
 def pooled_auc(scores: ArrayLike, labels: ArrayLike) -> float:
-    """Compare all documents with each other, regardless of the model that predicted them.
+    """Return the AUC over all pairs of documents, whichever models predicted their scores.
+
+    The AUC is the share of pairs of documents with different labels in
+    which the one with the higher label has the higher score; equal
+    scores count half.
 
     Parameters
     ----------
     scores : array-like of shape (m,)
         Score of each document, by the model trained without its fold.
     labels : array-like of shape (m,)
+        Label of each document.
 
     Returns
     -------
@@ -43,9 +48,10 @@ def pooled_auc(scores: ArrayLike, labels: ArrayLike) -> float:
 def averaged_auc(scores: ArrayLike, labels: ArrayLike, folds: ArrayLike) -> float:
     """Return the AUC over all pairs of documents of the same fold.
 
-    The AUC is the share of pairs of documents with different labels in which
-    the one with the higher label has the higher score. The documents of a fold
-    have scores of the same model, and so can be compared.
+    The AUC is the share of pairs of documents with different labels in
+    which the one with the higher label has the higher score. Equal
+    scores count half. Only pairs of documents of one fold are compared:
+    their scores come from the same model.
 
     Parameters
     ----------
@@ -57,8 +63,8 @@ def averaged_auc(scores: ArrayLike, labels: ArrayLike, folds: ArrayLike) -> floa
     Returns
     -------
     float
-        Every pair within a fold counts once; folds with a single label do not
-        count. NaN if no fold has two labels.
+        Every pair within a fold counts once; folds with a single label
+        do not count. NaN if no fold has two labels.
     """
     score_vector, truth = _score_and_label_vectors(scores, labels)
     groups = np.asarray(folds)
@@ -81,13 +87,14 @@ def averaged_auc(scores: ArrayLike, labels: ArrayLike, folds: ArrayLike) -> floa
 def pair_auc(held_out: ArrayLike, labels: ArrayLike) -> float:
     """Return the AUC of leave-pair-out: a model trained without a pair ranks this pair.
 
-    That is the share of pairs with different labels in which the document with
-    the higher label has the higher score.
+    The AUC is the share of pairs of documents with different labels in
+    which the document with the higher label has the higher score.
 
     Parameters
     ----------
     held_out : array-like of shape (m, m)
-        Entry (i, j) is the score of i by the model without i and j.
+        Entry (i, j) is the score of document i by the model trained
+        without the documents i and j.
     labels : array-like of shape (m,)
         Label of each document.
 
@@ -119,13 +126,15 @@ def auc_interval(
     scores : array-like of shape (m,)
         Scores of one model for documents it was not trained on.
     relevant : array-like of shape (m,), bool
+        Whether each document is relevant.
     level : float, default 0.95
         Coverage, between 0 and 1.
 
     Returns
     -------
     low, high : float
-        Within 0 … 1; NaN with fewer than two relevant or two other documents.
+        Within 0 … 1; NaN with fewer than two relevant or two other
+        documents.
 
     Notes
     -----
@@ -145,14 +154,16 @@ def mean_auc_interval(
     Parameters
     ----------
     rankings : sequence of (array-like, array-like)
-        For each model, the scores of its documents, and whether each of them is
-        relevant.
+        For each model, the scores of its documents, and whether each of
+        them is relevant.
     level : float, default 0.95
+        Coverage, between 0 and 1.
 
     Returns
     -------
     low, high : float
-        Within 0 … 1; NaN if a model has fewer than two relevant or two other documents.
+        Within 0 … 1; NaN if a model has fewer than two relevant or two
+        other documents.
 
     Notes
     -----
@@ -219,7 +230,10 @@ def _score_and_label_vectors(
 def _ordered_pairs(scores: Floats, labels: Floats) -> tuple[float, int]:
     """Return (number of pairs in the right order, number of pairs).
 
-    A pair is two documents with different labels. Equal scores count half.
+    A pair is two documents with different labels. Equal scores count
+    half. ``scores`` and ``labels`` have a number for each document; the
+    order is right if the document with the higher label has the higher
+    score.
     """
     n_right = 0.0
     n_pairs = 0

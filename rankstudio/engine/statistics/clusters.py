@@ -19,9 +19,12 @@ class Clusters:
     Attributes
     ----------
     order : ndarray of shape (n,)
-        Columns in the order of the dendrogram's leaves, with clusters in sequence.
+        The n features, as columns of their matrix, in the order of the
+        dendrogram's leaves: the features of a cluster follow each
+        other.
     labels : ndarray of shape (n,)
-        Cluster of each column, from 0, numbered in `order`.
+        Number of each feature's cluster, from 0 in the order of the
+        leaves.
     """
 
     order: Ints
@@ -38,15 +41,17 @@ def clusters(correlations: Floats, alike: float = ALIKE) -> Clusters:
     Parameters
     ----------
     correlations : ndarray of shape (n, n)
-        Symmetric, in [-1, 1]; 0 for a constant feature, which forms its own cluster.
+        Symmetric, in [-1, 1]; 0 for a constant feature, which forms its
+        own cluster.
     alike : float
-        Minimum mean |r| between the members of two merged clusters, in (0, 1].
+        Minimum mean |r| between the members of two merged clusters, in
+        (0, 1].
 
     Returns
     -------
     Clusters
-        The order of the features in the tree, and the number of each feature's
-        cluster, from 0 in this order.
+        The order of the features as leaves of the tree, and the number
+        of each feature's cluster.
 
     Notes
     -----

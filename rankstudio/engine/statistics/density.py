@@ -11,14 +11,16 @@ _BINS_PER_POINT = 8
 
 
 def silverman_bandwidth(values: Floats) -> float:
-    """Return Silverman's rule of thumb, 0.9 min(sd, IQR / 1.34) n^(-1/5).
+    """Return the bandwidth for a kernel density by Silverman's rule of thumb.
 
-    If more than half of the values are equal, the interquartile range is 0, and
-    only the standard deviation is used.
+    It is 0.9 min(sd, IQR / 1.34) n^(-1/5). If more than half of the
+    values are equal, the interquartile range is 0, and only the
+    standard deviation is used.
 
     Parameters
     ----------
     values : ndarray of shape (n,)
+        Values whose density will be estimated.
 
     Returns
     -------
@@ -47,15 +49,16 @@ def gaussian_density(
     grid : ndarray of shape (g,), g >= 2
         Ascending, evenly spaced.
     bandwidth : float, optional
-        Standard deviation of the kernel; by default Silverman's rule. It is at
-        least the distance between grid points, so that equal values give a
-        narrow finite peak.
+        Standard deviation of the kernel; by default Silverman's rule.
+        It is at least the distance between grid points, so that equal
+        values give a narrow finite peak.
 
     Returns
     -------
     ndarray of shape (g,)
-        Density per unit of the feature. Mass outside of the grid is lost: the
-        density is not rescaled to an area of 1. All 0 without values.
+        Density at each point of the grid, per unit of the values. Mass
+        outside of the grid is lost: the density is not rescaled to an
+        area of 1. All 0 without values.
 
     Notes
     -----

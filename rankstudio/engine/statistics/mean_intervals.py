@@ -17,14 +17,16 @@ LEAST_PAIRS = 6
 
 
 class MeanIntervals(NamedTuple):
-    """Mean differences with their intervals, each of shape (K,).
+    """Means of the differences of K pairs of models and their intervals, each of shape (K,).
 
     Attributes
     ----------
     mean : ndarray
-        Mean over the folds of each fold's mean over its queries; NaN without a query.
+        Mean over the folds of each fold's mean difference over its
+        queries; NaN without a query.
     half : ndarray
-        Half the length of the interval; NaN with fewer than two queries.
+        Half the length of the interval; NaN with fewer than two
+        queries.
     """
 
     mean: Floats
@@ -44,32 +46,33 @@ class MeanIntervals(NamedTuple):
 def mean_intervals(differences: Sequence[Floats], level: float = 0.95) -> MeanIntervals:
     """Return the mean of paired differences and Student's interval of it.
 
-    The mean is that of tables and curves: over the queries of each fold, then
-    over the folds. Query q of a fold with Q_f queries has the weight w_q = 1 /
-    (F Q_f), and the standard error of the mean is √(n / (n - 1) · Σ w_q² (d_q -
-    mean)²) over all n queries. For equally large folds this is s / √n, and the
-    interval is that of the paired t (Student 1908), with n - 1 degrees of
-    freedom.
+    The mean is taken over the queries of each fold, then over the
+    folds. Query q of a fold with Q_f queries has the weight w_q = 1 /
+    (F Q_f), and the standard error of the mean is √(n / (n - 1) · Σ
+    w_q² (d_q - mean)²) over all n queries. For equally large folds this
+    is s / √n, and the interval is that of the paired t (Student 1908),
+    with n - 1 degrees of freedom.
 
     Parameters
     ----------
     differences : sequence of F ndarrays of shape (K, Q_f)
-        Differences of K pairs of models in the queries of each fold. NaN marks
-        a query without a difference; folds without any are left out.
+        Differences of K pairs of models in the queries of each fold.
+        NaN marks a query without a difference; folds without any are
+        left out.
     level : float, default 0.95
         Confidence, between 0 and 1.
 
     Returns
     -------
     MeanIntervals
-        Means and half widths of their intervals, each of shape (K,); NaN where
-        there are too few queries.
+        Means and half widths of their intervals, each of shape (K,);
+        NaN where there are too few queries.
 
     Raises
     ------
     ParameterError
-        For no folds, unequal numbers of pairs, infinite values, or a level out
-        of range.
+        For no folds, unequal numbers of pairs, infinite values, or a
+        level out of range.
 
     Notes
     -----
@@ -86,22 +89,23 @@ def mean_intervals(differences: Sequence[Floats], level: float = 0.95) -> MeanIn
 
 
 def mean_p_values(differences: Sequence[Floats]) -> Floats:
-    """Return the two-sided p of each mean difference by Student's paired t.
+    """Return the two-sided p value of each mean difference by Student's paired t test.
 
-    p is below 1 - level exactly if 0 is outside Student's confidence interval
-    of the mean at that level.
+    p is below 1 - level exactly if 0 is outside Student's confidence
+    interval of the mean at that level.
 
     Parameters
     ----------
     differences : sequence of F ndarrays of shape (K, Q_f)
-        Differences of K pairs of models in the queries of each fold, NaN for a
-        query without one.
+        Differences of K pairs of models in the queries of each fold,
+        NaN for a query without one.
 
     Returns
     -------
     ndarray of shape (K,)
-        1 if the models are equal in every query, and 0 if they differ by the
-        same amount in every query. NaN with fewer than two queries.
+        1 if the models are equal in every query, and 0 if they differ
+        by the same amount in every query. NaN with fewer than two
+        queries.
 
     Raises
     ------
@@ -125,14 +129,15 @@ def mean_p_values(differences: Sequence[Floats]) -> Floats:
 
 
 def _means(differences: Sequence[Floats]) -> tuple[Floats, Floats, Ints]:
-    """Return (means, standard errors, numbers of queries), each of shape (K,).
+    """Return (means, standard errors, numbers of queries) of paired differences, each of shape (K,).
 
     Folds count equally in the mean, and so do the queries of each fold.
 
     Parameters
     ----------
     differences : sequence of F ndarrays of shape (K, Q_f)
-        For each fold, K pairs of models by queries; NaN where there is none.
+        For each fold, the differences of K pairs of models in its Q_f
+        queries; NaN where there is no difference.
 
     Raises
     ------

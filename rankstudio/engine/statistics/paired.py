@@ -48,7 +48,8 @@ class PairedComparison:
     Attributes
     ----------
     mean_difference : float
-        First minus second run, regardless of the direction of the measure.
+        First minus second run, regardless of the direction of the
+        measure.
     t, p_t : float
         t and p value of the paired t test.
     p_randomisation : float
@@ -58,9 +59,11 @@ class PairedComparison:
     low, high : float
         Bootstrap interval of the mean difference.
     wins, ties, losses : int
-        Counts of the first run.
+        Numbers of queries in which the first run is better, equal and
+        worse.
     n : int
-        Queries in which both runs have a value. Without any, all floats are NaN.
+        Queries in which both runs have a value. Without any, all floats
+        are NaN.
     """
 
     mean_difference: float
@@ -92,9 +95,9 @@ def compare_paired(
     Parameters
     ----------
     a, b : array-like of shape (Q,)
-        Values of one measure in the same queries, in the same order. Queries
-        with NaN in either run (such as the disagreement error of a query
-        without a pair) are left out.
+        Values of one measure in the same queries, in the same order.
+        Queries with NaN in either run (such as the disagreement error
+        of a query without a pair) are left out.
     level : float, default 0.95
         Confidence of the interval, between 0 and 1.
     n_assignments : int, default 100000
@@ -102,11 +105,12 @@ def compare_paired(
     n_resamples : int, default 10000
         Number of samples of the bootstrap, 1 or more.
     seed : int, default 0
-        Seed of both, 0 or more. Equal seeds give equal results.
+        Seed of the drawn assignments and of the bootstrap, 0 or more.
+        Equal seeds give equal results.
     tolerance : float, default 1e-12
-        Maximum difference of a tie.
+        Maximum difference of two values that count as a tie.
     higher_is_better : bool, default True
-        Whether larger values win.
+        Whether the larger value of a query wins.
 
     Returns
     -------
@@ -115,7 +119,8 @@ def compare_paired(
     Raises
     ------
     ParameterError
-        For rows of different lengths, infinite values, or a parameter out of range.
+        For rows of different lengths, infinite values, or a parameter
+        out of range.
 
     Notes
     -----
@@ -232,10 +237,12 @@ def bootstrap_interval(
 
 
 def mean_difference(a: ArrayLike, b: ArrayLike) -> tuple[float, float, float]:
-    """Return (mean of the first minus the second run, its lowest and highest value).
+    """Return the mean difference of two runs, first minus second, with its bootstrap interval.
 
-    The last two are the limits of its bootstrap interval of 95 %. All are NaN
-    without a query with values of both runs.
+    ``a`` and ``b`` have shape (Q,): the values of the two runs in the
+    same queries. The result is (mean, lower limit, upper limit) with
+    the interval of 95 %. All are NaN without a query with values of
+    both runs.
     """
     left, right = paired_rows(a, b)
     mean = float(np.mean(left - right)) if left.size else np.nan
@@ -254,10 +261,10 @@ def win_tie_loss(
     Parameters
     ----------
     a, b : array-like of shape (Q,)
-        Values of two runs in the same queries. Queries with NaN in either are
-        left out.
+        Values of two runs in the same queries. Queries with NaN in
+        either are left out.
     tolerance : float
-        Differences up to it count as equal.
+        Values that differ by at most this count as equal.
     higher_is_better : bool
         Whether larger values are better.
     """
@@ -273,20 +280,22 @@ def win_tie_loss(
 def holm(p_values: ArrayLike) -> Floats:
     """Adjust the p values of several tests so that their familywise error is at most the level.
 
-    The level is the one with which the adjusted values are compared. With
-    p_(j) the jth smallest of m values, the ith smallest becomes the maximum
-    over j <= i of min(1, (m - j + 1) p_(j)) (Holm 1979). It holds for any
-    dependence between the tests.
+    The level is the one with which the adjusted values are compared.
+    With p_(j) the jth smallest of m values, the ith smallest becomes
+    the maximum over j <= i of min(1, (m - j + 1) p_(j)) (Holm 1979).
+    The adjustment is valid for any dependence between the tests.
 
     Parameters
     ----------
     p_values : array-like of shape (c,)
-        In [0, 1]. NaN means no test: it stays NaN and does not count.
+        p value of each test, in [0, 1]. NaN means no test: it stays NaN
+        and does not count.
 
     Returns
     -------
     ndarray of shape (c,)
-        Adjusted values in the order of the input, never below it.
+        Adjusted p values in the order of the input, never below those
+        of the input.
 
     Raises
     ------
@@ -319,27 +328,29 @@ _SIGNS = 1.0 - 2.0 * np.unpackbits(
 def randomisation(a: ArrayLike, b: ArrayLike, n: int = 100_000, seed: int = 0) -> float:
     """Test with Fisher's randomisation, two-sided, whether the two runs are exchangeable in every query.
 
-    If they are, each difference could have had the opposite sign. The p value
-    is the share of sign assignments whose mean is at least as far from 0 as the
-    observed one.
+    If the runs are exchangeable, each difference could have had the
+    opposite sign. The p value is the share of sign assignments whose
+    mean is at least as far from 0 as the observed one.
 
     Parameters
     ----------
     a, b : array-like of shape (Q,)
-        Values of two runs in the same queries. Queries with NaN in either are left out.
+        Values of two runs in the same queries. Queries with NaN in
+        either are left out.
     n : int, default 100000
-        Number of assignments drawn, 1 or more. If there are no more than that
-        (2^Q), all are counted and p is exact. Queries with difference 0 do not
-        count in Q, because their sign has no effect.
+        Number of assignments of signs drawn, 1 or more. If only n or
+        fewer assignments exist (2^Q), all are counted and p is exact.
+        Queries with difference 0 do not count in Q, because their sign
+        has no effect.
     seed : int, default 0
         Seed of the draw, 0 or more.
 
     Returns
     -------
     float
-        (count + 1) / (n + 1) if assignments are drawn, because the observed one
-        is among the possible ones; never 0. 1 if all differences are 0. NaN
-        without a query.
+        The p value. It is (count + 1) / (n + 1) if assignments are
+        drawn, because the observed one is among the possible ones;
+        never 0. 1 if all differences are 0. NaN without a query.
 
     Notes
     -----
@@ -388,9 +399,12 @@ def _tables_of_eight(difference: Floats) -> Floats:
 
 
 def _signed_sums(tables: Floats, codes: Bytes) -> Floats:
-    """Return the sum of all differences under each assignment.
+    """Return the sum of all differences under each assignment of signs.
 
-    ``codes`` has a byte of signs per table.
+    ``tables`` has, for each eight differences, their sums with each of
+    the 256 combinations of signs. ``codes`` has shape (tables,
+    assignments): the byte that says which combination of a table an
+    assignment uses.
     """
     sums = np.zeros(codes.shape[1])
     for table, code in zip(tables, codes, strict=True):
@@ -413,9 +427,10 @@ def _all_signs(n_differences: int) -> Iterator[Bytes]:
 
 
 def _random_signs(n: int, n_tables: int, seed: int) -> Iterator[Bytes]:
-    """Yield n random assignments of signs, in blocks as :func:`_all_signs` does.
+    """Yield n random assignments of signs to differences, in blocks.
 
-    Each has ``n_tables`` bytes.
+    A block has shape (``n_tables``, assignments): each byte has the
+    signs of eight differences. Equal seeds give equal assignments.
     """
     rng = np.random.default_rng(seed)
     at_once = max(1, min(_ASSIGNMENTS_AT_ONCE, _BYTES_AT_ONCE // n_tables))
@@ -438,29 +453,33 @@ class SignedRanks(NamedTuple):
 def signed_ranks(a: ArrayLike, b: ArrayLike) -> SignedRanks:
     """Test with Wilcoxon's signed ranks, two-sided, whether differences are symmetric about 0.
 
-    The absolute differences are ranked, and each rank has the sign of its
-    difference. Queries without a difference are removed first, as in Wilcoxon,
-    and equal absolute differences share the mean of their ranks. Differences
-    within rounding count as equal, and as 0.
+    The absolute differences are ranked, and each rank has the sign of
+    its difference. Queries without a difference are removed first, as
+    in Wilcoxon, and equal absolute differences share the mean of their
+    ranks. Differences within rounding count as equal, and as 0.
 
-    ``a`` and ``b`` have shape (Q,): the values of two runs in the same queries,
-    of which those with NaN in either are left out.
+    ``a`` and ``b`` have shape (Q,): the values of two runs in the same
+    queries, of which those with NaN in either are left out.
 
     Returns
     -------
     SignedRanks
-        For up to 50 differences p is the share of all 2^n sign assignments
-        whose sum of positive ranks is at least as far from its mean n(n + 1) /
-        4 as the observed sum, with or without ties; for more it is that of the normal distribution
-        with the same variance, a quarter of the sum of squared ranks. 1 if all
-        differences are 0. NaN without a query.
+        The sum of the ranks of positive differences, p, and the number
+        of ranked differences. For up to 50 differences p is the share
+        of all 2^n sign assignments whose sum of positive ranks is at
+        least as far from its mean n(n + 1) / 4 as the observed sum,
+        with or without ties; for more it is that of the normal
+        distribution with the same variance, a quarter of the sum of
+        squared ranks. p is 1 if all differences are 0, and NaN without
+        a query.
 
     Notes
     -----
     O(n log n), plus O(n³) integer operations for up to 50 differences.
 
-    SciPy's ``wilcoxon`` counts sign assignments as if there were no ties, which
-    are frequent in measures, and treats rounding errors as differences.
+    SciPy's ``wilcoxon`` counts sign assignments as if there were no
+    ties, which are frequent in measures, and treats rounding errors as
+    differences.
 
     References
     ----------
@@ -507,8 +526,9 @@ def doubled_ranks(sizes: Floats, rounding: float) -> Ints:
 def _exact_p(doubled: Ints, positive: int) -> float:
     """Return the exact p of Wilcoxon's test.
 
-    That is the share of all assignments of signs to the ranks whose sum of
-    positive ranks is at least as far from its mean as the observed sum.
+    The p is the share of all assignments of signs to the ranks whose
+    sum of positive ranks is at least as far from its mean as the
+    observed sum.
 
     Parameters
     ----------
@@ -531,9 +551,11 @@ def _exact_p(doubled: Ints, positive: int) -> float:
 
 
 def _normal_p(doubled: Ints, positive: int) -> float:
-    """Return the two-sided p of the normal distribution with the same mean and variance.
+    """Return the two-sided p of Wilcoxon's test by the normal distribution.
 
-    ``doubled`` are twice the ranks, and ``positive`` the sum of those of
+    The distribution has the mean and variance that the sum of positive
+    ranks has under random signs. ``doubled`` has twice the rank of each
+    difference, and ``positive`` is twice the sum of the ranks of
     positive differences.
     """
     from scipy.special import ndtr  # noqa: PLC0415 - scipy, where it is needed

@@ -15,7 +15,8 @@ def pareto_front(
 ) -> Ints:
     """Return the Pareto-optimal models, those that no other one dominates.
 
-    A model dominates another if it is no larger and no worse, and smaller or better.
+    A model dominates another if it is no larger and no worse, and
+    smaller or better.
 
     Parameters
     ----------
@@ -24,12 +25,14 @@ def pareto_front(
     values : array-like of shape (c,)
         Values of the measure; models with NaN are excluded.
     higher_is_better : bool, default True
+        Whether larger values of the measure are better.
 
     Returns
     -------
     ndarray of int64
-        Positions, by ascending size; values strictly improve along it. Ties go
-        to the first model.
+        Positions of the optimal models in ``sizes``, by ascending size;
+        their values strictly improve. Of equal models the first is
+        returned.
 
     Raises
     ------
@@ -57,31 +60,33 @@ def one_standard_error(
 ) -> int:
     """Return the smallest model whose mean is within one standard error of the best mean.
 
-    The rule of Breiman, Friedman, Olshen & Stone (1984), Classification and
-    Regression Trees, section 3.4.3: the standard error is that of the best
-    model, the smallest of the best if there are several.
+    The rule of Breiman, Friedman, Olshen & Stone (1984), Classification
+    and Regression Trees, section 3.4.3: the standard error is that of
+    the best model, the smallest of the best if there are several.
 
     Parameters
     ----------
     means, errors : array-like of shape (c,)
-        Means of the measure over the folds, and standard deviations over
-        √folds. Models with a NaN mean are excluded. A NaN error, as for a
-        single fold, counts as 0: only models as good as the best qualify.
+        Means of the measure over the folds, and standard deviations
+        over √folds. Models with a NaN mean are excluded. A NaN error,
+        as for a single fold, counts as 0: only models as good as the
+        best qualify.
     sizes : array-like of shape (c,)
         Numbers of features, or costs.
     higher_is_better : bool, default True
+        Whether larger means are better.
 
     Returns
     -------
     int
-        Position of the model: the best one of the smallest size within the
-        error; ties go to the first.
+        Position of the model in ``means``. Of several models of the
+        smallest size, it is the best, then the first.
 
     Raises
     ------
     ParameterError
-        For rows of different lengths, infinite values, a negative error, or
-        only NaN means.
+        For rows of different lengths, infinite values, a negative
+        error, or only NaN means.
     """
     size, gain = _sizes_and_gains(sizes, means, higher_is_better, "means")
     error = checked_row("errors", errors, size.size)
@@ -105,9 +110,10 @@ def _sizes_and_gains(
 ) -> tuple[Floats, Floats]:
     """Return (sizes, gains) of c models as arrays of shape (c,).
 
-    The gains are the values, negated if lower is better, and -inf, the worst
-    gain, for NaN. ``name`` is that of the values. Raise ParameterError for rows
-    of different lengths, infinite values, or a missing size.
+    The gains are the values, negated if lower is better, and -inf, the
+    worst gain, for NaN. ``name`` is the name of the parameter with the
+    values, for the message. Raise ParameterError for rows of different
+    lengths, infinite values, or a missing size.
     """
     value_row = checked_row(name, values)
     size = checked_row("sizes", sizes, value_row.size)
@@ -119,10 +125,11 @@ def _sizes_and_gains(
 
 
 def _smallest_model(size: Floats, gain: Floats, allowed: Bools) -> int:
-    """Return the smallest of the allowed models.
+    """Return the position of the smallest of the allowed models.
 
-    Of models of equal size, it is the one with the greatest gain, then the
-    first.
+    ``size`` and ``gain`` have a number for each model, and ``allowed``
+    whether each may be returned. Of models of equal size, it is the one
+    with the greatest gain, then the first.
     """
     candidates = np.flatnonzero(allowed)
     return int(candidates[np.lexsort((-gain[candidates], size[candidates]))[0]])

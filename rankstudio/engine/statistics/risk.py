@@ -144,26 +144,27 @@ def baseline_risk(
 
 
 def z_risks(table: ArrayLike, alpha: float = ALPHA) -> Floats:
-    r"""Return ZRisk of each run against what all runs achieve together.
+    r"""Return ZRisk of each run: its risk against what all runs together would lead to expect.
 
     Parameters
     ----------
     table : array-like of shape (Q, R)
-        Values of one measure, of which larger ones are better, by query and
-        run; 0 or more. Queries with NaN in any run are left out.
+        Values of one measure, of which larger ones are better, by query
+        and run; 0 or more. Queries with NaN in any run are left out.
     alpha : float, default 1
         Risk aversion, 0 or more.
 
     Returns
     -------
     ndarray of shape (R,)
-        0 for a run that has the same share of every query.
+        ZRisk of each run: 0 if the run's value is the same share of the
+        sum of all runs in every query.
 
     Raises
     ------
     ParameterError
-        For another shape, negative or infinite values, or an alpha that is
-        negative or not finite.
+        For another shape, negative or infinite values, or an alpha that
+        is negative or not finite.
 
     Notes
     -----
@@ -175,7 +176,8 @@ def z_risks(table: ArrayLike, alpha: float = ALPHA) -> Floats:
         e_{iq} = \frac{S_i T_q}{N}, \qquad
         z_{iq} = \frac{x_{iq} - e_{iq}}{\sqrt{e_{iq}}},
 
-    and ZRisk weights negative deviations like URisk (Dinçer et al. 2016):
+    and ZRisk weights negative deviations like URisk (Dinçer et al.
+    2016):
 
     .. math::
         \mathrm{ZRisk}_i = \sum_{q:\ z_{iq} > 0} z_{iq}

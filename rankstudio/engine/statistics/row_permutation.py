@@ -12,16 +12,19 @@ def permuted_rows(
 ) -> Ints:
     """Return a random order of all rows that permutes rows within their queries.
 
-    It is an array of shape (m,). Equal seeds and numbers give equal orders.
+    The result has shape (m,): the former row number at each new
+    position. Equal seeds and numbers give equal orders.
 
     Parameters
     ----------
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     seed, number : int
-        The order is the one of this number among those of the seed.
+        Seed of the random orders, and the number of the wanted one
+        among the orders of this seed.
     among : ndarray of shape (m,), optional
-        Rows to permute; all by default.
+        Whether each row is permuted; the others keep their positions.
+        All are permuted by default.
     """
     keys = np.random.default_rng([seed, number]).random(int(ptr[-1]))
     query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))

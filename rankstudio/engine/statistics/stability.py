@@ -18,16 +18,16 @@ INDICES = ("Jaccard", "Kuncheva", "Lustgarten")
 
 
 class Nogueira(NamedTuple):
-    """An estimate of stability.
+    """An estimate of the stability of a selection of features, by Nogueira's index.
 
     Attributes
     ----------
     value : float
         The estimate.
     variance : float
-        Its variance.
+        Variance of the estimate.
     low, high : float
-        Ends of its confidence interval.
+        Ends of the confidence interval of the stability.
     """
 
     value: float
@@ -43,21 +43,23 @@ class Stability:
     Attributes
     ----------
     nogueira : Nogueira
-        Nogueira's index, the one to report: corrected for chance, for sets of
-        any sizes, and with an interval.
+        Nogueira's index, the one to report: corrected for chance, for
+        sets of any sizes, and with an interval.
     consistency : float
         Mean of the index ``corrected`` over the pairs of sets.
     index : {"Kuncheva", "Lustgarten"}
-        Kuncheva's index if all sets have the same size, otherwise Lustgarten's.
-        The two have different scales and must not be compared.
+        Kuncheva's index if all sets have the same size, otherwise
+        Lustgarten's. The two have different scales and must not be
+        compared.
     jaccard : float
-        Mean over the pairs of sets of the size of the intersection divided by
-        that of the union. It is not corrected for chance: large sets appear
-        stable.
+        Mean over the pairs of sets of the size of the intersection
+        divided by that of the union. It is not corrected for chance:
+        large sets appear stable.
     similarity : ndarray of shape (M, M)
-        Jaccard's index of each pair, for a heat map.
+        Jaccard's index of each pair of sets, for a heat map.
     corrected : ndarray of shape (M, M)
-        Corrected index of each pair.
+        Index of each pair of sets that is corrected for chance, as
+        named by ``index``.
     sizes : ndarray of shape (M,)
         Sizes of the sets.
     """
@@ -127,25 +129,28 @@ def similarity(member: Bools, index: str = "Jaccard") -> Floats:
       is Kuncheva's index with another denominator: min(k, d - k) instead of k
       (d - k) / d, so equal sets have less than 1.
 
-    The latter two are 0 for an agreement expected by chance. For empty sets, or
-    sets of all features, the quotient is 0 / 0 and defined as 0, as Kuncheva
-    proposes: the agreement is that of chance.
+    The latter two are 0 for an agreement expected by chance. For empty
+    sets, or sets of all features, the quotient is 0 / 0 and defined as
+    0, as Kuncheva proposes: the agreement is that of chance.
 
     Parameters
     ----------
     member : ndarray of bool of shape (M, d)
         Whether each of M sets has each of d features.
     index : {"Jaccard", "Kuncheva", "Lustgarten"}, default "Jaccard"
+        Index to compute.
 
     Returns
     -------
     ndarray of shape (M, M)
-        Symmetric; the diagonal compares each set with itself.
+        Index of each pair of sets. The matrix is symmetric; the
+        diagonal compares each set with itself.
 
     Raises
     ------
     ParameterError
-        For an unknown index, and for Kuncheva's index of sets with different sizes.
+        For an unknown index, and for Kuncheva's index of sets with
+        different sizes.
 
     Notes
     -----
@@ -246,12 +251,14 @@ def nogueira(member: Bools, level: float = 0.95) -> Nogueira:
 def membership(sets: Sets, n_features: int) -> Bools:
     """Return whether each of M sets has each of d features, shape (M, d).
 
+    ``sets`` has the numbers of the features of each set, and
     ``n_features`` is d.
 
     Raises
     ------
     ParameterError
-        Without a set, and for features out of range or repeated in a set.
+        Without a set, and for features outside of 0 to d - 1 or
+        repeated in a set.
     """
     n_features = between("n_features", n_features, 1)
     rows = [list(features) for features in sets]
@@ -279,11 +286,12 @@ def _chance_scale(k: Floats, d: int, index: str) -> Floats:
     d : int
         Number of features.
     index : {"Kuncheva", "Lustgarten"}
+        Index that is corrected for chance.
 
     Returns
     -------
     ndarray of shape (M, M)
-        For each pair of sets.
+        The denominator times d for each pair of sets.
 
     Raises
     ------

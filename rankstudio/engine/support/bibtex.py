@@ -109,9 +109,9 @@ class BibEntry:
     def line(self) -> str:
         """The entry as one line of plain text, such as for a list of references.
 
-        Authors and year come first, then title, journal or book with
-        volume, number and pages, note and address. Fields that are
-        absent are left out.
+        Authors and year come first, then title, journal or book
+        with volume, number and pages, note and address. Fields that
+        are absent are left out.
         """
         # plain() gives a field without LaTeX, "" for an absent one;
         # value() as it is. Without a journal or book, a school or
@@ -144,19 +144,20 @@ def parse_bibtex(text: str) -> tuple[BibEntry, ...]:
     Parameters
     ----------
     text : str
-        Entries, with blanks and lines of comments (``%``) between them.
+        Entries, with blanks and lines of comments (``%``) between
+        them.
 
     Returns
     -------
     tuple of BibEntry
-        The entries in their order, with kinds and names of fields in lower
-        case, and each value on one line.
+        The entries in their order, with kinds and names of fields
+        in lower case, and each value on one line.
 
     Raises
     ------
     ParameterError
-        If the text is not BibTeX, names a field or a key twice, or has a value
-        in which braces do not match.
+        If the text is not BibTeX, names a field or a key twice, or
+        has a value in which braces do not match.
 
     Examples
     --------
@@ -186,8 +187,10 @@ def made_entry(kind: str, key: str, **texts: str) -> BibEntry:
     Parameters
     ----------
     kind : str
+        Kind of the entry, such as "article".
     key : str
-        Words for the key; characters that keys cannot have are left out.
+        Words for the key; characters that keys cannot have are left
+        out.
     **texts : str
         Values of the fields as plain text; empty ones are left out.
     """
@@ -220,9 +223,9 @@ def plain_text(value: str) -> str:
 def _plain_sign(match: re.Match[str]) -> str:
     """Return the plain text of a command or sign of LaTeX, for a match of its pattern.
 
-    The groups of the match say which it is: a letter with an accent, a command
-    with a name, an escaped sign, or one of the signs that LaTeX writes
-    otherwise.
+    The groups of the match say what was found: a letter with an
+    accent, a command with a name, an escaped sign, or one of the
+    signs that LaTeX writes otherwise.
     """
     if match["accent"]:
         # The letter and a combining accent become one character.
@@ -240,8 +243,8 @@ def _plain_sign(match: re.Match[str]) -> str:
 def _authors_text(authors: str) -> str:
     """Return the authors of an entry as a text.
 
-    That is "Geng, X.; Liu, T. and Li, H."; if the last author is "others",
-    the text ends with "et al."
+    That is "Geng, X.; Liu, T. and Li, H."; if the last author is
+    "others", the text ends with "et al."
     """
     *first_authors, last = authors.split(" and ")
     if not first_authors:
@@ -276,7 +279,8 @@ def _parsed_entry(text: str, position: int) -> tuple[BibEntry, int]:
 def _fields(text: str, position: int) -> Iterator[tuple[str, str, int]]:
     """Yield (name, value, position after it and its comma) for each field of an entry.
 
-    The first field begins at ``position``. Raise ParameterError for an invalid field.
+    The first field begins at ``position``. Raise ParameterError for
+    an invalid field. After the last field the generator ends.
     """
     # Errors quote the next 40 characters of the text.
     while _END.match(text, position) is None:
@@ -295,8 +299,8 @@ def _fields(text: str, position: int) -> Iterator[tuple[str, str, int]]:
 def _value(text: str, position: int) -> tuple[str, int]:
     """Return the value of a field at a position, and the position after it.
 
-    The value is a number, or a text without its outer braces or quotation
-    marks. Raise ParameterError for anything else.
+    The value is a number, or a text without its outer braces or
+    quotation marks. Raise ParameterError for anything else.
     """
     # Errors quote the next 40 characters of the text.
     number = _NUMBER.match(text, position)

@@ -24,11 +24,14 @@ _MIN_COLUMNS = 16  # with fewer, reading the factor takes longer than computing
 def group_blocks(ptr: Ints, width: int) -> Iterator[tuple[int, int]]:
     """Yield the first group of each block of whole groups of rows, and the group after its last.
 
-    Group g has the rows ``ptr[g]:ptr[g + 1]``.
+    Rows are in consecutive groups, such as the documents of
+    queries. A block has whole groups, as many as fit into a limited
+    number of values.
 
     Parameters
     ----------
     ptr : ndarray of shape (groups + 1,)
+        Group g has the rows ``ptr[g]:ptr[g + 1]``.
     width : int
         Number of columns of the matrix.
     """
@@ -47,14 +50,14 @@ def solve_lower(factor: Floats, right: Floats) -> Floats:
     Parameters
     ----------
     factor : ndarray of shape (n, n)
-        L.
+        The lower triangular matrix L.
     right : ndarray of shape (n, c)
-        B.
+        The right-hand sides B.
 
     Returns
     -------
     ndarray of shape (n, c)
-        X, stored by columns, as SciPy would return it.
+        X, stored by columns (Fortran order).
 
     Notes
     -----

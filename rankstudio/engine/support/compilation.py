@@ -51,7 +51,8 @@ class _Handler(logging.Handler):
 def announced(on_message: Callable[[str], None]) -> Iterator[None]:
     """Report every kernel whose compilation starts within a with statement.
 
-    ``on_message`` gets the message, on the thread that compiles the kernel.
+    ``on_message`` gets the message, on the thread that compiles the
+    kernel.
     """
     handler = _Handler(on_message)
     _log.addHandler(handler)
@@ -64,8 +65,9 @@ def announced(on_message: Callable[[str], None]) -> Iterator[None]:
 def announce(kernel: str) -> None:
     """Log that the compilation of a kernel starts, in the language of the user.
 
-    The message has the name of the kernel or, for those of a study of the
-    sample data, "3 of 20".
+    The message has the name ``kernel`` or, for a kernel that a
+    study of the sample data compiles, its number, such as "3 of
+    20".
     """
     label = kernel
     # Kernels of the sample's study are compiled in a known order.

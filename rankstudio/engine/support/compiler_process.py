@@ -24,13 +24,14 @@ from rankstudio.engine.support.compilation import announce
 class CompilerProcess:
     """Compiles kernels in another process, which starts with the first kernel that is not in the cache.
 
-    The process ends with the calling one. Only one thread calls at a time,
-    because it holds numba's compiler lock.
+    The process ends with the calling one. Only one thread calls at
+    a time, because it holds numba's compiler lock.
 
     Attributes
     ----------
     wanted : bool
-        Whether kernels are compiled in the other process instead of this one.
+        Whether kernels are compiled in the other process instead of
+        this one.
     compiling : bool
         Whether the other process is compiling.
     """
@@ -42,9 +43,10 @@ class CompilerProcess:
     def compile(self, function: Callable[..., Any], signature: Any) -> bool:
         """Compile a function for some types of arguments in the other process.
 
-        Return whether that succeeded: the code is then in the cache of kernels.
-        If the process cannot be used, set ``wanted`` to False, so that later
-        kernels are compiled in this process.
+        ``signature`` has the types. Return True if the code is in
+        the cache of kernels, and False if it could not be compiled.
+        If the process cannot be used, set ``wanted`` to False, so
+        that later kernels are compiled in this process.
         """
         if not self.wanted:  # kernels are compiled in this process
             return False
@@ -67,7 +69,7 @@ class CompilerProcess:
             self.compiling = False
 
     def _ask(self, request: bytes) -> bool:
-        """Send a request to the other process; return whether it compiled.
+        """Send a request to the other process; return whether it compiled the requested kernel.
 
         The process is started if needed. ``request`` is pickled.
         """
@@ -92,8 +94,8 @@ def compiler_process() -> CompilerProcess:
 def _start_process() -> subprocess.Popen[bytes]:
     """Start a process that runs this module, connected by its input and output.
 
-    It ends when its input is closed, that is, with this process. In a session
-    of its own, Ctrl+C does not reach it.
+    It ends when its input is closed, that is, with this process. In
+    a session of its own, Ctrl+C does not reach it.
     """
     # The process finds the same modules as this one. An entry "" of the path is
     # the current folder, ".".
@@ -110,7 +112,8 @@ def _start_process() -> subprocess.Popen[bytes]:
 def _serve(reader: BinaryIO, writer: BinaryIO) -> None:
     """Compile the kernels that ``reader`` requests, until it ends.
 
-    ``writer`` gets the results: whether each was compiled.
+    A request is a pickled (module, name, signature). ``writer``
+    gets a pickled bool for each: whether the kernel was compiled.
     """
     with suppress(EOFError, BrokenPipeError):
         while True:
@@ -119,9 +122,12 @@ def _serve(reader: BinaryIO, writer: BinaryIO) -> None:
 
 
 def _compile_kernel(module: str, name: str, signature: Any) -> bool:
-    """Compile a kernel into the cache.
+    """Compile a kernel of a module for some types of arguments into the cache of kernels.
 
-    Return False if it fails, as it then does in the caller, too.
+    ``module`` and ``name`` say where the kernel is, and
+    ``signature`` has the types. Return whether that succeeded; if
+    not, the calling process compiles the kernel itself and reports
+    the error.
     """
     try:
         attrgetter(name)(importlib.import_module(module)).compile(signature)

@@ -85,7 +85,7 @@ def one_line(text: str) -> str:
 
 
 def comment_text(text: str, kind: Comment) -> str:
-    """Return a text for a comment of a kind, as one line.
+    """Return a text for a comment of a kind of file, as one line.
 
     Characters with a meaning in such comments become blanks.
     """
@@ -150,8 +150,8 @@ def latex_escaped(text: str) -> str:
 def bibtex_escaped(text: str) -> str:
     r"""Return a text for a value of BibTeX: LaTeX as one line, in which all braces match.
 
-    BibTeX counts a brace after a backslash, so that ``\{`` is written as
-    ``\textbraceleft{}``.
+    BibTeX counts a brace after a backslash, so that ``\{`` is
+    written as ``\textbraceleft{}``.
     """
     escaped = latex_escaped(text)
     return escaped.replace("\\{", r"\textbraceleft{}").replace(
@@ -162,8 +162,8 @@ def bibtex_escaped(text: str) -> str:
 def shell_command(words: Sequence[str]) -> str:
     r"""Return a command as one line for a POSIX shell.
 
-    Invisible characters are written as ``$'\033'``, because terminals would
-    execute them when printed or pasted.
+    Invisible characters are written as ``$'\033'``, because
+    terminals would execute them when printed or pasted.
     """
     return " ".join(
         shlex.quote(w) if all(map(_is_visible, w)) else _escaped_word(w) for w in words
@@ -173,7 +173,9 @@ def shell_command(words: Sequence[str]) -> str:
 def guarded(cell: object) -> object:
     """Return a cell of a CSV file that no spreadsheet executes.
 
-    A text such as ``=cmd|…`` gets an apostrophe in front.
+    A text that a spreadsheet would read as a formula, such as
+    ``=cmd|…``, gets an apostrophe in front. Other cells are
+    returned unchanged.
     """
     if not isinstance(cell, str) or _is_number(cell):
         return cell
@@ -225,7 +227,8 @@ def _is_visible(character: str) -> bool:
 def _is_allowed_in_documents(character: str) -> bool:
     """Return whether a character may be in HTML and XML, and does not reorder others.
 
-    Controls, and signs that change the direction of text, are not allowed.
+    Controls, and signs that change the direction of text, are not
+    allowed.
     """
     # The category of Unicode, such as "Lu": "Co" are private
     # characters, "Cn" unassigned ones. The joiners are invisible, and

@@ -16,12 +16,13 @@ class Extended(Protocol):
 
 
 class Extensions:
-    """Values of abilities, at most one of each type.
+    """Additional objects of different types, found by their type; at most one of each type.
 
     Parameters
     ----------
     values : iterable of object or None
-        None is skipped; of several values of one type the last one counts.
+        Objects; None is skipped, and of several objects of one type
+        the last counts.
 
     Examples
     --------

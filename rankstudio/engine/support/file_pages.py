@@ -19,11 +19,12 @@ _MAX_BLOCK_NUMBERS = 1 << 22  # numbers that are copied at a time
 
 
 def release(array: NDArray[Any]) -> None:
-    """Release the pages of an array mapped from a file; do nothing for an array in memory.
+    """Release the memory of an array mapped from a file; do nothing for an array in memory.
 
-    Pages count as memory of the process once they are read. The values,
-    including written ones, stay in the file, and are read again on demand. On
-    systems without such a call, the system decides.
+    Pages count as memory of the process once they are read. The
+    values, including written ones, stay in the file, and are read
+    again on demand. On systems that offer no such call, nothing
+    happens.
 
     Parameters
     ----------
@@ -58,8 +59,8 @@ def empty_in_file(shape: tuple[int, ...], folder: Path) -> Floats:
     shape : tuple of int
         Shape with at least one element.
     folder : Path
-        Folder of the file: on a disk, because the system's folder for temporary
-        files may be memory.
+        Folder of the file: on a disk, because the system's folder
+        for temporary files may be memory.
 
     Raises
     ------
@@ -84,8 +85,9 @@ def taken_rows(X: Floats, rows: Ints, folder: Path) -> Floats:
     Parameters
     ----------
     X : ndarray of shape (m, n)
+        Matrix mapped from a file.
     rows : ndarray of shape (m',)
-        Row numbers.
+        Numbers of the rows to return, in this order.
     folder : Path
         Folder of the new file, which disappears with the array.
 
@@ -114,8 +116,9 @@ def chosen_columns(X: Floats, columns: Sequence[int], folder: Path) -> Floats:
     Parameters
     ----------
     X : ndarray of shape (m, n)
+        Matrix mapped from a file.
     columns : sequence of k int
-        Column numbers.
+        Numbers of the columns to return, in this order.
     folder : Path
         Folder of the new file, which disappears with the array.
 
@@ -139,9 +142,9 @@ def chosen_columns(X: Floats, columns: Sequence[int], folder: Path) -> Floats:
 def taken_columns(X: Floats, columns: slice) -> Floats:
     """Return some columns of a matrix as the rows of an array in memory.
 
-    X has shape (m, n), the result (k, m) for k columns. If X is mapped from a
-    file, it is read block by block, and the pages that were read are released.
-    O(mk).
+    X has shape (m, n), the result (k, m) for k columns. If X is
+    mapped from a file, it is read block by block, and the pages
+    that were read are released. O(mk).
     """
     if not in_file(X):
         return np.ascontiguousarray(X[:, columns].T)
@@ -159,6 +162,7 @@ def joined_rows(matrices: Sequence[Floats], folder: Path) -> Floats:
     Parameters
     ----------
     matrices : sequence of ndarray of shape (m_i, n)
+        Matrices with the same number of columns.
     folder : Path
         Folder of the new file, which disappears with the array.
 

@@ -28,7 +28,8 @@ def write_bytes(path: str | Path, content: bytes) -> None:
     Raises
     ------
     OutputError
-        If it cannot be written; an existing file is unchanged.
+        If the file cannot be written; an existing file is then
+        unchanged.
     """
     write_pieces(path, (content,))
 
@@ -36,7 +37,8 @@ def write_bytes(path: str | Path, content: bytes) -> None:
 def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> None:
     """Write a file from consecutive pieces, completely or not at all.
 
-    An existing file is replaced in the end. Raise OutputError if it cannot be written.
+    An existing file is replaced in the end. Raise OutputError if
+    the file cannot be written.
     """
     path = Path(path)
     try:
@@ -58,7 +60,7 @@ def create_file(path: Path, content: bytes) -> None:
     FileExistsError
         If the file exists.
     OSError
-        If it cannot be written.
+        If the file cannot be written; none is then left.
     """
     with _temporary_file(path, (content,)) as temporary_path:
         _sync(temporary_path)
@@ -75,7 +77,7 @@ def create_file(path: Path, content: bytes) -> None:
 def write_text(path: str | Path, text: str) -> None:
     """Write a text in UTF-8 with LF line ends, completely or not at all.
 
-    Raise OutputError if it cannot be written.
+    Raise OutputError if the file cannot be written.
     """
     try:
         content = text.encode("utf-8")
@@ -92,12 +94,12 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def make_folder(path: str | Path) -> Path:
-    """Create a folder and its parents if missing.
+    """Create a folder and its parents if missing, and return its path.
 
     Raises
     ------
     OutputError
-        If it cannot be created.
+        If the folder cannot be created.
     """
     path = Path(path)
     try:
@@ -118,15 +120,16 @@ def read_text(
 ) -> str:
     """Read the text of a regular file of at most ``max_bytes`` bytes.
 
-    Devices and pipes are refused, because they may have no end. ``encoding``
-    and ``errors`` are those of Python's ``open``.
+    Devices and pipes are refused, because they may have no end.
+    ``encoding`` and ``errors`` are those of Python's ``open``.
 
     Raises
     ------
     OSError
-        If it cannot be read, is not a file or is larger.
+        If the file cannot be read, is not a regular file or is
+        larger.
     ValueError
-        For another encoding.
+        If the text is not in this encoding.
     """
     # A folder passes here: reading it below raises its own OSError.
     status = path.stat()
@@ -150,8 +153,9 @@ def is_there(path: Path) -> bool:
 def remove_abandoned(folder: Path, pattern: str) -> None:
     """Remove files and folders in a folder that have not changed for a day.
 
-    ``pattern`` is that of temporary names. A process that was killed leaves
-    such files behind.
+    ``pattern`` is a glob pattern for the names of temporary files;
+    only those are removed. A process that was killed leaves such
+    files behind.
     """
     for path in folder.glob(pattern):
         with suppress(OSError):  # another user's, or gone by now
@@ -160,12 +164,13 @@ def remove_abandoned(folder: Path, pattern: str) -> None:
 
 
 def temporary_folder() -> Path:
-    """Create a private folder that is removed when this process ends.
+    """Create a private folder that is removed when this process ends, and return its path.
 
     Raises
     ------
     OSError
-        Without a folder for temporary files.
+        If the system has no folder for temporary files that can be
+        written.
     """
     path = Path(tempfile.mkdtemp(prefix="rankstudio-"))
     atexit.register(shutil.rmtree, path, ignore_errors=True)
@@ -174,10 +179,10 @@ def temporary_folder() -> Path:
 
 @contextmanager
 def _temporary_file(path: Path, pieces: Iterable[bytes]) -> Iterator[Path]:
-    """Provide a temporary file with some content in the folder of ``path``.
+    """Provide a temporary file with some content in the folder of ``path``, and yield its path.
 
-    ``pieces`` are the content. At the end of the with statement the file is
-    removed, unless it was renamed.
+    ``pieces`` are the content. At the end of the with statement the
+    file is removed, unless it was renamed.
     """
     # Files that a process left behind when it was ended.
     remove_abandoned(path.parent, f"{_TEMPORARY_PREFIX}*{_TEMPORARY_SUFFIX}")

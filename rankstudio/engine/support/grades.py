@@ -27,9 +27,12 @@ class Grading:
     Attributes
     ----------
     greatest_grade : float
-        Largest label of the whole dataset, all folds and parts; 0 or more. ERR uses it.
+        Largest label of the whole dataset, all folds and parts; 0
+        or more. ERR uses it.
     find_ranks : callable
-        Returns ``id_ranks``; called on first use.
+        Function without arguments that returns the attribute
+        ``id_ranks``: an array or None. It is called when the ranks
+        are first used.
     """
 
     greatest_grade: float
@@ -44,9 +47,10 @@ class Grading:
     def id_ranks(self) -> Ints | None:
         """Rank of each document's id within its query, shape (m,); None without ids.
 
-        Equal scores are ordered by descending rank. A query with a document
-        without id uses the positions of its documents, so that the order within
-        a query never depends on other queries.
+        Documents with equal scores are ordered by descending rank.
+        A query with a document without id uses the positions of its
+        documents, so that the order within a query never depends on
+        other queries.
         """
         return self.find_ranks()
 
@@ -57,9 +61,10 @@ class Grading:
         return ranks
 
     def find_now(self, *, by_id: bool) -> None:
-        """Compute the ranks now if a convention uses ids (``by_id``).
+        """Compute the ranks of the document ids now if a convention of measures uses them (``by_id``).
 
-        They are then sent to other processes with the data.
+        Otherwise each process that the grading is sent to would
+        compute them.
         """
         if by_id:
             _ = self.id_ranks
@@ -75,9 +80,11 @@ def joined(gradings: Sequence[Grading], rows: Sequence[Ints]) -> Grading:
     Parameters
     ----------
     gradings : sequence of Grading
+        Grading of each part.
     rows : sequence of ndarray
-        Rows of the documents of each grading in their part. They are the ranks
-        of a part without ids, so that the last document comes first.
+        For each part, the row numbers of its documents. In a part
+        without document ids they serve as ranks, so that the last
+        document of a query comes first.
     """
     return Grading(
         max(grading.greatest_grade for grading in gradings),
@@ -91,9 +98,9 @@ def greatest(labels: Floats) -> float:
 
 
 def ranks_of_ids(ids: Iterable[str], query_ptr: Ints) -> Ints | None:
-    """Return the rank of each document's id among those of its query, as shape (m,).
+    """Return the rank of each document's id among the ids of its query, shape (m,).
 
-    Return None if no query has all its ids.
+    Return None if every query has a document without an id.
 
     Parameters
     ----------
@@ -127,9 +134,11 @@ def ranks_of_ids(ids: Iterable[str], query_ptr: Ints) -> Ints | None:
 
 
 def order_of_ranks(query_ptr: Ints, ranks: Ints | None) -> Ints:
-    """Return the documents of each query in descending rank.
+    """Return the row numbers of all documents: query by query, each in descending rank.
 
-    Without ranks, the last document of a query comes first.
+    Query q has the rows ``query_ptr[q]:query_ptr[q + 1]``, and
+    ``ranks`` has a rank for each row. Without ranks (None), the
+    last document of a query comes first.
     """
     n_documents = int(query_ptr[-1])
     ranks = np.arange(n_documents) if ranks is None else ranks
@@ -141,8 +150,9 @@ def order_of_ranks(query_ptr: Ints, ranks: Ints | None) -> Ints:
 def _joined_ranks(gradings: Sequence[Grading], rows: Sequence[Ints]) -> Ints | None:
     """Return the ranks of document ids of several parts, one after the other.
 
-    ``rows`` has an array for each part: the ranks of its documents by row,
-    which are used if the part has no ids. Return None if no part has ids.
+    ``rows`` has an array for each part: the ranks of its documents
+    by row, which are used if the part has no ids. Return None if no
+    part has ids.
     """
     ranks = [grading.id_ranks for grading in gradings]
     if all(part_ranks is None for part_ranks in ranks):

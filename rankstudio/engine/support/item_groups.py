@@ -10,7 +10,9 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
-    """Return the items of each key, keys and items in order of first occurrence.
+    """Return the items of each key; keys and items are in the order of first occurrence.
+
+    ``key`` returns the key of an item.
 
     Examples
     --------

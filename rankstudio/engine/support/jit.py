@@ -57,8 +57,9 @@ _log = logging.getLogger(__name__)
 def kernel_cache(function: Callable[..., Any]) -> Any:
     """Return the cache of a function's compiled code, for numba's dispatcher.
 
-    If no safe folder can be written, a temporary one is used from now on or,
-    without such a folder, a cache that stores nothing.
+    The code is stored in a folder that other users cannot write. If
+    no such folder can be written, a temporary one is used from now
+    on or, without such a folder, a cache that stores nothing.
     """
     try:
         return _checked_cache(_KernelCache(function), function)
@@ -79,16 +80,17 @@ class _UntrustedError(RuntimeError):
 def _checked_cache(
     candidate: _KernelCache, function: Callable[..., Any]
 ) -> _KernelCache:
-    """Return a cache if its folder is safe from other users.
+    """Return ``candidate``, a cache for the code of a function, if its folder is safe from other users.
 
-    Only this user, or the one who installed the program, may be able to write
-    there. The files of the folder are unpickled and run. The digest in each
-    file shows damage, but not malicious code.
+    Only this user, or the one who installed the program, may be
+    able to write there. The files of the folder are unpickled and
+    run. The digest in each file shows damage, but not malicious
+    code.
 
     Raises
     ------
     _UntrustedError
-        For any other folder.
+        If other users could write to the folder.
     """
     if not only_ours(Path(candidate.cache_path), Path(inspect.getfile(function))):
         text = tr(
@@ -101,10 +103,11 @@ def _checked_cache(
 def only_ours(folder: Path, source: Path) -> bool:
     """Return whether a folder is safe from other users' writing.
 
-    Only this user, the system and the owner of the file ``source`` may own it.
+    Only this user, the system and the owner of the file ``source``
+    may own it.
 
-    The user's own group may also write, because on many systems it has no other
-    members.
+    The user's own group may also write, because on many systems it
+    has no other members. Return True on Windows.
     """
     if not hasattr(os, "geteuid"):
         return True  # Windows keeps a user's folders to itself
@@ -123,9 +126,9 @@ def only_ours(folder: Path, source: Path) -> bool:
 def _use_temporary_folder(reason: str = "") -> None:
     """Warn, and make numba store kernels in a temporary folder, if possible.
 
-    Processes that this one starts use it, too. ``reason`` is the warning's
-    first sentence; "" for the usual one. Cached, so that it happens only once
-    per reason.
+    Processes that this one starts use it, too. ``reason`` is the
+    warning's first sentence; "" for the usual one. For each reason
+    this happens only once.
     """
     default = "Compiled kernels cannot be cached: neither the program folder nor the user cache is writable."
     warnings.warn(
@@ -147,7 +150,8 @@ def shipped_folder(module: str) -> Path:
 def _source_digest(function: Callable[..., Any]) -> str:
     """Return a digest of the source of a function.
 
-    It covers the files of the function and of the kernels that it may call.
+    The digest covers the source files of the function and of all
+    kernels that it may call.
     """
     files: dict[str, Path] = {}
     _add_sources(function, files)
@@ -168,14 +172,14 @@ def _add_sources(function: Callable[..., Any], files: dict[str, Path]) -> None:
 class _KernelCache(FunctionCache):  # type: ignore[misc]
     """numba's cache of a function, which also reads shipped kernels.
 
-    Failing to write is not an error.
+    If a file of the cache cannot be written, no error is raised.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         """Find the folder of the cache, and that of the kernels shipped with the program.
 
-        The names of files have a digest of the source of ``function``, which is
-        the kernel.
+        The names of files have a digest of the source of
+        ``function``, which is the kernel.
         """
         # numba's class finds the folder, `_cache_path`, and the names of files.
         super().__init__(function)
@@ -193,9 +197,9 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
         """Return the code for some types of arguments (``sig``), or None.
 
         It comes from the cache, from the kernels shipped with the
-        program, or from another process that compiles it now. After None,
-        numba compiles it in this process. ``target_context`` is numba's,
-        for the processor.
+        program, or from another process that compiles it now. After
+        None, numba compiles it in this process. ``target_context``
+        is numba's, for the processor.
         """
         # The cache counts first; then the shipped kernels; then the other
         # process, which writes to the cache.
@@ -207,9 +211,10 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
         return code
 
     def _load_shipped(self, sig: Any, target_context: Any) -> Any:
-        """Return the code shipped with the program.
+        """Return the code shipped with the program for some types of arguments (``sig``).
 
-        Return None if there is none, or only for another processor.
+        Return None if there is no such code, or only for another
+        processor. ``target_context`` is numba's, for the processor.
         """
         if self._shipped is None:
             return None
@@ -264,12 +269,13 @@ class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
         return self._load(self._data_path(name))
 
     def _load(self, path: str) -> Any:
-        """Return the object in a file.
+        """Return the object that a file of kernels has, unpickled.
 
         Raises
         ------
         OSError
-            If the digest of the file does not fit; numba then compiles again.
+            If the digest of the file does not fit; numba then
+            compiles again.
         """
         content = Path(path).read_bytes()
         if content[-_DIGEST_BYTES:] != self._digest(path, content[:-_DIGEST_BYTES]):
@@ -297,9 +303,9 @@ _REORDERED: dict[str, Any] = {"fastmath": {"contract", "reassoc"}}
 class _Compilations(event.Listener):  # type: ignore[misc]
     """Announces the kernels that numba compiles, and disables garbage collection during compilation.
 
-    A kernel and the library code that it needs make hundreds of thousands of
-    objects. Repeated searches among all objects took a sixth of the time, and
-    each blocked the window for 100 ms.
+    A kernel and the library code that it needs make hundreds of
+    thousands of objects. Repeated searches among all objects took a
+    sixth of the time, and each blocked the window for 100 ms.
     """
 
     def __init__(self) -> None:
@@ -341,9 +347,9 @@ class _Compiler(Protocol):
 def _compiler(is_cached: bool = False, **options: Any) -> _Compiler:
     """Return a decorator that compiles a function by numba when it is first called.
 
-    ``is_cached`` is whether the code is stored on disk, ``options`` are those
-    of numba. Division by zero follows IEEE, as in NumPy, and other threads can
-    run meanwhile.
+    ``is_cached`` is whether the code is stored on disk, ``options``
+    are those of numba. Division by zero follows IEEE, as in NumPy,
+    and other threads can run meanwhile.
     """
     compiler = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)
 

@@ -12,8 +12,8 @@ from rankstudio.engine.language import tr
 def lightgbm_library(needed_by: str) -> Any:
     """Import LightGBM and return its Python package.
 
-    ``needed_by`` is the name of the method that needs it, for the message of
-    MissingExtraError, which is raised without LightGBM.
+    ``needed_by`` is the name of the method that needs it, for the
+    message of MissingExtraError, which is raised without LightGBM.
     """
     return boosting_library("LightGBM", needed_by, extra="")
 
@@ -28,14 +28,14 @@ def boosting_library(name: str, needed_by: str, extra: str | None = None) -> Any
     needed_by : str
         Name of the method that needs it.
     extra : str, optional
-        Extra that installs it, by default the package's name; "" if every
-        installation contains it.
+        Extra that installs it, by default the package's name; "" if
+        every installation contains it.
 
     Raises
     ------
     MissingExtraError
-        If it is not installed, or its compiled part cannot be loaded; the
-        message states what to install.
+        If it is not installed, or its compiled part cannot be
+        loaded; the message states what to install.
     """
     extra = name.lower() if extra is None else extra
     try:
@@ -50,8 +50,8 @@ def boosting_library(name: str, needed_by: str, extra: str | None = None) -> Any
 def _reason(error: Exception) -> str:
     """Return why the compiled part of a library cannot be loaded, for a message.
 
-    Nearly always, the system library OpenMP is missing: then the text says how
-    to install it.
+    Nearly always, the system library OpenMP is missing: then the
+    text says how to install it.
     """
     if "omp" not in str(error):
         return str(error)

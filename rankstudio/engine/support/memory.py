@@ -39,8 +39,8 @@ _N_LIBRARIES = 2  # with a thread for each processor: the BLAS of numpy and of s
 def available() -> float:
     """Return the number of bytes still available to this process; infinity if unknown.
 
-    Called before large allocations, because Linux grants any of them and kills
-    the program later.
+    Called before large allocations, because Linux grants any of
+    them and kills the program later.
     """
     return max(0.0, min(total - used for total, used in _totals_and_usage()))
 
@@ -51,7 +51,7 @@ def budget() -> float:
     Raises
     ------
     ParameterError
-        If the variable is not a size.
+        If the environment variable RANKSTUDIO_MEMORY is not a size.
 
     Examples
     --------
@@ -74,7 +74,8 @@ def n_bytes(text: str) -> float:
     Raises
     ------
     ParameterError
-        If it is not a size, or less than a megabyte.
+        If the text is not a size, or the size is less than a
+        megabyte.
 
     Examples
     --------
@@ -112,12 +113,13 @@ def size(n_bytes: float) -> str:
 def refuse_small_limit() -> None:
     """Raise OutOfMemoryError if ``ulimit -v`` leaves no memory for the libraries.
 
-    Without this check they would end the process. Each library reserves a stack
-    for each processor but one.
+    Without this check they would end the process. Each library
+    reserves a stack for each processor but one.
 
     Raises
     ------
     OutOfMemoryError
+        If the limit is too small.
     """
     # The program itself, and a stack for each thread of the libraries.
     limit = _address_space()
@@ -160,7 +162,8 @@ def sufficient(operation: str) -> Iterator[None]:
 def release_unused() -> None:
     """Return freed memory to the system, which otherwise stays with the allocator between small objects.
 
-    It takes a few hundredths of a second, and does nothing on systems other than Linux.
+    The call takes a few hundredths of a second, and does nothing on
+    systems other than Linux.
     """
     libc = _libc()
     if libc is not None and hasattr(libc, "malloc_trim"):
@@ -170,8 +173,9 @@ def release_unused() -> None:
 def _totals_and_usage() -> Iterator[tuple[float, float]]:
     """Yield (total, used) bytes of everything that limits this process's memory.
 
-    These are the machine, control groups (such as those of containers) and ``ulimit
-    -v``. The first pair means no limit.
+    Limits are those of the machine, of control groups (such as
+    those of containers) and ``ulimit -v``. The first pair means no
+    limit.
     """
     yield float("inf"), 0.0
     sizes = _sizes_in_file("proc/meminfo", "MemTotal", "MemAvailable")
@@ -206,9 +210,9 @@ def _totals_and_usage() -> Iterator[tuple[float, float]]:
 def _control_groups(text: str) -> tuple[tuple[str, str, str], ...]:
     """Return (folder, name of its limit file, of its usage file) of each control group.
 
-    These are the groups of Linux that limit the memory of a process. A group is
-    also limited by the groups around it. A container may see its own group as
-    the root.
+    These are the groups of Linux that limit the memory of a
+    process. A group is also limited by the groups around it. A
+    container may see its own group as the root.
 
     Parameters
     ----------
@@ -257,9 +261,9 @@ def _sizes_in_file(file: str, *names: str) -> dict[str, float]:
 
 
 def _system_file(file: str) -> str:
-    """Return the text of a file of the system, quickly, because it is read often.
+    """Return the text of a file of the operating system, such as below ``/proc``, without buffering.
 
-    Return "" if there is none.
+    Return "" if the file does not exist or cannot be read.
     """
     try:
         with open(f"/{file}", "rb", buffering=0) as stream:  # noqa: PTH123 - a path doubles the time

@@ -13,7 +13,7 @@ _MAX_CELL_LENGTH = 131_072
 def split_names(text: str) -> list[str]:
     """Return the names in a comma-separated text; names with a comma are quoted.
 
-    A text that is too long for a cell of CSV gives no names.
+    A text that is too long for a cell of CSV gives an empty list.
 
     Examples
     --------

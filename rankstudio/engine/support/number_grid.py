@@ -20,9 +20,9 @@ def parse_grid(text: str, *, name: str = "grid") -> tuple[float, ...]:
     Parameters
     ----------
     text : str
-        Items separated by commas or blanks. An item is a number, a power
-        (``2^-3``), or a range with ``..`` or ``…``: of powers of one base, or
-        of whole numbers.
+        Items separated by commas or blanks. An item is a number, a
+        power (``2^-3``), or a range with ``..`` or ``…``: of powers
+        of one base, or of whole numbers.
     name : str
         Name of the field, for the error message.
 
@@ -62,7 +62,8 @@ def parse_grid(text: str, *, name: str = "grid") -> tuple[float, ...]:
 def _parsed_number(item: str, name: str) -> float:
     """Return the number in a text such as "0.5" or "2^-3".
 
-    ``name`` is that of the field. Raise ParameterError for another text, or infinity.
+    ``name`` is that of the field. Raise ParameterError for another
+    text, or infinity.
     """
     power = _POWER.fullmatch(item)  # base and exponent, as in "2^-3"
     try:
@@ -79,9 +80,9 @@ def _parsed_number(item: str, name: str) -> float:
 def _parsed_range(first: str, last: str, item: str, name: str) -> list[float]:
     """Return the numbers of a range such as "1..5" or "2^0..2^10", with both ends.
 
-    ``first`` and ``last`` are the texts of its ends, ``item`` the whole text
-    and ``name`` that of the field, for messages. Raise ParameterError if the
-    range is invalid.
+    ``first`` and ``last`` are the texts of its ends, ``item`` the
+    whole text and ``name`` that of the field, for messages. Raise
+    ParameterError if the range is invalid.
     """
     first_power = _POWER.fullmatch(first)
     last_power = _POWER.fullmatch(last)
@@ -130,7 +131,8 @@ def _exponent(power: re.Match[str]) -> float:
 def format_grid(values: Sequence[float]) -> str:
     """Format a grid of numbers as a short text, from which it is read back bit for bit.
 
-    Powers of two are written as such, and ranges of them as "2^0..2^10".
+    Powers of two are written as such, and ranges of them as
+    "2^0..2^10".
     """
     exponents = [power_of_two(v) for v in values]
     if len(values) > 1 and None not in exponents:

@@ -34,6 +34,7 @@ class PlainRows:
     Attributes
     ----------
     rows : tuple of ndarray, or of tuple
+        The rows, one array or tuple of numbers each.
     """
 
     rows: tuple[Any, ...]
@@ -57,14 +58,17 @@ class PackedRows:
     Attributes
     ----------
     n : int
+        Number of numbers in each row.
     fill : float
-        0.0 or NaN.
+        The number that is not stored: 0.0 or NaN.
     values : ndarray of shape (N,)
-        The other numbers, row by row.
+        The stored numbers, row by row.
     starts : ndarray of shape (K + 1,)
-        Start of each row's numbers in ``values``, and the end of the last.
+        Start of each row's numbers in ``values``, and the end of
+        the last.
     marks : ndarray of shape (K, ceil(n / 8))
-        A bit for each number of a row: whether it is stored in ``values``.
+        A bit for each number of a row: whether it is stored in
+        ``values``.
 
     Notes
     -----
@@ -79,7 +83,7 @@ class PackedRows:
 
     @classmethod
     def of(cls, rows: Sequence[Floats], fill: float) -> PackedRows:
-        """Pack K rows of n numbers; those with the bits of ``fill`` are not stored.
+        """Pack K rows of n numbers; numbers with the bits of ``fill`` are not stored.
 
         Some rows are packed at a time, to save memory. O(Kn).
         """
@@ -117,7 +121,8 @@ class PackedRows:
 def packed_rows(rows: Sequence[Floats], fill: float) -> Rows:
     """Return rows without the numbers that they often repeat, if that saves memory.
 
-    Otherwise, or if the rows are not equally long, return them unpacked.
+    If that saves no memory, or the rows are not equally long,
+    return the rows unpacked, as PlainRows.
 
     Parameters
     ----------
@@ -148,7 +153,8 @@ class IndexTuples:
     Attributes
     ----------
     flat : ndarray
-        Concatenated indices, in the smallest sufficient unsigned integers.
+        Concatenated indices, in the smallest sufficient unsigned
+        integers.
     begins, ends : ndarray of shape (K,)
         Start and end of each tuple in ``flat``.
     """
@@ -185,9 +191,10 @@ class IndexTuples:
         return tuple(self.flat[self.begins[k] : self.ends[k]].tolist())
 
     def added(self, k: int) -> tuple[int, ...]:
-        """Return the indices that tuple k has after those of tuple k - 1, if that is stored as its prefix.
+        """Return the indices that tuple k has in addition to tuple k - 1, if tuple k - 1 is its prefix.
 
-        Otherwise return all indices. O(1) for one more index.
+        If tuple k - 1 is not stored as a prefix of tuple k, return
+        all indices of tuple k. O(1) for one more index.
         """
         begin = self.begins[k]
         end = self.ends[k]

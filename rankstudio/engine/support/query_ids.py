@@ -20,8 +20,8 @@ def checked_ids(qid: ArrayLike) -> NDArray[Any]:
     Raises
     ------
     DatasetError
-        For a missing id (None, NaN, NaT, masked), and for numbers mixed with
-        text, because 1 and "1" would be ambiguous.
+        For a missing id (None, NaN, NaT, masked), and for numbers
+        mixed with text, because 1 and "1" would be ambiguous.
     """
     check_none_missing(qid)
     # np.asarray([1, "a"]) would turn 1 into "1". In a flat list, dtype=object
@@ -70,9 +70,10 @@ def check_none_missing(qid: ArrayLike) -> None:
 
 
 def _is_flat(qid: ArrayLike) -> bool:
-    """Return whether ids are a flat list.
+    """Return whether query ids are a flat list, and not an array or nested lists.
 
-    From such a list, numpy would convert all ids to text if one is text.
+    From such a list, numpy would convert all ids to text if one is
+    text.
     """
     return isinstance(qid, list | tuple) and not any(
         isinstance(v, list | tuple | np.ndarray) for v in qid

@@ -36,10 +36,11 @@ _EMPTY_ARRAY = unwritable(np.empty(0))
 def worth_it(rows: int, width: int, n_values: float) -> bool:
     """Return whether only the nonzero values of a matrix should be stored.
 
-    A matrix of up to a million columns is dense if it and the products of
-    its columns take up to 256 MB each, or if it takes up to eight times
-    the memory of the values. ``n_values`` is the number of values in a
-    matrix of ``rows`` rows and ``width`` columns.
+    Return False, for an array of all values, if there are up to a
+    million columns, and the array and the products of its columns
+    take up to 256 MB each, or if the array takes up to eight times
+    the memory of the nonzero values. ``n_values`` is the number of
+    values in a matrix of ``rows`` rows and ``width`` columns.
     """
     is_small = 8 * max(rows, width) * width <= _ALWAYS_DENSE_BYTES
     has_few_zeros = 8 * rows * width <= _MIN_MEMORY_RATIO * _BYTES_PER_VALUE * n_values
@@ -50,14 +51,15 @@ class SparseRows:
     """A read-only matrix of mostly zeros, used instead of an array of shape (m, n).
 
     A selection of rows is again such a matrix, and a selection of
-    columns is an array: code that reads a few features at a time works
-    for both kinds. The whole matrix is converted to an array on demand,
-    if it fits into memory.
+    columns is an array: code that reads a few features at a time
+    works for both kinds. The whole matrix is converted to an array
+    on demand, if it fits into memory.
 
     Parameters
     ----------
     matrix : scipy.sparse.csr_array or csc_array of shape (m, n)
-        In canonical form.
+        The values, in SciPy's canonical form: sorted, and without
+        repeated entries.
     """
 
     ndim = 2
@@ -72,10 +74,10 @@ class SparseRows:
     def of_parts(
         cls, values: Floats, columns: Indices, starts: Ints, width: int
     ) -> SparseRows:
-        """Return the matrix whose row i has the values ``starts[i]`` to ``starts[i + 1] - 1``.
+        """Return the matrix whose row i has ``values[starts[i]:starts[i + 1]]``, and otherwise zeros.
 
-        ``columns`` are those of the values, ``width`` is the number of
-        all columns.
+        ``columns`` has the column of each value, and ``width`` is
+        the number of all columns.
         """
         from scipy.sparse import csr_array  # noqa: PLC0415 - where it is needed
 
@@ -137,7 +139,8 @@ class SparseRows:
     def __getitem__(self, key: Any) -> Any:
         """Return rows as a sparse matrix, a single row or some columns as an array.
 
-        As in NumPy, the key is a row, a selection of rows, or (rows, columns).
+        As in NumPy, the key is a row, a selection of rows, or
+        (rows, columns).
         """
         if isinstance(key, tuple):
             rows, columns = key
@@ -180,7 +183,8 @@ class SparseRows:
     def portions(self, n_values: int) -> Iterator[slice]:
         """Yield slices of consecutive columns, which together cover all columns.
 
-        Each has at most ``n_values`` stored values, or is a single column with more.
+        The columns of a slice have at most ``n_values`` stored
+        values together, or the slice is a single column with more.
         """
         starts = self.csc.indptr
         first = 0
@@ -210,10 +214,10 @@ class SparseRows:
         )
 
     def with_values(self, values: Floats) -> SparseRows:
-        """Return a matrix with the same positions of entries, but other values.
+        """Return a matrix with the same stored entries, but other values in them.
 
-        ``values`` are those of all entries, column by column. Entries that
-        become 0 are removed.
+        ``values`` has the new value of each stored entry, column by
+        column. Entries that become 0 are removed.
         """
         from scipy.sparse import csc_array  # noqa: PLC0415 - where it is needed
 
@@ -254,8 +258,9 @@ class SparseRows:
     def scores(self, coefs: Floats) -> Floats:
         """Return the scores of K linear models for the m rows, of shape (K, m).
 
-        ``coefs`` has shape (K, n). Each score is summed in the order of the
-        columns, so that its last bits do not depend on the other models.
+        ``coefs`` has shape (K, n): the coefficients of each model.
+        Each score is summed in the order of the columns, so that
+        its last bits do not depend on the other models.
         """
         # Columns without a coefficient in any model add nothing; if the others
         # are few, they are cut out first.
@@ -334,6 +339,7 @@ def chosen_columns(X: Features, columns: Ints) -> Features:
     """Return some columns of features.
 
     A sparse matrix that is small or has few zeros becomes an array.
+    ``columns`` has the numbers of the columns to return.
     """
     if not isinstance(X, SparseRows):
         return np.ascontiguousarray(X[:, columns])
@@ -353,13 +359,14 @@ def features_apart(X: Features) -> dict[str, NDArray[Any]]:
 
 
 def features_of(arrays: Mapping[str, NDArray[Any]], width: int) -> Features:
-    """Return the features whose arrays `features_apart` has returned.
+    """Return the features that :func:`features_apart` has divided into plain arrays.
 
     Parameters
     ----------
     arrays : mapping from str to ndarray
+        Those arrays by name: "X", or the parts of a sparse matrix.
     width : int
-        Number of columns.
+        Number of columns of the features.
 
     Raises
     ------

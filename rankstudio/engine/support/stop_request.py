@@ -13,7 +13,8 @@ _own = threading.local()
 def heeding(check: Callable[[], object]) -> Iterator[None]:
     """Let computations within a with statement check for a request to stop.
 
-    They call ``stop_if_asked`` from time to time, which calls ``check`` on this thread.
+    The computations call ``stop_if_asked`` from time to time, which
+    calls ``check`` on this thread.
 
     Parameters
     ----------
@@ -32,7 +33,7 @@ def heeding(check: Callable[[], object]) -> Iterator[None]:
 def check_of_this_thread() -> Callable[[], object]:
     """Return the function that :func:`stop_if_asked` calls on this thread.
 
-    Helper threads of this one call it, too.
+    A thread that helps this one calls the returned function, too.
     """
     check: Callable[[], object] | None = getattr(_own, "check", None)
     return check if check is not None else _do_not_stop
@@ -43,9 +44,10 @@ def _do_not_stop() -> None:
 
 
 def stop_if_asked() -> None:
-    """Raise Cancelled if this thread's work was asked to stop.
+    """Raise Cancelled if the work of this thread was asked to stop; otherwise return.
 
-    Work that takes long between two of its progress events calls this in between.
+    Work that takes long between two of its progress events calls
+    this in between.
     """
     check: Callable[[], object] | None = getattr(_own, "check", None)
     if check is not None:

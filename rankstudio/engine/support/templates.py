@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def rendered(name: str, **values: object) -> str:
-    """Render a template with values.
+    """Render a template with values, and return the text.
 
     Parameters
     ----------
@@ -23,8 +23,8 @@ def rendered(name: str, **values: object) -> str:
         Name of a file below ``resources/templates``.
     **values : object
         All texts in the values are escaped by
-        :func:`~rankstudio.engine.support.escaping.html_text`; the template
-        marks markup as ``safe``.
+        :func:`~rankstudio.engine.support.escaping.html_text`; the
+        template marks markup as ``safe``.
 
     Raises
     ------

@@ -37,14 +37,14 @@ _own = threading.local()
 def available() -> int:
     """Return the number of threads for work started on this thread.
 
-    It is the number to which this thread is limited, otherwise the environment
-    variable RANKSTUDIO_THREADS, otherwise the number of processors available to
-    this process.
+    The result is the number to which this thread is limited,
+    otherwise the environment variable RANKSTUDIO_THREADS, otherwise
+    the number of processors available to this process.
 
     Raises
     ------
     ParameterError
-        If the variable is not a whole number from 1 up.
+        If RANKSTUDIO_THREADS is not a whole number from 1 up.
     """
     # ``_own`` has attributes of this thread, here its limit, set by at_most().
     granted: int | None = getattr(_own, "count", None)
@@ -70,9 +70,9 @@ _LOAD_FILE = Path("/proc/loadavg")  # on Linux only
 def is_busy() -> bool:
     """Return whether other programs, or other threads of this one, use all processors now.
 
-    Work in small pieces, whose threads wait for each other after each piece, is
-    then faster on one thread. False where the system does not say (Windows,
-    macOS).
+    Work in small pieces, whose threads wait for each other after
+    each piece, is then faster on one thread. False where the system
+    does not say (Windows, macOS).
     """
     try:
         # "0.20 0.18 0.12 1/80 11206": the load averages, then "running / all threads".
@@ -87,8 +87,9 @@ def is_busy() -> bool:
 def at_most(count: int) -> Iterator[None]:
     """Limit the work that this thread starts within a with statement to some threads.
 
-    That is for several workers that share the processors. The limit
-    before is restored. The limit is ``count``.
+    The limit is ``count``. It is for several workers that share the
+    processors. After the with statement, the earlier limit holds
+    again.
     """
     # ``_own`` has attributes of this thread.
     previous_count: int | None = getattr(_own, "count", None)
@@ -105,9 +106,11 @@ def worthwhile(nanoseconds: float, calls: int = 1) -> bool:
     Parameters
     ----------
     nanoseconds : float
-        Approximate time on one thread, from measurements of the innermost loops.
+        Approximate time on one thread, from measurements of the
+        innermost loops.
     calls : int
-        Number of times that work is given to threads and then waited for.
+        Number of times that work is given to threads and then
+        waited for.
 
     Examples
     --------
@@ -127,7 +130,8 @@ def pool(
     Parameters
     ----------
     worthwhile : bool
-        Whether the work is large enough to gain from several threads.
+        Whether the work is large enough to gain from several
+        threads.
     most : int, optional
         Maximum number of threads, if each needs much memory.
 
@@ -156,8 +160,8 @@ def share(
 ) -> None:
     """Call ``work(item)`` for each item, on this thread and on those of the executor.
 
-    At the end, this thread does not wait for threads that have not started,
-    because processors may be busy.
+    At the end, this thread does not wait for threads that have not
+    started, because processors may be busy.
 
     Parameters
     ----------
@@ -166,7 +170,8 @@ def share(
     workers : int
         Maximum number of threads, including this one.
     work : callable
-        Function; its exceptions on any of the threads are raised here.
+        Function; its exceptions on any of the threads are raised
+        here.
     items : iterable
         Each is the argument of one call.
 
@@ -206,8 +211,8 @@ def share(
 def blas() -> ThreadpoolController:
     """Return the control over the threads of the BLAS libraries, numpy's and scipy's.
 
-    Cached, because finding them among all loaded libraries takes as long as a
-    small model.
+    Cached, because finding them among all loaded libraries takes as
+    long as a small model.
     """
     _load_blas_of_scipy()
     return ThreadpoolController().select(user_api="blas")
@@ -245,8 +250,8 @@ class _Steady:
     def limit(self, count: int) -> None:
         """Set the number of threads of the library BLAS.
 
-        While some thread limits it to one, the number is only stored. It is set
-        when the last such thread is done.
+        While some thread limits it to one, the number is only
+        stored. It is set when the last such thread is done.
         """
         # ``_n_holders`` threads are inside of the context now.
         with self._lock:
@@ -275,10 +280,10 @@ class _Steady:
 def _set_blas_threads(counts: list[int]) -> None:
     """Set the number of threads of each BLAS library, from any thread.
 
-    For OpenBLAS, threadpoolctl allows a change only to the thread that
-    made the first one, so that threads do not interfere. Here that
-    control is cleared, because :class:`_Steady` coordinates the threads.
-    ``counts`` has a number for each library.
+    For OpenBLAS, threadpoolctl allows a change only to the thread
+    that made the first one, so that threads do not interfere. Here
+    that control is cleared, because :class:`_Steady` coordinates
+    the threads. ``counts`` has a number for each library.
     """
     for library, count in zip(blas().lib_controllers, counts, strict=True):
         # Other libraries than OpenBLAS have no such control (None). It is
@@ -305,8 +310,10 @@ only for work in which the order of sums does not depend on them.
 def steady_if_small(order: int) -> AbstractContextManager[object]:
     """Return a context in which a small matrix of some order is decomposed by one thread of BLAS.
 
-    Several threads gain little for small matrices, and on a busy computer they
-    lose much, as they wait for each other after each column.
+    Several threads gain little for small matrices, and on a busy
+    computer they lose much, as they wait for each other after each
+    column. ``order`` is the number of rows of the square matrix.
+    For a large matrix the context does nothing.
     """
     return STEADY if order <= _MAX_STEADY_ORDER else nullcontext()
 
@@ -314,9 +321,9 @@ def steady_if_small(order: int) -> AbstractContextManager[object]:
 def steadily(work: Generator[Item, None, Value]) -> Generator[Item, None, Value]:
     """Run a generator with the library BLAS limited to one thread.
 
-    Its items are passed on, and its value is returned. The limit holds only
-    while the generator itself computes, not while the receiver of its items
-    does.
+    Its items are passed on, and its value is returned. The limit
+    holds only while the generator itself computes, not while the
+    receiver of its items does.
     """
     try:
         while True:

@@ -37,9 +37,10 @@ def followed(
     Parameters
     ----------
     work : generator
+        The generator to run.
     follow : callable
-        Called with each item that the generator yields, such as an event of
-        progress.
+        Called with each item that the generator yields, such as an
+        event of progress.
     """
     while True:
         try:
@@ -57,7 +58,7 @@ class WorkProgress:
     Attributes
     ----------
     what : str
-        "comparing features".
+        Name of the work for users, such as "comparing features".
     share : float
         Share done, 0 to 1.
 
@@ -78,7 +79,8 @@ class Note(WorkProgress):
     Attributes
     ----------
     kind : type of Warning
-        Warning class used by ``fit``; of several notes of one kind the first is shown.
+        Class of the warning that ``fit`` issues for the note; of
+        several notes with one class the first is shown.
 
     Examples
     --------
@@ -95,8 +97,9 @@ def told_as(
 ) -> Generator[WorkProgress, None, Value]:
     """Convert the events that a generator yields to events of progress.
 
-    ``change`` converts each of them; those that become None are dropped. The
-    value of the generator is returned.
+    ``change`` converts an event, or returns None to drop it. The
+    result is a generator of the converted events that returns the
+    value of ``work``.
 
     Examples
     --------
@@ -119,7 +122,10 @@ def told_as(
 
 
 def part_of(work: Waiting[Value], first: float, last: float) -> Waiting[Value]:
-    """Yield the progress of a work, scaled to the shares ``first`` to ``last``, and return its value.
+    """Scale the progress of a work to the shares from ``first`` to ``last``.
+
+    The result is a generator of the scaled progress that returns
+    the value of ``work``.
 
     Examples
     --------
@@ -135,7 +141,10 @@ def part_of(work: Waiting[Value], first: float, last: float) -> Waiting[Value]:
 
 
 def without_notes(work: Waiting[Value]) -> Waiting[Value]:
-    """Yield the progress of a work without its notes, and return its value.
+    """Drop the notes among the progress of a work.
+
+    The result is a generator of the other progress that returns the
+    value of ``work``.
 
     Examples
     --------
@@ -152,14 +161,16 @@ def without_notes(work: Waiting[Value]) -> Waiting[Value]:
 def telling(
     work: Generator[object, None, Value], what: str, most: int
 ) -> Waiting[Value]:
-    """Yield progress whenever a generator yields, and return its value.
+    """Yield progress whenever a generator yields, and return the value of the generator.
 
-    The n-th item becomes the share n / ``most`` of the work. Progress events of
-    the generator itself are passed on, and do not count.
+    The n-th item that ``work`` yields becomes the share n /
+    ``most`` of the progress. Progress events of the generator
+    itself are passed on, and do not count.
 
     Parameters
     ----------
     work : generator
+        The generator to run.
     what : str
         Name of the work, for users.
     most : int

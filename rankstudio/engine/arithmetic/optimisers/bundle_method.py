@@ -42,12 +42,14 @@ _FAR = 60.0  # multiple of C R(0) from which Newton steps are faster from the be
 def minimise_hinge_either_way(
     problem: PairProblem, C: float, tol: float, max_iter: int
 ) -> Iterator[OptimizerState | WorkProgress]:
-    """Minimise P(w) = ½ w'w + C hinge by cutting planes or by Newton steps.
+    """Minimise P(w) = ½ w'w + C hinge, first by cutting planes, then by Newton steps if C is large.
 
-    A few cutting planes are enough if C is small; otherwise Newton steps
-    continue from there. Yield the best point so far after each step, and events
-    of progress. Stop when the gap to the minimum is at most the share ``tol``
-    of P(w), or after ``max_iter`` steps.
+    A few cutting planes are enough if C is small; otherwise
+    Newton steps continue from there. The hinge is the sum of
+    max(0, 1 - s_i + s_j) over the pairs of ``problem``. Yield
+    the best point so far after each step, and events of
+    progress. Stop when the gap to the minimum is at most the
+    share ``tol`` of P(w), or after ``max_iter`` steps.
     """
     # The best point of the planes, where Newton steps start; None if the planes
     # gave up before the first one.
@@ -76,25 +78,26 @@ def minimise_by_planes(
     Parameters
     ----------
     problem : PlaneProblem
-        Scores of w, and R with its planes.
+        Computes the scores of w, and R with its tangent planes.
     C : float
-        Greater than 0.
+        Weight of the loss, greater than 0.
     tol : float
-        Stops when the gap to the bundle's minimum is at most this share of P(w)
-        and of P(0) - P(w).
+        Stops when the gap of P(w) to the minimum of the planes
+        is at most this share of P(w) and of P(0) - P(w).
     max_iter : int
         Maximum number of cutting planes.
     farthest : float
-        Gives up before the first step if the first plane implies many planes.
-        The minimum of this plane, w = C a, is the solution if no pair reaches
-        its margin there. If ½ w'w exceeds this multiple of C R(0), many pairs
-        do.
+        Ends before the first step if the first plane shows that
+        many planes are needed. The minimum of this plane, w = C
+        a, is the solution if no pair reaches its margin there.
+        If ½ w'w exceeds this multiple of C R(0), many pairs
+        reach it.
 
     Yields
     ------
     OptimizerState
-        After each plane: the best point so far. Progress events in between, if
-        the problem yields them.
+        After each plane: the best point so far. Progress events
+        in between, if the problem yields them.
 
     Notes
     -----
@@ -102,9 +105,10 @@ def minimise_by_planes(
     planes follow from c and d of eq. (4.10) and (4.11) of the thesis: O(mn + m
     log m) per plane, and O(log m) times O(m log m) for its line search.
 
-    R is at least b_t - a_t'w for each plane, b_t its offset and -a_t the sum of
-    slope_i x_i, so the minimum of the planes is a lower bound of P. O(mn) and
-    one loss evaluation per plane, and a few more for its line search.
+    R is at least b_t - a_t'w for each plane, b_t its offset and
+    -a_t the sum of slope_i x_i, so the minimum of the planes is
+    a lower bound of P. O(mn) and one loss evaluation per plane,
+    and a few more for its line search.
     """
     # The loss R at 0 and its tangent plane; P(0), and the best point so far,
     # which is 0.
@@ -157,18 +161,19 @@ def minimise_by_planes(
 
 @dataclass(frozen=True, eq=False)
 class _Point:
-    """A point of the search.
+    """A point of the search for the minimum of P(w) = ½ w'w + C loss.
 
     Attributes
     ----------
     w : ndarray of shape (n,)
         Weights.
     scores : ndarray
-        Scores of the weights, in the representation of the problem.
+        Scores of the documents with these weights, in the
+        representation of the problem.
     tangent : Tangent, optional
         Tangent plane of the loss, if known.
     objective : float
-        Value of P.
+        P(w).
     """
 
     w: Floats
@@ -180,12 +185,14 @@ class _Point:
 def _line_search(
     line: LineOfScores, C: float, start: _Point, p: Floats, d: Floats
 ) -> Waiting[tuple[float, _Point]]:
-    """Minimise P(w + tp) over t in [0, 1], until there is little left to gain.
+    """Minimise P(w + tp) over t in [0, 1], until little can be gained.
 
-    P(w) = ½ w'w + C loss, p (n,) is the direction, and d has its scores. The
-    slope grows with t; its zero is bracketed by false position (the Illinois
-    variant). Return t and the point there; 0 and the start if no point on the
-    line is lower.
+    P(w) = ½ w'w + C loss, w is that of ``start``, p (n,) is the
+    direction, and d has the scores of p. The slope grows with
+    t; its zero is bracketed by false position (the Illinois
+    variant). A generator of progress; its result is (t, the
+    point there), or (0, ``start``) if no point on the line is
+    lower.
     """
     # P on the line is a parabola in t plus the loss.
     ww = float(start.w @ start.w)
@@ -258,7 +265,7 @@ _STALLED = 10
 
 
 class Planes:
-    """A growing number of planes b_t - a_t'w, in addition to the plane 0.
+    """Planes b_t - a_t'w that bound a convex loss of weights w from below, in addition to the plane 0.
 
     Parameters
     ----------
@@ -273,9 +280,10 @@ class Planes:
         self._beta = np.ones(1)
 
     def add(self, a: Floats, b: float) -> None:
-        """Add the plane b - a'w with a of shape (n,), and its products with the others.
+        """Add the plane b - a'w with a of shape (n,), and its inner products with the other planes.
 
-        Its multiplier in the solution is 0 at first. O(Tn + T²) for T planes.
+        The multiplier of the new plane is 0 until the next
+        minimum. O(Tn + T²) for T planes.
         """
         # The inner products get another row and column.
         products = self._planes @ a
@@ -287,15 +295,15 @@ class Planes:
         self._beta = np.append(self._beta, 0.0)
 
     def minimum(self) -> tuple[Floats, float]:
-        """Minimise ½ w'w + max_t (b_t - a_t'w).
+        """Minimise ½ w'w + max_t (b_t - a_t'w) over w, for all planes.
 
         Returns
         -------
         w : ndarray of shape (n,)
             Minimiser, sum_t β_t a_t.
         value : float
-            Lower bound of the minimum, equal to it up to rounding: the value of
-            the dual program at β.
+            Lower bound of the minimum, equal to it up to
+            rounding: the value of the dual program at β.
 
         Notes
         -----
@@ -326,9 +334,10 @@ class Planes:
 def _maximise(gram: Floats, offsets: Floats, beta: Floats) -> Floats:
     """Return the β >= 0 of sum 1 at which offsets'β - ½ β'gram β is greatest.
 
-    β, of shape (T,), has the multiplier of each of T planes. ``beta`` is the
-    start, which must be feasible. ``gram`` (T, T) has the inner products
-    of the planes.
+    β, of shape (T,), has the multiplier of each of T planes.
+    ``beta`` is the start, which must be feasible. ``gram`` (T,
+    T) has the inner products of the planes, and ``offsets``
+    (T,) their values at w = 0.
     """
     best = beta
     least_gap = np.inf
@@ -362,9 +371,10 @@ def _maximise(gram: Floats, offsets: Floats, beta: Floats) -> Floats:
 def _system(gram: Floats, support: Ints) -> Floats:
     """Return the matrix (s + 1, s + 1) of the equations for a set of s planes.
 
-    The first s equations make the slopes equal, the last one is about the sum
-    of the multipliers. ``gram`` (T, T) has the inner products of all planes,
-    ``support`` the positions of the set.
+    The first s equations make the slopes equal, the last
+    equation is that the multipliers have the sum 1. ``gram``
+    (T, T) has the inner products of all planes, ``support`` the
+    positions of the set.
     """
     size = support.size
     system = np.ones((size + 1, size + 1))
@@ -376,12 +386,14 @@ def _system(gram: Floats, support: Ints) -> Floats:
 def _joined(gram: Floats, beta: Floats, joining: int) -> tuple[Floats, Ints]:
     """Return (multipliers, set) after a plane has joined the set of active planes.
 
-    The set is the planes with multipliers above 0, as positions. ``gram`` (T,
-    T) has the inner products of all planes, ``beta`` (T,) the multipliers, and
-    ``joining`` is the position of the new plane.
+    The set is the planes with multipliers above 0, as
+    positions. ``gram`` (T, T) has the inner products of all
+    planes, ``beta`` (T,) the multipliers, and ``joining`` is
+    the position of the new plane.
 
-    If the plane is a combination of the set, its multiplier grows at once until
-    that of another plane is 0, and this plane leaves the set.
+    If the plane is a combination of the set, its multiplier
+    grows at once until that of another plane is 0, and this
+    plane leaves the set.
     """
     # The set before, its products with the new plane, and the planes' lengths.
     support = np.flatnonzero(beta > 0.0)
@@ -420,10 +432,11 @@ def _joined(gram: Floats, beta: Floats, joining: int) -> tuple[Floats, Ints]:
 def _on_support(gram: Floats, offsets: Floats, beta: Floats, support: Ints) -> Floats:
     """Return the best nonnegative multipliers, of shape (T,), of a set of planes.
 
-    ``support`` has the positions of the set; other planes have the
-    multiplier 0. ``beta`` (T,) is a feasible start, ``gram`` (T, T) has
-    the inner products of all planes. ``offsets`` (T,) are those of the
-    planes.
+    ``support`` has the positions of the set; other planes have
+    the multiplier 0. ``beta`` (T,) is a feasible start,
+    ``gram`` (T, T) has the inner products of all planes.
+    ``offsets`` (T,) has the offset of each plane. The best
+    multipliers maximise offsets'β - ½ β'gram β.
     """
     beta = beta.copy()
     while True:

@@ -11,16 +11,19 @@ from rankstudio.engine.arrays import Floats
 
 
 class OptimizerState(NamedTuple):
-    """State of an optimiser.
+    """State of the search for the minimum of an objective, after a step.
 
     Attributes
     ----------
     w : ndarray of shape (n,)
+        Weights.
     objective : float
-        At w.
+        Value of the objective at w.
     gap : float
-        Upper bound of the distance of the objective from its minimum.
+        Upper bound of the distance of the objective from its
+        minimum.
     converged : bool
+        Whether the search has met its tolerance.
     """
 
     w: Floats
@@ -47,18 +50,19 @@ def minimise(
     diagonal : ndarray of shape (n,)
         Diagonal of G.
     right : ndarray of shape (n,)
-        b.
+        The vector b.
     constant : float
-        c.
+        The number c.
     regularization : float
         λ > 0.
     tol : float
-        Stops when the residual b - (G + λI)w is at most tol (||b|| + ||G + λI||
-        ||w||), in Euclidean norms of the equations with a unit diagonal, so
-        that the scales of the columns do not matter: w then solves equations
-        that differ from these by about tol, the normwise backward error (Rigal
-        and Gaches 1967). A direct solution has an error of a few roundings,
-        2e-16.
+        Stops when the residual b - (G + λI)w is at most tol
+        (||b|| + ||G + λI|| ||w||), in Euclidean norms of the
+        equations with a unit diagonal, so that the scales of
+        the columns do not matter: w then solves equations that
+        differ from these by about tol, the normwise backward
+        error (Rigal and Gaches 1967). A direct solution has an
+        error of a few roundings, 2e-16.
     max_iter : int
         Maximum number of products.
 

@@ -16,9 +16,10 @@ STEPS = np.concatenate((-(2.0 ** np.arange(4, -12, -1)), 2.0 ** np.arange(-11, 5
 class AscentSearch:
     """Coordinate search over the weights of a linear model, on a ranking measure.
 
-    Weights are in units of 1 over the feature's standard deviation within
-    queries, so that a step has the same meaning for every feature. Subclasses
-    provide the documents. Larger values are better.
+    Weights are in units of 1 over the feature's standard
+    deviation within queries, so that a step has the same
+    meaning for every feature. Subclasses provide the documents.
+    Larger values of the measure are better.
 
     Parameters
     ----------
@@ -39,15 +40,16 @@ class AscentSearch:
     ) -> Waiting[Floats]:
         """Return the value of the measure after each of some changes of a weight.
 
-        ``coef`` (n,) are the weights of the model, ``changes`` (c,) are
-        added to that of ``feature``. The result has shape (c,).
+        ``coef`` (n,) are the weights of the model, ``changes``
+        (c,) are added to the weight of ``feature``. A generator
+        of progress; its result are the values, shape (c,).
         """
         raise NotImplementedError
 
     def normalise(self, coef: Floats) -> Floats:
-        """Return weights that rank in the same way, with a sum of 1.
+        """Return weights that rank in the same way, whose absolute values have the sum 1.
 
-        The sum is that of their absolute values, in units of 1 / scale.
+        The sum is taken in units of 1 / scale of each feature.
         """
         total = float(np.abs(coef * self.scale).sum())
         return coef / total if total > 0 else coef
@@ -57,13 +59,16 @@ class AscentSearch:
     ) -> Waiting[tuple[Floats, float]]:
         """Try changes of the weight of one feature of a model, and keep the best.
 
-        ``coef`` (n,) are the weights, and ``value`` is the measure of the model.
+        ``coef`` (n,) are the weights, and ``value`` is the
+        value of the measure for the model. A generator of
+        progress.
 
         Returns
         -------
         coef, value
-            Best model and its value, unchanged if no change is better. Ties go
-            to the smallest change.
+            Weights of the best model and its value, unchanged
+            if no change is better. Of equally good changes the
+            smallest is kept.
         """
         # Steps are in units of the feature's standard deviation; the last
         # change sets the weight to 0.
@@ -87,8 +92,10 @@ class AscentSearch:
     ) -> Generator[WorkProgress | None, None, tuple[Floats, float]]:
         """Search along the weights of some features, one after the other.
 
-        ``coef`` (n,) is the model to start with, and ``value`` its value. Yield
-        None after every weight; return the best model and its value.
+        ``coef`` (n,) are the weights to start with, and
+        ``value`` is the value of the measure for them. Yield
+        None after every weight; return the weights of the best
+        model and its value.
         """
         for feature in features:
             coef, value = yield from self.searching(coef, value, feature)

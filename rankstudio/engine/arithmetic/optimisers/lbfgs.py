@@ -28,17 +28,18 @@ def minimise(
     Parameters
     ----------
     objective : callable
-        Returns value and gradient (n,) at a point (n,), as a generator that may
-        yield progress events.
+        Returns value and gradient (n,) at a point (n,), as a
+        generator that may yield progress events.
     start : ndarray of shape (n,)
         Starting point.
 
     Yields
     ------
     point, value, gradient
-        At the start, then after every iteration; progress events in between. It
-        ends when the gradient is 0, or when no step along the direction
-        decreases the function in floating point.
+        At the start, then after every iteration; progress
+        events in between. The generator ends when the gradient
+        is 0, or when no step along the direction decreases the
+        function in floating point.
 
     Notes
     -----
@@ -77,8 +78,9 @@ def _times_inverse_hessian(
 ) -> Floats:
     """Return the approximation of the inverse Hessian times the gradient g, shape (n,).
 
-    ``pairs`` has (s, y, s'y) of the last steps s and changes y of the gradient,
-    the oldest first, from which it follows by the two-loop recursion.
+    ``pairs`` has (s, y, s'y) of the last steps s and changes y
+    of the gradient, the oldest first; the approximation follows
+    from these by the two-loop recursion.
     """
     out = g.copy()
     alphas = []
@@ -104,13 +106,16 @@ def _line_search(
     first_length: float,
     max_steps: int,
 ) -> Waiting[tuple[Floats, float, Floats] | None]:
-    """Return (point, value, gradient) on a line that meet the weak Wolfe conditions.
+    """Search a point on a line that meets the weak Wolfe conditions, for L-BFGS.
 
-    The function has decreased enough there, and its slope has flattened
-    enough. x, f and g are point, value and gradient at the start. The
-    length of the step is doubled or bisected, from ``first_length`` on;
-    return None after ``max_steps`` steps. ``objective`` returns value and
-    gradient at a point, and the line has the ``direction`` (n,).
+    The function has decreased enough there, and its slope has
+    flattened enough. ``x``, ``f`` and ``g`` are point, value
+    and gradient at the start. A generator of progress; its
+    result is (point, value, gradient) there. The length of the
+    step is doubled or bisected, from ``first_length`` on; the
+    result is None after ``max_steps`` steps without such a
+    point. ``objective`` returns value and gradient at a point,
+    and the line has the ``direction`` (n,).
     """
     slope = float(g @ direction)
     # The lengths between which a valid one lies; without an upper one, the

@@ -31,13 +31,13 @@ _SAMPLE = 4_096  # minimum number of documents from which the matrix is estimate
 
 
 class LinearProblem(Protocol):
-    """Scores that are linear in the features.
+    """Interface of scores of documents that are linear in the features, for optimisers.
 
     The representation of a vector of scores or slopes, one per
-    document, is up to the problem: the vector itself, or, for documents
-    in shards, the weights w (n,) of the scores and the sum X'slopes
-    (n,). Sums, multiples and inner products of these representations
-    equal those of the vectors.
+    document, is up to the problem: the vector itself, or, for
+    documents in shards, the weights w (n,) of the scores and
+    the sum X'slopes (n,). Sums, multiples and inner products of
+    these representations equal those of the vectors.
     """
 
     @property
@@ -53,15 +53,17 @@ class LinearProblem(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LineValue:
-    """A loss at a point of a line.
+    """A loss at one point of a line in the space of scores.
 
     Attributes
     ----------
     loss : float
+        Value of the loss.
     slope : float
         Derivative along the line.
     tangent : Tangent or None
-        Plane at the point, if computed.
+        Tangent plane of the loss at the point, if it was
+        computed.
     """
 
     loss: float
@@ -113,21 +115,24 @@ class PairProblem(PlaneProblem, Protocol):
         """Return the second derivative of a loss along a direction of the scores."""
 
     def degree_gram(self) -> Waiting[Floats]:
-        """Return the sum of degree_i x_i x_i', estimated from a sample: (n, n), or its diagonal (n,).
+        """Estimate the sum of degree_i x_i x_i' over all documents from a sample of documents.
 
-        The degree of a document is its number of pairs; x is centred within
-        queries. The diagonal is used for more than ``DENSE`` features.
+        The degree of a document is its number of pairs; x is
+        centred within queries. A generator of progress; its
+        result is the sum (n, n), or its diagonal (n,) for more
+        than ``DENSE`` features.
         """
 
 
 class TangentLine:
-    """A convex loss along a line, known by its planes.
+    """A convex loss at the scores s + t d, computed from the loss's tangent planes.
 
     Parameters
     ----------
     problem : PlaneProblem
+        Computes the planes.
     scores, d : ndarray
-        Scores at t = 0, and the direction.
+        Scores s at t = 0, and the direction d.
     """
 
     def __init__(self, problem: PlaneProblem, scores: Floats, d: Floats) -> None:
@@ -148,7 +153,8 @@ class TangentLine:
 class LocalPairs:
     """The pairs of documents in memory, as a :class:`PairProblem`.
 
-    Its generators return immediately.
+    A method that is a generator yields no progress here, but
+    returns its value at once.
     """
 
     def __init__(self, problem: LinearPairs) -> None:
@@ -186,9 +192,11 @@ class LocalPairs:
     def smooth(
         self, loss: PairLoss, scores: Floats, slopes: bool = True
     ) -> Waiting[LossAtScores]:
-        """Return a loss at some scores, with slopes if ``slopes`` is true.
+        """Compute a loss of the pairs at some scores.
 
-        See :class:`PairProblem`.
+        The gradient in the scores is included if ``slopes`` is
+        true. The result of the generator is the loss with its
+        derivatives.
         """
         yield from ()
         return loss(self._pairs, scores)
@@ -204,11 +212,12 @@ class LocalPairs:
         return loss.bending(direction)
 
     def degree_gram(self) -> Waiting[Floats]:
-        """Return Σ degree_i x_i x_i', of shape (n, n), or its diagonal (n,).
+        """Estimate the sum of degree_i x_i x_i' over all documents from a sample of documents.
 
-        The degree of a document is its number of pairs, and x is centred within
-        queries. The sum is estimated from a random sample of documents. The
-        diagonal is used for very many features.
+        The degree of a document is its number of pairs, and x
+        is centred within queries. The result of the generator
+        is the sum, of shape (n, n), or, for very many features,
+        its diagonal (n,).
         """
         # A generator without events: other problems wait for processes here.
         yield from ()
@@ -226,9 +235,10 @@ class LocalPairs:
 
 
 def gram_or_diagonal(sample: Floats) -> Floats:
-    """Return X'X, of shape (n, n), of rows X (rows, n).
+    """Return X'X, of shape (n, n), for a sample of rows X (rows, n).
 
-    For more than ``DENSE`` features, return only its diagonal, of shape (n,).
+    For more than ``DENSE`` features, return only its diagonal,
+    of shape (n,).
     """
     n = sample.shape[1]
     if n > DENSE:

@@ -27,14 +27,14 @@ _MOST_ROUNDS = 50  # of reweighting
 
 
 class ScaledPairs:
-    """Pairs whose features are divided by numbers.
+    """Pairs of documents whose features are divided by numbers.
 
     Parameters
     ----------
     pairs : PairProblem
-        n features.
+        Pairs of documents with n features.
     scale : ndarray of shape (n,)
-        Divisors, greater than 0.
+        Divisor of each feature, greater than 0.
     """
 
     def __init__(self, pairs: PairProblem, scale: Floats) -> None:
@@ -63,20 +63,24 @@ class ScaledPairs:
 
 @dataclass(frozen=True, eq=False)
 class SparseWeights:
-    """Weights of a penalised problem.
+    """Solution of a pairwise problem with a penalty of the weights.
 
     Attributes
     ----------
     w : ndarray of shape (n,)
+        Weights.
     objective : float
+        Loss plus penalty at w.
     violation : float
-        Greatest violation of the conditions of the optimum of the last weighted
-        L1 problem; see
+        Greatest violation of the conditions of the optimum of
+        the last weighted L1 problem; see
         :meth:`SparseProblem.minimise_weighted_l1`.
     l1_minimum : ndarray of shape (n,)
-        Minimum for the L1 penalty, from which the reweighting started.
+        Minimum for the L1 penalty, from which the reweighting
+        started.
     rounds : tuple of float
-        Objective before and after each round of reweighting; it never increases.
+        Objective before and after each round of reweighting; it
+        never increases.
     """
 
     w: Floats
@@ -87,15 +91,17 @@ class SparseWeights:
 
 
 class SparseProblem:
-    """F(w) = 1/p sum over pairs of max(0, 1 - w'(x_i - x_j))² + sum_k c_k |w_k|.
+    """Minimises F(w) = 1/p sum over pairs of max(0, 1 - w'(x_i - x_j))² + sum_k c_k |w_k|.
+
+    The costs c are arguments of its methods.
 
     Parameters
     ----------
     pairs : ScaledPairs
         p pairs with n features.
     tol : float
-        Maximum violation of the conditions of the optimum, as a share of the
-        greatest c_k.
+        Maximum violation of the conditions of the optimum, as a
+        share of the greatest c_k.
     max_iter : int
         Maximum number of steps for given c.
 
@@ -124,9 +130,13 @@ class SparseProblem:
     ) -> Waiting[SparseWeights]:
         """Minimise the loss plus a penalty with λ = ``lam``, from the minimum for the L1 penalty.
 
-        Each round replaces the concave penalty by its tangent at the last
-        weights, a weighted L1 penalty that lies above it and touches it there.
-        A round therefore never increases the objective.
+        Each round replaces the concave penalty by its tangent
+        at the last weights, a weighted L1 penalty that lies
+        above it and touches it there. A round therefore never
+        increases the objective.
+
+        A generator of progress; its result are the weights with
+        their objective.
 
         Parameters
         ----------
@@ -135,7 +145,8 @@ class SparseProblem:
         lam : float
             λ, its factor.
         start : ndarray of shape (n,)
-            Weights from which the search for the L1 minimum starts.
+            Weights from which the search for the L1 minimum
+            starts.
         """
         state = yield from self.minimise_weighted_l1(np.full(self.n, lam), start)
         if penalty.name == "l1":
@@ -159,12 +170,16 @@ class SparseProblem:
     ) -> Waiting[SparseWeights]:
         """Minimise the loss plus Σ c_k |w_k| for costs c (n,).
 
-        ``start`` (n,) are the first weights.
+        ``costs`` are c, and ``start`` (n,) are the first
+        weights. A generator of progress; its result has the
+        weights, their objective F and the violation of the
+        conditions.
 
-        The conditions of the optimum are g_k = -c_k sign(w_k) for w_k other than 0, and
-        |g_k| <= c_k otherwise, where g is the gradient of the loss. F exceeds its
-        minimum by at most the violation times ||w - w*||_1, as F is convex. The
-        result is never worse than the start.
+        The conditions of the optimum are g_k = -c_k sign(w_k)
+        for w_k other than 0, and |g_k| <= c_k otherwise, where
+        g is the gradient of the loss. F exceeds its minimum by
+        at most the violation times ||w - w*||_1, as F is
+        convex. The result is never worse than the start.
         """
         objective = self._objective(costs)
         limit = self._tol * float(costs.max(initial=0.0))
@@ -206,10 +221,10 @@ class SparseProblem:
         return SparseWeights(weights, value, violation, weights)
 
     def _objective(self, costs: Floats) -> FSMObjective:
-        """Return F as FSMRank's objective.
+        """Return F, the loss plus Σ c_k |w_k|, as an objective of FSMRank.
 
-        It has no similarities, and the importances 1 / c. ``costs`` (n,)
-        are c.
+        The objective has no similarities, and the importances 1
+        / c. ``costs`` (n,) are c.
         """
         with np.errstate(divide="ignore"):
             importance = np.tile(1.0 / costs, 2)
@@ -231,10 +246,11 @@ def _signed_parts(w: Floats) -> Floats:
 
 
 def _violation(objective: FSMObjective, w: Floats, scores: Floats) -> Waiting[float]:
-    """Return the violation of the conditions of the optimum.
+    """Compute the greatest violation of the conditions of the optimum of an objective.
 
-    The weights (2n,) are not negative. ``scores`` are those of the
-    weights, and the optimum is that of ``objective``.
+    The weights (2n,) are not negative. ``scores`` are the
+    scores of the documents with these weights. A generator of
+    progress; its result is the violation.
     """
     _, loss = yield from objective.at(w, scores)
     slopes = objective.gradient(w, loss.slopes) + objective.costs

@@ -39,11 +39,13 @@ class Point:
     Attributes
     ----------
     w : ndarray of shape (n,)
+        Weights.
     scores : ndarray
         The problem's representation of the scores.
     smooth : SmoothLoss
+        The loss at these scores, with its derivatives.
     gradient : ndarray of shape (n,)
-        Of ½ w'w + C loss.
+        Gradient of ½ w'w + C loss in w.
     """
 
     w: Floats
@@ -55,9 +57,11 @@ class Point:
 def close_enough(gap: float, objective: float, at_zero: float, tol: float) -> bool:
     """Return whether a gap is small relative to both the objective and its reduction from w = 0.
 
-    The second condition matters for small C, where the objective is close
-    to that of w = 0 for any w. ``at_zero`` is the objective there, and
-    ``tol`` the greatest share.
+    ``gap`` bounds the distance of ``objective`` from its
+    minimum. The second condition matters for small C, where the
+    objective is close to that of w = 0 for any w. ``at_zero``
+    is the objective at w = 0, and ``tol`` is the greatest share
+    of both.
     """
     return gap <= max(tol * min(objective, at_zero - objective), _ROUNDING * at_zero)
 
@@ -70,18 +74,21 @@ def minimise_squared_hinge(
     Parameters
     ----------
     problem : PairProblem
-        Pairs of documents with linear scores, and sums over them.
+        Pairs of documents with linear scores, and sums over
+        them.
     C : float
         Weight of the loss, greater than 0.
     tol : float
-        Stops when the duality gap is at most this share of P(w) and of P(0) - P(w).
+        Stops when the duality gap is at most this share of P(w)
+        and of P(0) - P(w).
     max_iter : int
         Maximum number of Newton steps.
 
     Yields
     ------
     OptimizerState
-        After each Newton step; progress events in between, if the problem yields them.
+        After each Newton step; progress events in between, if
+        the problem yields them.
 
     Notes
     -----
@@ -89,8 +96,8 @@ def minimise_squared_hinge(
     the dual, and its value there is P(w) - ½||∇P(w)||²: half the squared
     gradient norm *is* the duality gap.
 
-    O(mn + m log m) for each of a few products with the Hessian I + 2C X'LX in
-    each step.
+    O(mn + m log m) for each of a few products with the Hessian
+    I + 2C X'LX in each step.
     """
     # P(0): each pair has a loss of 1.
     at_zero = C * (yield from problem.count())
@@ -120,11 +127,12 @@ def minimise_hinge(
 ) -> Iterator[OptimizerState | WorkProgress]:
     """Minimise P(w) = ½ w'w + C sum over pairs of max(0, 1 - w'(x_i - x_j)) with decreasing smoothing.
 
-    Each stage takes Newton steps for a hinge whose kink is smoothed over some
-    width, and the next one is narrower. Yield the best point after each step,
-    and events of progress. Stop when the duality gap is at most the share
-    ``tol`` of P(w), or after ``max_iter`` Newton steps. ``start`` is the
-    starting point, w = 0 by default.
+    Each stage takes Newton steps for a hinge whose kink is
+    smoothed over some width, and the width of the next stage is
+    narrower. Yield the best point after each step, and events
+    of progress. Stop when the duality gap is at most the share
+    ``tol`` of P(w), or after ``max_iter`` Newton steps.
+    ``start`` is the starting point, w = 0 by default.
 
     Notes
     -----
@@ -190,10 +198,11 @@ def minimise_hinge(
 
 
 def _hinge_bounds(point: Point, C: float, width: float) -> tuple[float, float]:
-    """Return the hinge objective P and the dual value D at a point.
+    """Return (P, D) at a point: the objective with the hinge, and a lower bound of its minimum.
 
-    ``width`` is that of the smoothed kink of the hinge, whose derivatives
-    give the dual variables of D. ``C`` is the weight of the hinge.
+    D is the value of the dual problem. ``width`` is the width
+    of the smoothed kink of the hinge, whose derivatives give
+    the dual variables of D. ``C`` is the weight of the hinge.
     """
     hinge, inner = point.smooth.hinges
     total = (hinge - inner) / width  # sum of the derivatives of the pairs' losses
@@ -207,11 +216,12 @@ def descend(
 ) -> Iterator[Point | WorkProgress]:
     """Take Newton steps for ½ w'w + C loss(Xw), starting at w, until rounding stops them.
 
-    Yield the point after each step, with its gradient, and events of progress.
-    ``inverse`` is the preconditioner.
+    Yield the point after each step, with its gradient, and
+    events of progress. ``problem`` has the pairs, ``C`` weighs
+    the loss, and ``inverse`` is the preconditioner.
 
-    Preconditioned conjugate gradients solve each step with an accuracy that
-    suits the distance to the minimum.
+    Preconditioned conjugate gradients solve each step with an
+    accuracy that suits the distance to the minimum.
     """
     scores = problem.scores(w)
     point = _point(problem, C, w, (yield from problem.smooth(loss, scores)), scores)
@@ -239,10 +249,10 @@ def descend(
 def _point(
     problem: PairProblem, C: float, w: Floats, smooth: SmoothLoss, scores: Floats
 ) -> Point:
-    """Return the point of weights, with its gradient of the objective.
+    """Return the point of some weights, with the gradient of the objective ½ w'w + C loss.
 
-    ``smooth`` is the loss at the ``scores`` of ``w`` (n,), and ``C`` its
-    weight.
+    ``smooth`` is the loss at the ``scores`` of ``w`` (n,), and
+    ``C`` its weight.
     """
     return Point(
         w=w, scores=scores, smooth=smooth, gradient=w + C * problem.weigh(smooth.slopes)
@@ -252,13 +262,16 @@ def _point(
 def _line_search(
     problem: PairProblem, C: float, loss: PairLoss, start: Point, p: Floats
 ) -> Waiting[Point | None]:
-    """Return a point along p where the objective is lower and nearly level, or None.
+    """Search a point along p where the objective is lower and nearly level.
 
-    The objective is ½ w'w + C loss, and p (n,) the direction from ``start``.
+    The objective is ½ w'w + C loss, and p (n,) the direction
+    from ``start``. A generator of progress; its result is None
+    if rounding allows no lower point.
 
-    The objective along a line is convex and piecewise quadratic: Newton's
-    method on its slope, kept inside the bracket, which needs the scores of the
-    direction once and no features after that.
+    The objective along a line is convex and piecewise
+    quadratic: Newton's method on its slope, kept inside the
+    bracket, needs the scores of the direction once and no
+    features after that.
     """
     # The slope at the start; P does not fall along p if it is not negative.
     slope = float(start.gradient @ p)
@@ -308,12 +321,14 @@ def _line_search(
 def _newton_direction(
     problem: PairProblem, C: float, point: Point, inverse: Inverse, accuracy: float
 ) -> Waiting[Floats]:
-    """Return the Newton direction p (n,): H p = -gradient, with the Hessian H.
+    """Compute the Newton direction p (n,): H p = -gradient, with the Hessian H of the objective.
 
-    Preconditioned conjugate gradients solve the equations until their
-    residual is at most the share ``accuracy`` of the gradient, in the
-    norm of the preconditioner. The step goes from ``point``; ``C`` is the
-    weight of the loss, and ``inverse`` the preconditioner.
+    Preconditioned conjugate gradients solve the equations until
+    their residual is at most the share ``accuracy`` of the
+    gradient, in the norm of the preconditioner. A generator of
+    progress; its result is p. The step goes from ``point``;
+    ``C`` is the weight of the loss, and ``inverse`` the
+    preconditioner.
     """
     smooth = point.smooth
     # The curved pairs are those whose loss has a second derivative, ``bend``.
@@ -351,7 +366,7 @@ def _newton_direction(
 
 
 def preconditioner(problem: PairProblem) -> Waiting[Inverse]:
-    """Return the function (a, r) -> (I + a sum_i degree_i x_i x_i')^-1 r.
+    """Compute the function (a, r) -> (I + a sum_i degree_i x_i x_i')^-1 r, a preconditioner for Newton steps.
 
     r has shape (n,), and x_i (n,) are the features of document i, centred
     within its query. The degree of a document is its number of pairs. The

@@ -42,9 +42,9 @@ def eliminate(
 ) -> None:
     """Compute the triangular factor of each query's preferences, and the least loss.
 
-    Documents i are eliminated in order. With w the weights between
-    documents, b the right side of the normal equations and W_i = Σ_j
-    w_ij over later j,
+    Documents i are eliminated in order. With w the weights
+    between documents, b the right side of the normal equations
+    and W_i = Σ_j w_ij over later j,
 
     (1) w_jk grows by w_ij w_ik / W_i, for later documents j and k,
 
@@ -57,20 +57,24 @@ def eliminate(
     Parameters
     ----------
     ptr, edges : ndarray of shape (Q + 1,)
-        Query q has the documents ``ptr[q]:ptr[q + 1]`` and the preferences
-        ``edges[q]:edges[q + 1]``.
+        Query q has the documents ``ptr[q]:ptr[q + 1]`` and the
+        preferences ``edges[q]:edges[q + 1]``.
     winner, loser : ndarray of shape (l,)
-        Documents.
+        Row numbers of the preferred document, and of the other
+        one, of each preference.
     scale, target : ndarray of shape (l,)
-        The loss of scores s is the sum of (target - scale (s_winner - s_loser))².
+        The loss of scores s is the sum of (target - scale (s_winner -
+        s_loser))².
     starts : ndarray of shape (m,)
-        Start of the entries of each document in `factor`, one entry for each
-        later document of its query.
+        Start of the entries of each document in `factor`, one
+        entry for each later document of its query.
     factor : ndarray, all 0
-        Receives the entries e_ij > 0: row i is sum_j e_ij (s_i - s_j).
+        Receives the entries e_ij > 0: row i is sum_j e_ij (s_i -
+        s_j).
     targets : ndarray of shape (m,)
-        Receives the targets of the rows; NaN for a document without a row,
-        which no preference connects with later ones.
+        Receives the targets of the rows; NaN for a document
+        without a row, which no preference connects with later
+        ones.
     scores : ndarray of shape (m,)
         Receives scores of least loss.
     rest : ndarray of shape (Q,)
@@ -142,7 +146,8 @@ def multiply(
 ) -> None:
     """Multiply the triangular factor of each query with features.
 
-    Row i is sum_j e_ij (x_i - x_j), so that constant features give 0.
+    Row i is sum_j e_ij (x_i - x_j), so that constant features
+    give 0.
 
     Parameters
     ----------
@@ -153,9 +158,11 @@ def multiply(
     starts : ndarray of shape (m,)
         Start of the entries of each document in `factor`.
     factor : ndarray
-        Entries e_ij, one for each later document j of the query of i.
+        Entries e_ij, one for each later document j of the query
+        of i.
     row_of : ndarray of shape (m,)
-        Row of `out` for each document; -1 for a document without a row.
+        Row of `out` for each document; -1 for a document
+        without a row.
     out : ndarray of shape (r, n), all 0
         Receives the rows.
     """

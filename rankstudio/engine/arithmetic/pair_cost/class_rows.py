@@ -33,30 +33,31 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
     X : ndarray of shape (m, n)
         Features, grouped by query.
     y : ndarray of shape (m,)
-        Labels.
+        Label of each document.
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     cost : PairCost
+        Loss of a pair.
 
     Returns
     -------
     rows : ndarray of shape (M, n)
-        S_q X_q for each query, where S_q'S_q is M_q M_q' of Pahikkala et al.
-        (2009), eq. (12); linear in X.
+        S_q X_q for each query, where S_q'S_q is M_q M_q' of
+        Pahikkala et al. (2009), eq. (12); linear in X.
     targets : ndarray of shape (M,)
-        t_q with S_q't_q = M_q N_q and t_q't_q = N_q'N_q: ||t_q - S_q X_q w||²
-        is the loss of query q.
+        t_q with S_q't_q = M_q N_q and t_q't_q = N_q'N_q: ||t_q -
+        S_q X_q w||² is the loss of query q.
     row_ptr : ndarray of shape (Q + 1,)
-        Query q has the rows ``row_ptr[q]:row_ptr[q + 1]``, at least one and at most |q|
-        + r + 1 for r labels.
+        Query q has the rows ``row_ptr[q]:row_ptr[q + 1]``, at
+        least one and at most |q| + r + 1 for r labels.
 
     Raises
     ------
     DatasetError
         If labels nearly coincide, for the cost "inverse".
     OutOfMemoryError
-        If a query has too many labels for their r² weights to fit, for the cost
-        "inverse".
+        If a query has too many labels for their r² weights to
+        fit, for the cost "inverse".
 
     Notes
     -----
@@ -143,10 +144,11 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
 
 
 def tied_scale(ptr: Ints, cost: PairCost) -> Floats:
-    """Return the factor of each document for losses that count tied pairs, shape (m,).
+    """Return the factor of each document for losses that also count pairs of equal labels, shape (m,).
 
-    If all pairs of a query count, the loss is that of the centred documents
-    times these factors. Query q has the rows ``ptr[q]:ptr[q + 1]``.
+    If all pairs of a query count, the loss is that of the
+    centred documents times these factors. Query q has the rows
+    ``ptr[q]:ptr[q + 1]``.
     """
     # The sum over all pairs of a query is its number of documents times the sum
     # over its centred documents. The weighting divides it by the query's number
@@ -160,14 +162,14 @@ def tied_scale(ptr: Ints, cost: PairCost) -> Floats:
 
 
 class _Classes:
-    """The classes of documents with equal labels of all queries, ascending inside each.
+    """Classes of documents: those of one query with equal labels, query by query with ascending labels.
 
     Attributes
     ----------
     labels, counts, query : ndarray of shape (C,)
         Label, number of documents and query of each class.
     sizes : ndarray of shape (Q,)
-        Documents of each query.
+        Number of documents of each query.
     """
 
     def __init__(self, labels: Floats, counts: Ints, query: Ints, sizes: Ints) -> None:
@@ -186,9 +188,11 @@ class _Classes:
 
     @property
     def surplus(self) -> Floats:
-        """Documents below each class minus documents above it, over the documents of the query, shape (C,).
+        """Documents below each class minus documents above it, divided by the query's documents, shape (C,).
 
-        These are the scores closest to a difference of 1 between all pairs.
+        "Below" means with a lower label in the same query. The
+        numbers are the scores closest to a difference of 1
+        between all pairs.
         """
         first_rows = np.cumsum(self.counts) - self.counts
         n_below = first_rows - np.append(0, np.cumsum(self.sizes))[self.query]
@@ -200,18 +204,19 @@ class _Classes:
 def _general_cost_rows(
     means: Floats, classes: _Classes, cost: PairCost
 ) -> tuple[Floats, Floats]:
-    """Return (degrees, rows) of classes for any weights ω_cd of pairs.
+    """Return (degrees, rows) of the classes of documents for any weights ω_cd of pairs.
 
-    A class is the documents of a query with equal labels; ``means`` (C, n) are
-    their mean features. The degree of class c is d_c = sum_d ω_cd n_d, and the
-    squares of the rows add up to sum_{c > d} ω_cd n_c n_d ||m_c - m_d||², for
-    n_c documents with mean m_c.
+    A class is the documents of a query with equal labels;
+    ``means`` (C, n) are their mean features. The degree of
+    class c is d_c = sum_d ω_cd n_d, and the squares of the rows
+    add up to sum_{c > d} ω_cd n_c n_d ||m_c - m_d||², for n_c
+    documents with mean m_c.
 
     In each query, let CC' be the Cholesky factorisation of the
-    Laplacian of the classes without the last class, which is positive
-    definite. Only differences of means count, so that the rows are C'M,
-    where row c of M is m_c - m_last. A last row of zeros makes their
-    number that of the classes.
+    Laplacian of the classes without the last class, which is
+    positive definite. Only differences of means count, so that
+    the rows are C'M, where row c of M is m_c - m_last. A last
+    row of zeros is added, so that each class has a row.
     """
     degrees = np.empty(len(means))
     rows = np.zeros_like(means)
@@ -244,11 +249,12 @@ def _general_cost_rows(
 
 
 def shares(weighting: str, sizes: Ints, n_pairs: Floats) -> Floats:
-    """Return the factor of each query's loss, shape (Q,), 0 for a query without pairs.
+    """Return the factor of each query's pairwise loss, shape (Q,), 0 for a query without pairs.
 
-    By ``weighting``, it is one over the number of documents ("size") or of
-    pairs ("pairs") of the query, or 1 ("none"). ``sizes`` and ``n_pairs``, of
-    shape (Q,), are these numbers.
+    By ``weighting``, it is one over the number of documents
+    ("size") or of pairs ("pairs") of the query, or 1 ("none").
+    ``sizes`` and ``n_pairs``, of shape (Q,), are the numbers of
+    documents and pairs.
     """
     divisor = {"size": sizes, "pairs": n_pairs, "none": np.ones(sizes.size)}[
         weighting

@@ -18,27 +18,29 @@ from rankstudio.engine.support import memory
 def global_statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
     """Return sums of products over all pairs of documents, also of different queries.
 
-    They are the matrix [X'MM'X, X'MN; N'M'X, 0]. A column of M is a
-    weighted pair of documents, with the entry of N as its weighted
-    difference of labels.
+    The sums are the matrix [X'MM'X, X'MN; N'M'X, 0]. A column
+    of M is a weighted pair of documents, with the entry of N as
+    its weighted difference of labels.
 
     Parameters
     ----------
     data : QueryData
         Training data: m documents, n features, Q queries.
     cost : PairCost
-        Loss; it is weighted by the documents or the pairs of the whole ranking.
+        Loss; it is weighted by the documents or the pairs of
+        the whole ranking.
 
     Returns
     -------
     QueryStatistics
-        ``total`` covers all documents, ``total - gram[q]`` those outside query
-        q with their pairs.
+        ``total`` covers the pairs of all documents, ``total -
+        gram[q]`` the pairs of the documents outside query q.
 
     Raises
     ------
     OutOfMemoryError
-        If there are too many labels for a Gram matrix of each to fit.
+        If there are too many labels for a Gram matrix of each
+        to fit.
 
     Notes
     -----
@@ -62,13 +64,15 @@ class _AllPairs:
 def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
     """Compute sums of products over all pairs of documents, also of different queries.
 
-    In the result, ``total`` covers all documents, and ``total - gram[q]`` those
-    outside query q with their pairs; both are matrices (n + 1, n + 1) of the
-    features and the target of ``cost``.
+    In the result, ``total`` covers all documents, and ``total -
+    gram[q]`` the documents outside query q with their pairs;
+    both are matrices (n + 1, n + 1) of the features and the
+    target of ``cost``.
 
-    With degrees d_c = sum_d ω_cd n_d of classes of n_c documents, Gram matrices
-    A_c and sums s_c, the sum over pairs of ω (x_i - x_j) (x_i - x_j)' is sum_c
-    d_c A_c - sum_cd ω_cd s_c s_d'.
+    With degrees d_c = sum_d ω_cd n_d of classes of n_c
+    documents, Gram matrices A_c and sums s_c, the sum over
+    pairs of ω (x_i - x_j) (x_i - x_j)' is sum_c d_c A_c -
+    sum_cd ω_cd s_c s_d'.
     """
     _, n = data.X.shape
     Q = data.ptr.size - 1
@@ -100,19 +104,21 @@ def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
     def system(class_counts: Floats, class_sums: Floats, gram: Floats) -> Floats:
         """Return the sums of products over all pairs of some documents.
 
-        The matrix, of shape (n + 1, n + 1), is that of the features and
-        the target of ``cost``. Uses ``weights`` (C, C) and
-        ``preferences`` (C, C) of pairs of classes, and ``cost`` and
-        ``n`` of the enclosing function.
+        The matrix, of shape (n + 1, n + 1), has the products of
+        the features and the target of ``cost``. Uses
+        ``weights`` (C, C) and ``preferences`` (C, C) of pairs
+        of classes, and ``cost`` and ``n`` of the enclosing
+        function.
 
         Parameters
         ----------
         class_counts : ndarray of shape (C,)
             Number of documents of each class.
         class_sums : ndarray of shape (C, n)
-            Sum of their features.
+            Sum of the features of the documents of each class.
         gram : ndarray of shape (n, n)
-            sum_c d_c A_c, for the degree d_c and the Gram matrix A_c of class c.
+            sum_c d_c A_c, for the degree d_c and the Gram
+            matrix A_c of class c.
         """
         joint = np.zeros((n + 1, n + 1))
         joint[:n, :n] = gram - class_sums.T @ weights @ class_sums
@@ -140,9 +146,11 @@ def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
 
 
 def _share(cost: PairCost, counts: Floats) -> float:
-    """Return the factor of the loss over all pairs of documents.
+    """Return the factor of the loss over all pairs of documents, by the weighting of ``cost``.
 
-    ``counts`` has the number of documents of each class, as equal labels.
+    ``counts`` has the number of documents with each label. The
+    factor is one over the number of documents or of pairs, or
+    1.
     """
     m = counts.sum()
     n_pairs = m * (m - 1) / 2 if cost.ties else (m**2 - counts @ counts) / 2

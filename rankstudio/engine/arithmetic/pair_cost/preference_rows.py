@@ -36,7 +36,8 @@ class ScaledPreferences:
     query : ndarray of shape (l,)
         Number of the query of each preference.
     winner, loser : ndarray of shape (l,)
-        Row numbers of the documents.
+        Row numbers of the preferred document, and of the other
+        one.
     scale, targets : ndarray of shape (l,)
         Factor and target of each difference of scores.
     """
@@ -62,13 +63,15 @@ class ScaledPreferences:
 class LaplacianFactor:
     """Rows whose squared errors equal the loss of the preferences of some queries.
 
-    A query with c components of compared documents has |q| - c rows and one row
-    of zeros, whose target is the root of the irreducible loss.
+    The queries are consecutive, a block. A query with c
+    components of compared documents has |q| - c rows and one
+    row of zeros, whose target is the root of the irreducible
+    loss.
 
     Attributes
     ----------
     inside : slice
-        Documents of the block.
+        Rows of the block's documents among all documents.
     targets : ndarray of shape (r,)
         Target of each row.
     counts : ndarray of shape (queries,)
@@ -85,7 +88,7 @@ class LaplacianFactor:
     _row_of_document: Ints
 
     def times(self, X: Floats) -> Floats:
-        """Return S X for X of shape (documents, n), where S'S is the Laplacian.
+        """Return the rows S X for features X of shape (documents, n), where S'S is the Laplacian.
 
         S has a row for each of the r ``targets``, so that the
         result has shape (r, n). The loss of scores s is the sum
@@ -114,8 +117,8 @@ def laplacian_factors(
     preferences : ScaledPreferences
         Preferences, each between two documents of a query.
     entries : int
-        Maximum number of entries of a block with several queries; 0 for one
-        query per block.
+        Maximum number of entries of a block with several
+        queries; 0 for one query per block.
 
     Notes
     -----
@@ -158,9 +161,9 @@ def _factor(
 ) -> LaplacianFactor:
     """Return the triangular factor of the preferences of consecutive queries.
 
-    Query q of the block has the documents ``ptr[q]:ptr[q + 1]`` and the
-    preferences ``edges[q]:edges[q + 1]``; ``inside`` are the block's rows among
-    all documents.
+    Query q of the block has the documents ``ptr[q]:ptr[q + 1]``
+    and the preferences ``edges[q]:edges[q + 1]``; ``inside``
+    are the block's rows among all documents.
     """
     from rankstudio.engine.arithmetic.pair_cost import _laplacian_kernel  # noqa: PLC0415 - numba
 
@@ -220,9 +223,9 @@ def incidence(
 ) -> tuple[Any, Floats, Ints]:
     """Return preferences as a sparse matrix of differences, query by query.
 
-    A row has the factor w of a preference at its winner and -w at its loser
-    (the oriented incidence matrix). So, for scores s, it gives w (s_winner -
-    s_loser).
+    A row has the factor w of a preference at its winner and -w
+    at its loser (the oriented incidence matrix). So, for scores
+    s, it gives w (s_winner - s_loser).
 
     Parameters
     ----------
@@ -231,14 +234,15 @@ def incidence(
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     cost : PairCost
-        Loss; its ties are ignored, because preferences have none.
+        Loss; its ties are ignored, because preferences have
+        none.
 
     Returns
     -------
     matrix : scipy.sparse.csr_array of shape (L, m)
-        M' of Pahikkala et al. (2009), eq. (12), where w² is the weight of the
-        preference in the cost and the query. A query without preferences has
-        one row of zeros.
+        M' of Pahikkala et al. (2009), eq. (12), where w² is the
+        weight of the preference in the cost and the query. A
+        query without preferences has one row of zeros.
     targets : ndarray of shape (L,)
         N of eq. (13).
     row_ptr : ndarray of shape (Q + 1,)
@@ -276,10 +280,12 @@ def incidence(
 def preference_rows(
     X: Floats, ptr: Ints, preferences: Preferences, cost: PairCost
 ) -> Rows:
-    """Return rows whose squared errors equal the loss of the preferences.
+    """Return rows whose squared errors equal the loss of the preferences, for features X (m, n).
 
-    They are (X, y, ptr) as for training data: features of shape (r, n), targets
-    (r,), and query q has the rows ``ptr[q]:ptr[q + 1]``.
+    The result is (rows, targets, row_ptr) with r rows of shape
+    (r, n) and their targets (r,). Query q has the documents
+    ``ptr[q]:ptr[q + 1]`` and the rows ``row_ptr[q]:row_ptr[q +
+    1]``.
 
     Notes
     -----
@@ -328,13 +334,14 @@ PreferenceBlock = IncidenceBlock | LaplacianFactor
 def preference_blocks(
     ptr: Ints, preferences: Preferences, cost: PairCost
 ) -> Iterator[PreferenceBlock]:
-    """Yield blocks of queries, which compute the rows of their preferences.
+    """Yield blocks of consecutive queries, objects that compute rows from features.
 
-    The rows follow from features later; their squared errors equal the loss.
-    Query q has the documents ``ptr[q]:ptr[q + 1]``. If any query has more
-    preferences than its triangular factor has rows, blocks of factors are
-    yielded, each with at most ``VALUES`` entries; otherwise one block with a
-    row per preference.
+    The squared errors of a block's rows equal the loss of the
+    preferences of its queries. Query q has the documents
+    ``ptr[q]:ptr[q + 1]``. If any query has more preferences
+    than its triangular factor has rows, blocks of factors are
+    yielded, each with at most ``VALUES`` entries; otherwise one
+    block with a row per preference.
     """
     sizes = np.diff(ptr)
     query = np.searchsorted(ptr, preferences.winner, side="right") - 1
@@ -349,8 +356,8 @@ def preference_blocks(
 def rows_of(X: Floats, blocks: Iterable[PreferenceBlock]) -> Rows:
     """Return (rows, targets, ptr) of the preferences in blocks, for features X (m, n).
 
-    The squared errors of the rows equal the loss of the preferences. Query q
-    has the rows ``ptr[q]:ptr[q + 1]``.
+    The squared errors of the rows equal the loss of the
+    preferences. Query q has the rows ``ptr[q]:ptr[q + 1]``.
     """
     products = [
         (block.times(X[block.inside]), block.targets, block.counts) for block in blocks
@@ -372,7 +379,8 @@ def preference_factors(
     factor : ndarray of shape (r, |q|)
         S with S'S = M_q M_q', the Laplacian, and r at most |q|.
     targets : ndarray of shape (r,)
-        t for which ||t - S s||² is the loss of scores s of the query.
+        t for which ||t - S s||² is the loss of scores s of the
+        documents of the query.
     """
     for block in laplacian_factors(ptr, _scaled(preferences, ptr, cost)):
         yield block.times(np.eye(block.inside.stop - block.inside.start)), block.targets
@@ -381,8 +389,9 @@ def preference_factors(
 def _scaled(preferences: Preferences, ptr: Ints, cost: PairCost) -> ScaledPreferences:
     """Return preferences as squared errors: (target - scale (s_winner - s_loser))².
 
-    Scales and targets follow from the cost, and from the weighting of queries.
-    ``ptr`` has the first row of each query, followed by m.
+    Scales and targets follow from the cost, and from the
+    weighting of queries. ``ptr`` has the first row of each
+    query, followed by m.
     """
     # Preferences are within queries, so that the winner's query is that of both
     # documents.
@@ -410,10 +419,11 @@ def _scaled(preferences: Preferences, ptr: Ints, cost: PairCost) -> ScaledPrefer
 
 
 def sparse_preference_rows(data: SparseQueryData, cost: PairCost) -> SparseQueryData:
-    """Return rows whose squared errors equal the loss of preferences, for sparse features.
+    """Return rows whose squared errors equal the loss of the preferences of data with sparse features.
 
-    The rows are followed by their negatives, and divided by √2. So they are
-    centred in each query, and have the sums of products of the rows themselves.
+    The rows are followed by their negatives, and divided by √2.
+    So the result is centred in each query, and has the same
+    sums of products as the rows.
     """
     assert data.preferences is not None
     matrix, targets, row_ptr = incidence(data.preferences, data.ptr, cost)

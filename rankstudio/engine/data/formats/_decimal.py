@@ -88,7 +88,8 @@ def leading_digits(word: np.uint64) -> int:
 def digits_value(word: np.uint64, count: int) -> np.uint64:
     """Return the number that the first ``count`` bytes (1 to 8 digits) of a word spell.
 
-    ``word`` holds eight bytes of text, the first one in its lowest bits.
+    ``word`` has eight bytes of text, the first one in its lowest
+    bits.
     """
     # Turn "0" … "9" into 0 … 9 (by ^) and shift out the bytes
     # behind the digits: the number is now of eight digits, with
@@ -107,7 +108,8 @@ def digits_value(word: np.uint64, count: int) -> np.uint64:
 def next_newline(i: int) -> int:
     """Return the address of the first newline at or behind the address ``i``.
 
-    The text is searched in words of eight bytes; it must contain a newline.
+    The text is searched in words of eight bytes; it must contain a
+    newline.
     """
     while True:
         # A byte of the word is now 0 where the text has a newline.
@@ -156,10 +158,11 @@ _GREATEST_POWER = 288
 
 
 def _powers_of_five() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return a table of the powers of five, as (upper halves, lower halves).
+    """Return a table of the powers of five with 128 bits, as (upper halves, lower halves).
 
-    Row k is 5^q for q = `_LEAST_POWER` + k, cut to its 128 leading bits; the
-    power of two by which the bits are shifted is not stored.
+    Row k is 5^q for q = `_LEAST_POWER` + k, cut to its 128 leading
+    bits; the power of two by which the bits are shifted is not
+    stored.
     """
     high = []
     low = []
@@ -191,7 +194,8 @@ _FRACTION = np.uint64((1 << 52) - 1)
 def _product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
     """Return the 128 bits of the product a × b as (upper half, lower half).
 
-    Both factors are cut into halves of 32 bits, whose products fit into 64 bits.
+    Both factors are cut into halves of 32 bits, whose products fit
+    into 64 bits.
     """
     a1 = a >> _U32
     a0 = a & _LOW32
@@ -211,11 +215,13 @@ def _product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
 def nearest_double(digits: np.uint64, power: int) -> tuple[float, int]:
     """Return (the double nearest to digits × 10^power, `OK`).
 
-    Return (0, `HARD`) if 128 bits do not decide which double is the nearest.
+    `OK` and `HARD` are status codes. Return (0, `HARD`) if 128 bits
+    do not decide which double is the nearest.
 
     The algorithm is that of Eisel and Lemire (2021, see the module's
-    docstring): the leading bits of digits × 5^power, with a tabulated power of
-    five, are rounded to the 53 bits of a double. ``digits`` is greater than 0.
+    docstring): the leading bits of digits × 5^power, with a tabulated
+    power of five, are rounded to the 53 bits of a double. ``digits``
+    is greater than 0.
     """
     if power < _LEAST_POWER or power > _GREATEST_POWER:
         return 0.0, HARD
@@ -272,9 +278,10 @@ def _significant(begin: int, end: int) -> int:
 
 @subroutine
 def read_exponent(i: int) -> tuple[int, int]:
-    """Read an exponent, whose sign or first digit is at the address ``i``.
+    """Read the exponent of a decimal number, whose sign or first digit is at the address ``i``.
 
-    Return (exponent, address behind it); the address is -1 if there are no digits.
+    Return (exponent, address behind it); the address is -1 if there
+    are no digits.
     """
     negative = byte_at(i) == 45  # "-"
     if negative or byte_at(i) == 43:  # "+"
@@ -300,8 +307,9 @@ def read_number(i: int) -> tuple[float, int, int]:
     Parameters
     ----------
     i : int
-        The address where the number begins. At least eight bytes of text must
-        follow the number, the first of which cannot continue it.
+        The address where the number begins. At least eight bytes of
+        text must follow the number, the first of which cannot
+        continue it.
 
     Returns
     -------
@@ -310,7 +318,8 @@ def read_number(i: int) -> tuple[float, int, int]:
     end : int
         The address behind the number.
     status : int
-        `OK`, `NOT_A_NUMBER`, or `HARD`: a number, to be converted by ``float()``.
+        `OK`, `NOT_A_NUMBER`, or `HARD`: a number, to be converted by
+        ``float()``.
     """
     negative = byte_at(i) == 45  # "-"
     if negative or byte_at(i) == 43:  # "+"

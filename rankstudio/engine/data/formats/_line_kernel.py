@@ -76,10 +76,11 @@ def skip_token(i: int) -> int:
 
 @subroutine
 def _skip_missing(i: int) -> int:
-    """Return the address behind a ``null`` or ``nan`` of any case, or -1 if there is none.
+    """Return the address behind the word ``null`` or ``nan`` at the address ``i``; -1 without it.
 
-    A byte ``| 32`` is in lower case: 110, 97, 117 and 108 are n, a, u and l.
-    Only ``nan`` may have a sign.
+    The case of the letters does not matter. A byte ``| 32`` is in
+    lower case: 110, 97, 117 and 108 are n, a, u and l. Only ``nan``
+    may have a sign.
     """
     signed = byte_at(i) == 43 or byte_at(i) == 45  # "+" or "-"
     if signed:
@@ -100,10 +101,11 @@ def _skip_missing(i: int) -> int:
 
 @inlined
 def read_value(i: int) -> tuple[float, int, int]:
-    """Read the value of a feature: return (value, address behind it, status).
+    """Read the value of a feature at an address: return (value, address behind it, status).
 
-    The status is `OK`, `ABSENT` for a missing value (NaN), `NOT_A_NUMBER`, or
-    `HARD` for a number that is left to ``float()``.
+    The status is `OK`, `ABSENT` for a missing value (NaN),
+    `NOT_A_NUMBER`, or `HARD` for a number that is left to
+    ``float()``.
     """
     # Try "0.123456" first: nearly all values in LETOR's files are written like this.
     millionths = read_six_decimals(i)
@@ -122,7 +124,7 @@ def read_value(i: int) -> tuple[float, int, int]:
 def read_id(i: int) -> tuple[int, int]:
     """Read a feature id and its colon at an address: return (id, address behind them).
 
-    Return (0, -1) if they are not there.
+    Return (0, -1) if there is no id with a colon.
     """
     begin = i
     number = 0
@@ -140,8 +142,9 @@ def read_id(i: int) -> tuple[int, int]:
 def next_document(i: int, stop: int) -> int:
     """Return the address of the next document's first character, from ``i`` on.
 
-    Lines that are blank or only a comment are skipped. Return ``stop``, the
-    address of the end of the lines, if no document follows.
+    Lines that are blank or only a comment are skipped. Return
+    ``stop``, the address of the end of the lines, if no document
+    follows.
     """
     while i < stop:
         i = skip_blanks(i)
@@ -174,10 +177,12 @@ def _note_hard(
     Parameters
     ----------
     hard : int64 array of shape (capacity, 4)
-        Row and column of each value, begin and end of its text. If it is full,
-        the number is only counted, so that the caller can make it larger.
+        Row and column of each number, begin and end of its text. If
+        the table is full, the number is only counted, so that the
+        caller can make it larger.
     tally : int64 array
-        Counts and the first problem of the lines.
+        Counts, such as that of the entries, and the first problem of
+        the lines.
     row, column, begin, end : int
         The new entry of the table.
     """
@@ -207,11 +212,12 @@ def _read_label(
     n : int
         Number of features.
     y : float64 array of shape (rows,)
-        Labels.
+        Receives the label.
     hard : int64 array of shape (capacity, 4)
-        Table of the numbers left to ``float()``; the label counts as column n.
+        Table of the numbers left to ``float()``; the label counts as
+        column n.
     tally : int64 array
-        Counts and the first problem of the lines.
+        Receives counts, and the first problem of the lines.
     """
     value, end, status = read_number(i)
     if status == NOT_A_NUMBER or not ends_token(byte_at(end)):
@@ -237,9 +243,10 @@ def _read_query(i: int, base: int, row: int, spans: Ints, tally: Ints) -> int:
     row : int
         Row of the document.
     spans : int64 array of shape (rows, 4)
-        Receives the positions in the text where the id begins and ends.
+        Receives the positions in the text where the id begins and
+        ends.
     tally : int64 array
-        Counts and the first problem of the lines.
+        Receives the first problem of the lines.
     """
     i = skip_blanks(i)
     # The lower half of a word is four bytes: compare them with "qid:".
@@ -262,8 +269,8 @@ def _read_query(i: int, base: int, row: int, spans: Ints, tally: Ints) -> int:
 def _same_query(base: int, row: int, spans: Ints) -> bool:
     """Return whether a row has the query id of the row before it, byte by byte.
 
-    ``base`` is the address of the text; ``spans`` has the positions in it where
-    the id of each row begins and ends.
+    ``base`` is the address of the text; ``spans`` has the positions
+    in it where the id of each row begins and ends.
     """
     length = spans[row, QID_END] - spans[row, QID_BEGIN]
     if spans[row - 1, QID_END] - spans[row - 1, QID_BEGIN] != length:
@@ -278,19 +285,20 @@ def _same_query(base: int, row: int, spans: Ints) -> bool:
 
 @subroutine
 def _mark_ids(begin: int, end: int, shift: int, row_of_id: Ints, row: int) -> None:
-    """Note that the ids between two addresses occur in a row: set ``row_of_id`` to it.
+    """Note that the feature ids in a text between two addresses occur in a row.
 
-    A row with an id twice is found in this way, if its ids do not ascend. The
-    text there is known to be valid.
+    If ids do not ascend, a repeated id is found in this way. The text
+    is known to be valid.
 
     Parameters
     ----------
     begin, end : int
-        The addresses.
+        Addresses where the text begins and ends.
     shift : int
         Added to the ids, so that they begin at 1.
     row_of_id : int64 array of shape (n + 1,)
-        Row in which each id occurred last; greater ids are ignored.
+        Receives the row for these ids: it has the row in which each
+        id occurred last. Ids above n are ignored.
     row : int
         Row of the document.
     """
@@ -305,9 +313,10 @@ def _mark_ids(begin: int, end: int, shift: int, row_of_id: Ints, row: int) -> No
 
 @subroutine
 def _is_repeated(number: int, row_of_id: Ints, row: int) -> bool:
-    """Return whether the feature id ``number`` occurred in this row before, and note it.
+    """Return whether the feature id ``number`` occurred in this row before, and store the row.
 
-    Ids beyond the width are not checked.
+    ``row_of_id`` has, for each id, the row in which it occurred last.
+    Return False for a greater id than it has.
     """
     if number >= row_of_id.shape[0]:
         return False
@@ -318,9 +327,10 @@ def _is_repeated(number: int, row_of_id: Ints, row: int) -> bool:
 
 @inlined
 def _id_problem(number: int, end: int, most_features: int) -> int:
-    """Return the code of the problem of the feature id ``number``, or FINE.
+    """Return the code of the problem of a feature id, or FINE.
 
-    ``end`` is the address behind the id, or -1 if there is none.
+    ``number`` is the id, and ``end`` the address behind it, or -1 if
+    the text has no id there.
     """
     if end < 0:
         return BAD_FEATURE
@@ -347,8 +357,9 @@ def _read_features(
 ) -> int:
     """Read the features of a row from the address ``i`` on; see `parse` for the arrays.
 
-    Return the address behind them, which is that of a comment or a newline; or
-    `FAILED` after a problem, which is stored in ``tally``.
+    Return the address behind the features, where a comment or a
+    newline begins; or `FAILED` after a problem, which is stored in
+    ``tally``.
     """
     n = X.shape[1]
     first = i
@@ -431,9 +442,9 @@ def _read_comment(i: int, base: int, row: int, spans: Ints) -> int:
     row : int
         Row of the document.
     spans : int64 array of shape (rows, 4)
-        Receives the positions in the text where the comment begins and ends. It
-        has neither "#" nor blanks at its end; without a comment, both positions
-        are equal.
+        Receives the positions in the text where the comment begins
+        and ends. The comment between them has neither "#" nor blanks
+        at its end; without a comment, both positions are equal.
     """
     # A comment begins behind its "#", and ends with the line.
     begin = i
@@ -474,9 +485,9 @@ def parse(
     Parameters
     ----------
     text : uint8 array
-        LETOR text, padded.
+        LETOR text, followed by newlines (padding).
     begin, end : int
-        Beginnings of lines.
+        Positions of the first line, and of the line after the last.
     row : int
         Row of the first document of these lines.
     most_features : int
@@ -484,36 +495,38 @@ def parse(
     shift : int
         Added to the ids: 1 if they begin at 0.
     with_query : bool
-        Whether the query id follows the label; if not, all spans of query ids
-        are empty.
+        Whether the query id follows the label; if not, all spans of
+        query ids are empty.
     X : float64 array of shape (rows, n)
-        Zeros. A feature with an id over n (and not over ``most_features``) is
-        not stored here, but shows in the tally; NaN stands for a missing value.
+        Zeros; receives the features. A feature with an id over n (and
+        not over ``most_features``) is not stored here, but shows in
+        the tally; NaN stands for a missing value.
     y : float64 array of shape (rows,)
-        Labels.
+        Receives the labels.
     spans : int64 array of shape (rows, 4)
-        Positions in ``text`` of each row: begin and end of the query id, begin
-        and end of the comment.
+        Positions in ``text`` of each row: begin and end of the query
+        id, begin and end of the comment.
     new_query : bool array of shape (rows,)
-        Whether a row's query id differs from that of the row before it; true
-        for the first row here.
+        Whether a row's query id differs from that of the row before
+        it; true for the first row here.
     missing : int64 array of shape (n,)
-        Number of missing values, added to.
+        Number of missing values of each feature, to which those of
+        these lines are added.
     row_of_id : int64 array of shape (n + 1,)
-        Filled with -1 by the caller; here, the row in which an id occurred
-        last, used for rows whose ids do not ascend.
+        Filled with -1 by the caller; here, the row in which an id
+        occurred last, used for rows whose ids do not ascend.
     ids, values : int32 and float64 arrays of shape (values of these lines,), or (0,)
-        Receive the features with ids over n and their values one after the
-        other; with n = 0, all of them.
+        Receive the ids over n and their values, one after the other;
+        with n = 0, all features.
     lengths : int64 array of shape (rows,), or (0,)
         Receives the number of features of each row.
     hard : int64 array of shape (capacity, 4)
-        Filled with the tokens left to ``float()``: row, column (n for the
-        label, n + 1 + i for number i of ``values``), begin, end.
+        Filled with the tokens left to ``float()``: row, column (n for
+        the label, n + 1 + i for number i of ``values``), begin, end.
     tally : int64 array of shape (TALLY_SIZE,)
-        Zeros; filled with counts and the first error. ``HARD_TOKENS`` may
-        exceed the capacity of ``hard``: then the caller must call again with a
-        larger table.
+        Zeros; filled with counts and the first error. ``HARD_TOKENS``
+        may exceed the capacity of ``hard``: then the caller must call
+        again with a larger table.
 
     Notes
     -----

@@ -85,9 +85,10 @@ _failed_formats: set[str] = set()
 def confidence(form: DataFormat, beginning: Beginning) -> float:
     """Return how certain it is, from 0 to 1, that a file has a format of a plug-in.
 
-    The ending of the file's name decides, the bytes with which files of
-    the format begin (its mark), and the format's own recogniser, if it
-    has these. ``beginning`` has the path and the first bytes of the file.
+    The ending of the file's name, the bytes with which files of the
+    format begin (its mark) and the format's own recogniser decide, as
+    far as the format has these. ``beginning`` has the path and the
+    first bytes of the file.
     """
     name = without_ending(beginning.path.name).lower()
     endings = [ending for ending in form.endings if ending and name.endswith(ending)]
@@ -115,9 +116,9 @@ def confidence(form: DataFormat, beginning: Beginning) -> float:
 
 
 def is_named(form: DataFormat, beginning: Beginning) -> bool:
-    """Return whether a file may have a format of a plug-in.
+    """Return whether a file's name or first bytes say that it has a format of a plug-in.
 
-    Its name or its first bytes decide.
+    ``beginning`` has the path and the first bytes of the file.
     """
     name = without_ending(beginning.path.name).lower()
     is_marked = bool(form.magic) and beginning.head.startswith(form.magic)
@@ -127,10 +128,11 @@ def is_named(form: DataFormat, beginning: Beginning) -> bool:
 def _recogniser_confidence(form: DataFormat, beginning: Beginning) -> float:
     """Return how certain a format's recogniser is of a file, from 0 to 1.
 
-    A recogniser is a function of a plug-in that gets the first bytes and
-    the name of the file. It runs guarded, with a limit of time: if it
-    fails, warn and return 0, and do not call it again in this process.
-    ``beginning`` has the path and the first bytes of the file.
+    A recogniser is a function of a plug-in that gets the first bytes
+    and the name of the file. It runs guarded, with a limit of time:
+    if it fails, warn and return 0, and do not call it again in this
+    process. ``beginning`` has the path and the first bytes of the
+    file.
     """
     # ``recorded`` identifies the format, as results record it.
     if form.recorded in _failed_formats:
@@ -185,7 +187,8 @@ def need(form: DataFormat, path: Path) -> ContentsNeed:
 def code_digest(form: DataFormat) -> str:
     """Return the checksum of the file of a format's reader; "" if it is unknown.
 
-    A changed reader reads data again.
+    Parsed data are stored with it, so that a changed reader reads the
+    data again.
     """
     with suppress(ImportError, ValueError, OSError, AttributeError):
         spec = find_spec(form.reader.partition(":")[0])
@@ -200,11 +203,11 @@ def read_blocks(
     builder: TableBuilder,
     progress: ReadProgress,
 ) -> TableFacts:
-    """Read the files of a part with the reader of a plug-in, into a builder.
+    """Read the files of a part of a dataset with the reader of a plug-in, into a builder.
 
-    Return facts about the whole part, such as its number of features. Raise
-    DatasetError if the reader fails, or yields anything other than valid blocks
-    of documents.
+    Return facts about the whole part, such as its number of features.
+    Raise DatasetError if the reader fails, or yields anything other
+    than valid blocks of documents.
     """
     # Blocks of a table are named columns; other blocks have features, labels
     # and queries.
@@ -261,11 +264,11 @@ def _yielded_blocks(
 
 @contextmanager
 def _decompressed_file(path: Path) -> Iterator[Path]:
-    """Provide the path of an uncompressed file for a with statement.
+    """Provide the path of an uncompressed copy of a file for a with statement.
 
-    Readers of plug-ins do not decompress. A compressed file is decompressed
-    into a temporary folder, which is removed in the end; any other path is
-    returned itself.
+    Readers of plug-ins do not decompress. A compressed file is
+    decompressed into a temporary folder, which is removed in the end;
+    for any other file, the path itself is provided.
     """
     name = without_ending(path.name)
     if name == path.name:
@@ -300,11 +303,15 @@ def _reader_error(form: DataFormat, path: Path, problem: str) -> DatasetError:
 
 @dataclass
 class _Shape:
-    """Properties that all blocks of a part share; it converts blocks to pieces, and checks them.
+    """Checks the blocks that a plug-in's reader yields for a part, and converts each to a piece.
+
+    It stores the properties that all blocks must share, such as the
+    number of features.
 
     Parameters
     ----------
     part : PartFiles
+        Files of the part, and their format.
     """
 
     part: PartFiles
@@ -314,7 +321,7 @@ class _Shape:
     rows: dict[Path, int] = field(default_factory=dict)
 
     def piece(self, path: Path, raw_block: Any, builder: TableBuilder) -> DocumentPiece:
-        """Return the documents of a block.
+        """Return the documents of a block that a plug-in's reader yielded, as a piece for the builder.
 
         Raises
         ------
@@ -331,9 +338,9 @@ class _Shape:
     ) -> DocumentPiece:
         """Return the documents of a block that a plug-in's reader yielded, checked.
 
-        Record the part's width and the number of rows read so far. Raise
-        _BlockError if the block is invalid, and MissingValueError for a missing
-        value that is refused.
+        Store the part's number of features and the number of rows
+        read so far. Raise _BlockError if the block is invalid, and
+        MissingValueError for a missing value that is refused.
         """
         # Check the features, the labels and their shapes. X becomes `Entries`,
         # a sparse form, only if the builder takes it.
@@ -383,7 +390,8 @@ class _Shape:
     def _check_width(self, width: int, block: DataBlock) -> None:
         """Raise _BlockError if a block's number of features is invalid or changes.
 
-        The names of the first block hold for all blocks: check and store them.
+        ``width`` is the number. The feature names of the first block
+        are used for all blocks: check and store them.
         """
         if not 0 < width <= MOST_FEATURES:
             text = tr("X has {n} columns, expected 1 to {most}")
@@ -409,7 +417,8 @@ class _BlockError(Exception):
 def _as_data_block(raw_block: Any) -> DataBlock:
     """Convert a value that a reader yielded to a block of documents.
 
-    It may be a block, or (features, labels, query ids). Raise _BlockError for others.
+    The value may be a block, or (features, labels, query ids). Raise
+    _BlockError for any other value.
     """
     if isinstance(raw_block, DataBlock):
         return raw_block
@@ -423,9 +432,9 @@ def _as_matrix(X: Any, *, takes_entries: bool) -> Any:
     """Return features as a float64 array of shape (m, n), or as `Entries`.
 
     Entries store only values other than 0, with ascending ids of
-    features. They are used for a sparse matrix of SciPy if the caller
-    takes them and they save memory. Raise _BlockError for anything but
-    a matrix of numbers.
+    features. `Entries` are used for a sparse matrix of SciPy if
+    ``takes_entries`` is true and they save memory. Raise _BlockError
+    for anything but a matrix of numbers.
     """
     # Recognise a sparse matrix by its attributes, as SciPy need not be installed.
     if hasattr(X, "tocsr") and hasattr(X, "nnz"):
@@ -451,8 +460,8 @@ def _as_matrix(X: Any, *, takes_entries: bool) -> Any:
 def _as_doubles(values: Any, name: str) -> Floats:
     """Return numbers as a new float64 array of the same shape.
 
-    ``name`` is that of the values, for the message. Raise _BlockError for texts
-    and other values.
+    ``name`` is the name of the values, for the message. Raise
+    _BlockError for texts and other values.
     """
     try:
         array = np.asarray(values)
@@ -475,7 +484,8 @@ def _as_doubles(values: Any, name: str) -> Floats:
 def _labels(y: Any, m: int) -> Floats:
     """Return labels as a float64 array of shape (m,).
 
-    Raise _BlockError for another shape, or a label that is no finite number.
+    Raise _BlockError for another shape, or a label that is no finite
+    number.
     """
     labels = _as_doubles(y, "y")
     if labels.shape != (m,):
@@ -489,8 +499,8 @@ def _labels(y: Any, m: int) -> Floats:
 def _query_ids(qid: Any, m: int) -> list[str]:
     """Return the ids of the queries of m documents as texts.
 
-    A whole number may be stored as a float: 7.0 becomes "7". Raise _BlockError
-    for other ids, or another number of them.
+    A whole number may be stored as a float: 7.0 becomes "7". Raise
+    _BlockError for other ids, or another number of ids than m.
     """
     # Objects keep each id as it is: an array of 7 and "7" would become one of texts.
     values = np.asarray(qid, dtype=None if hasattr(qid, "dtype") else object)
@@ -516,10 +526,11 @@ def _query_id(value: Any) -> str:
 
 
 def _as_texts(values: Any, name: str, n: int) -> list[str]:
-    """Return n names or ids as texts; [] if there are none.
+    """Return n names or ids as texts; [] if ``values`` is empty.
 
-    ``name`` is that of the values, for the message. Raise _BlockError for
-    another number of values, of which at most n + 1 are read.
+    ``name`` says what the values are, for the message. Raise
+    _BlockError for another number of values, of which at most n + 1
+    are read.
     """
     texts = [
         value.decode("utf-8", "replace") if isinstance(value, bytes) else value
@@ -534,8 +545,8 @@ def _as_texts(values: Any, name: str, n: int) -> list[str]:
 def _documents_as_comments(values: Any, m: int) -> TextComments:
     """Return the ids of m documents as their comments, "docid = …"; "" without ids.
 
-    ``values`` are the ids, or nothing. LETOR's files have the ids in comments,
-    too, where the program finds them.
+    ``values`` are the ids; empty without ids. LETOR's files also have
+    the ids in comments, where the program finds them.
     """
     ids = _as_texts(values, "documents", m)
     return (
@@ -551,10 +562,10 @@ def _read_tables(
     builder: TableBuilder,
     progress: ReadProgress,
 ) -> TableFacts:
-    """Read the files of a part whose reader yields named columns, into a builder.
+    """Read the files of a part whose reader (of a plug-in) yields named columns, into a builder.
 
-    Return facts about the whole part. The columns of query, label and features
-    are recognised by their names, as in other tables.
+    Return facts about the whole part. The columns of query, label and
+    features are recognised by their names, as in other tables.
     """
     reader = ColumnsReader(part, builder, progress)
     for file in files:
@@ -574,8 +585,8 @@ def _read_tables(
 def _as_columns(path: Path, block: Any, first_row: int) -> TableColumns:
     """Return the columns of a reader's block, which maps names to equally many values.
 
-    ``first_row`` is the number of rows of the file before the block, for
-    messages. Raise _BlockError for any other block.
+    ``first_row`` is the number of rows of the file before the block,
+    for messages. Raise _BlockError for any other block.
     """
     if not isinstance(block, Mapping):
         text = tr("expected a mapping of columns, got {value}")
@@ -595,7 +606,7 @@ def _as_columns(path: Path, block: Any, first_row: int) -> TableColumns:
     # Messages count the rows of the file from 1. A missing value has an error
     # of its own; its column is not known (0).
     def error(row: int, actual: str, expected: str, missing: bool = False) -> DataError:
-        """Return the error of a value in a row of the block.
+        """Return the error for an invalid value in a row of a plug-in's block.
 
         ``actual`` and ``expected`` are texts for the message, and
         ``missing`` is whether the value is missing.
@@ -617,10 +628,11 @@ def _as_columns(path: Path, block: Any, first_row: int) -> TableColumns:
 
 
 def preview(form: DataFormat, path: Path, _beginning: bytes, n_rows: int) -> FirstRows:
-    """Return the first rows of a table from the first block of a plug-in's reader.
+    """Return the first rows of a table, from the first block that a plug-in's reader yields.
 
-    The path is that of the file, ``n_rows`` the greatest number of rows. The
-    first bytes of the file, which other formats need, are not used.
+    ``path`` is the file, and ``n_rows`` the greatest number of rows.
+    The first bytes of the file, which other formats need, are not
+    used.
 
     Raises
     ------
@@ -647,8 +659,8 @@ def write_file(
 ) -> None:
     """Write a dataset with the writer of a plug-in, completely or not at all.
 
-    ``form`` is a format of the plug-in. If ``comments``, the ids of documents,
-    which LETOR's comments have, are written, too.
+    ``form`` is a format of the plug-in. If ``comments`` is true, the
+    ids of documents, which LETOR's comments have, are written, too.
 
     Raises
     ------

@@ -61,11 +61,13 @@ class CsvHead:
     Attributes
     ----------
     delimiter : str
+        Sign between cells.
     names : tuple of str
         Names of the columns; "column 1" and so on without a header.
     has_header : bool
+        Whether the first line has the names.
     decimal_comma : bool
-        Whether numbers are written as in 0,5.
+        Whether numbers have a decimal comma, as in 0,5.
     """
 
     delimiter: str
@@ -83,9 +85,10 @@ class CsvHead:
 class CsvText:
     """Documents of a CSV text, in order.
 
-    Cells, including the header, are always split by Python's own reader, in
-    memory and from disk. Two readers that count lines differently would lose
-    documents, because a quoted cell may contain a line break.
+    Cells, including the header, are always split by Python's own
+    reader, in memory and from disk. Two readers that count lines
+    differently would lose documents, because a quoted cell may
+    contain a line break.
 
     Parameters
     ----------
@@ -103,7 +106,8 @@ class CsvText:
     def __init__(self, path: Path, stream: IO[bytes]) -> None:
         """Read the beginning: find the delimiter, decimal commas and the header.
 
-        ``stream`` has the bytes of the text, and ``path`` is for messages.
+        ``stream`` has the bytes of the text, and ``path`` is for
+        messages.
         """
         self._path = path
         self.n_characters = 0
@@ -144,9 +148,10 @@ class CsvText:
         return self._blank_lines + self._reader.line_num
 
     def error(self, actual: str, expected: str) -> FormatError:
-        """Return the error of a value in the row that was read last.
+        """Return the error for an invalid value in the row that was read last.
 
-        ``actual`` and ``expected`` are for the message.
+        ``actual`` and ``expected`` are texts for the message: the
+        value, and what it should be.
         """
         return FormatError(self._path, self.line, 0, actual, expected)
 
@@ -157,14 +162,16 @@ class CsvText:
         )
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield the remaining documents: the line on which each ends, and its cells.
+        """Yield (line on which it ends, cells) for each remaining document of the text.
 
-        A first record that was no header is yielded once, before the others.
+        A first record that was no header is yielded once, before the
+        others.
 
         Raises
         ------
         FormatError
-            At the first document whose number of cells differs from the header's.
+            At the first document whose number of cells differs from
+            the header's.
         """
         if self._first_row is not None:
             first_row = self._first_row
@@ -179,11 +186,11 @@ class CsvText:
             yield line, cells
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield (line on which it ends, cells) of each remaining record of the text.
+        """Yield (line on which it ends, cells) for each remaining record of the text.
 
-        A record may have several lines, as a cell may contain line breaks.
-        Blank records are skipped. Raise FormatError for an open quotation mark,
-        or too long a cell.
+        A record may have several lines, as a cell may contain line
+        breaks. Blank records are skipped. Raise FormatError for a
+        quotation mark that is not closed, or too long a cell.
         """
         try:
             for cells in self._reader:
@@ -206,10 +213,10 @@ class CsvText:
             ) from None
 
     def _lines(self, stream: IO[bytes]) -> Iterator[str]:
-        """Yield the lines with their ends: a newline, a carriage return or both.
+        """Yield the lines of the text with their ends: a newline, a carriage return or both.
 
-        Count their characters. Raise FormatError for UTF-16, zero bytes and
-        lines that are too long, which are no CSV text.
+        The characters are counted. Raise FormatError for UTF-16, zero
+        bytes and lines that are too long, which are no CSV text.
         """
         # Bytes that are not UTF-8 become surrogates here; _escaped_cell()
         # escapes them in kept texts.
@@ -235,9 +242,9 @@ class CsvText:
     def _beginning(self, lines: Iterator[str]) -> list[str]:
         """Return the first lines, enough to recognise the delimiter.
 
-        They begin with the first line that is not blank. Blank lines before are
-        counted, so that messages name the right line. Raise FormatError if
-        there is no other line.
+        The result begins with the first line that is not blank. Blank
+        lines before are counted, so that messages name the right
+        line. Raise FormatError if all lines are blank.
         """
         begin: list[str] = []
         for line in lines:
@@ -253,9 +260,10 @@ class CsvText:
 
 
 def _delimiter(begin: str) -> str:
-    """Return the delimiter that occurs most often in the first record.
+    """Return the delimiter of cells that occurs most often in the first record of a CSV text.
 
-    ``begin`` has the first lines. Text in quotation marks does not count.
+    ``begin`` has the first lines. Text in quotation marks does not
+    count.
     """
     first = re.split("[\r\n]", _QUOTED.sub(r"\1", begin), maxsplit=1)[0]
     return max(_DELIMITERS, key=first.count)
@@ -264,10 +272,10 @@ def _delimiter(begin: str) -> str:
 def _has_decimal_commas(begin: Sequence[str], delimiter: str) -> bool:
     """Return whether numbers at the beginning of a CSV text have decimal commas.
 
-    ``begin`` has the first lines. Some number must have a decimal comma,
-    and none a decimal point. Numbers such as "1,234" are not enough:
-    their comma may separate thousands. ``delimiter`` is the sign between
-    cells.
+    ``begin`` has the first lines. At least one number must have a
+    decimal comma, and no number a decimal point. Numbers such as
+    "1,234" are not enough: their comma may separate thousands.
+    ``delimiter`` is the sign between cells.
     """
     has_decimal_comma = False
     try:
@@ -301,16 +309,19 @@ def _is_number(text: str) -> bool:
 
 
 class _CsvRows:
-    """The columns of the next documents of a CSV text, which is read further.
+    """The columns of the next documents of a CSV text, which are read from the text.
 
     Parameters
     ----------
     path : Path
-        The file, for messages.
+        Path of the file, for messages.
     text : CsvText
+        The text; it is read further.
     part : PartFiles
-        Specified columns. Values of columns without a role are not kept.
+        Names of columns that the user specified. Values of columns
+        without a role are not kept.
     progress : ReadProgress
+        Reports how much is read.
     """
 
     def __init__(
@@ -318,7 +329,8 @@ class _CsvRows:
     ) -> None:
         """Read the next documents, those of some megabytes of text, into ``columns``.
 
-        ``part`` has the specified names of columns, and ``path`` is for messages.
+        ``part`` has the specified names of columns, and ``path`` is
+        for messages.
         """
         self._path = path
         self._text = text
@@ -357,10 +369,11 @@ class _CsvRows:
         )
 
     def _read(self, progress: ReadProgress) -> Ints:
-        """Read the next `CHUNK` characters into the blocks of the used columns.
+        """Read the next `CHUNK` characters of the text into the columns that are used.
 
-        Return the line on which each row ends, of shape (m,). Every cell is
-        read as text, and float() converts it to the nearest number.
+        Return the line on which each row ends, of shape (m,). Every
+        cell is read as text, and float() converts it to the nearest
+        number.
         """
         # Read some rows at a time: their texts take much memory.
         text = self._text
@@ -387,11 +400,11 @@ class _CsvRows:
         return np.array(lines, dtype=np.int64)
 
     def _converted(self, position: int, cells: NDArray[Any]) -> NDArray[Any]:
-        """Return some cells of a column as numbers, or as texts.
+        """Return some cells of a column as numbers if possible, or as texts.
 
-        ``position`` is the number of the column from 0. Texts are those of the
-        query, the comment and the part, and cells that are not all numbers;
-        whoever uses these finds the invalid one.
+        ``position`` is the number of the column from 0. The query,
+        the comment and the part remain texts, and so do cells that
+        are not all numbers: the caller finds the invalid cell.
         """
         # unguarded() removes the apostrophe that protects a cell from
         # spreadsheets.
@@ -421,10 +434,11 @@ class _CsvRows:
     def _error(
         self, row: int, actual: str, expected: str, missing: bool = False
     ) -> DataError:
-        """Return the error of a value in a row.
+        """Return the error for an invalid value in a row of these rows.
 
-        ``actual`` and ``expected`` are texts for the message, and
-        ``missing`` is whether the value is missing.
+        ``actual`` and ``expected`` are texts for the message: the
+        value, and what it should be. ``missing`` is whether the value
+        is missing.
         """
         kind = MissingValueError if missing else ColumnValueError
         return kind(self._path, self._line(row), 0, actual, expected)
@@ -437,13 +451,14 @@ class _CsvRows:
 def preview(_: DataFormat, path: Path, beginning: bytes, n_rows: int) -> FirstRows:
     """Return the first rows of a CSV table from the first bytes of its text.
 
-    The format is not needed; all formats have a function with these
-    parameters. At most ``n_rows`` rows are returned.
+    The first parameter, the format, is not used; all formats have a
+    function with these parameters. At most ``n_rows`` rows are
+    returned.
 
     Raises
     ------
     DataError
-        If it has no header, or is not text.
+        If the file has no header, or is not text.
     """
     text = CsvText(path, io.BytesIO(beginning))
     head = text.head
@@ -471,10 +486,12 @@ def read_csv(
 ) -> TableFacts:
     """Read the CSV files of a part and pass their documents to a builder.
 
-    Return facts about the whole part, such as its number of features and remarks.
+    Return facts about the whole part, such as its number of features
+    and remarks.
 
-    The delimiter is a comma, tab, semicolon or bar; a first line of numbers is
-    a document instead of a header, with the label before the features.
+    The delimiter is a comma, tab, semicolon or bar; a first line of
+    numbers is a document instead of a header, with the label before
+    the features.
     """
     reader = ColumnsReader(part, builder, progress)
     remarks: list[str] = []

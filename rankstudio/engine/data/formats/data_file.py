@@ -52,16 +52,16 @@ def load_data(
     columns : DataColumns or Mapping, optional
         Columns of a table, if their names are not recognised.
     missing : {"query_min", "zero", "refuse"}
-        Whether a missing value becomes the smallest value of the feature in its
-        query, becomes 0, or is an error.
+        Whether a missing value becomes the smallest value of the
+        feature in its query, becomes 0, or is an error.
     normalize : False or "query_minmax"
         Whether to scale features to [0, 1] within each query.
     cache : bool
         Whether to read and write the cache of parsed files.
     labels : bool
-        Whether labels are needed. If not, as for documents that a model only
-        scores, a table needs no label column, feature logs need no judgments,
-        and all labels are 0.
+        Whether labels are needed. If not, as for documents that a
+        model only scores, a table needs no label column, feature logs
+        need no judgments, and all labels are 0.
 
     Raises
     ------
@@ -96,10 +96,11 @@ def load_letor(
 ) -> RankingDataset:
     """Read a file in LETOR format, which SVM-light and RankLib also use.
 
-    A line is ``label qid:id feature:value … # comment``. Dense or sparse
-    (omitted features are 0), with or without comments, any line ends; query ids
-    need not be numbers; ``NULL`` and ``nan`` are missing values; files may be
-    compressed by gzip, bzip2, xz or Zstandard. Every number becomes exactly the
+    A line is ``label qid:id feature:value … # comment``. Lines may be
+    dense or sparse (omitted features are 0), with or without
+    comments, and have any line ends; query ids need not be numbers;
+    ``NULL`` and ``nan`` are missing values; files may be compressed
+    by gzip, bzip2, xz or Zstandard. Every number becomes exactly the
     double returned by ``float()``.
 
     Parameters
@@ -107,21 +108,22 @@ def load_letor(
     path : str or path-like
         The file.
     missing : {"query_min", "zero", "refuse"}
-        Treatment of missing values: the smallest value of that feature within
-        its query, as in LETOR's "min" version (0 if the query has no value); 0;
-        or an error.
+        Treatment of missing values: the smallest value of that
+        feature within its query, as in LETOR's "min" version (0 if
+        the query has no value); 0; or an error.
     n_features : int, optional
-        Number of features; by default the largest id in the file. A larger id
-        is an error.
+        Number of features; by default the largest id in the file. A
+        larger id is an error.
     normalize : False or "query_minmax"
-        Whether to scale every feature to [0, 1] within every query (LETOR's
-        QueryLevelNorm).
+        Whether to scale every feature to [0, 1] within every query
+        (LETOR's QueryLevelNorm).
     cache : bool
         Whether to read and write the cache of parsed files.
     progress : callable, optional
         Called in the calling thread with (bytes done, total bytes).
     cancelled : callable, optional
-        Called in the calling thread every few milliseconds; return True to stop.
+        Called in the calling thread every few milliseconds; return
+        True to stop.
 
     Returns
     -------
@@ -135,7 +137,7 @@ def load_letor(
     FormatError
         At the first violation of the format.
     MissingValueError
-        At the first missing value, with the policy to refuse them.
+        At the first missing value, with ``missing="refuse"``.
     DatasetError
         If the features do not fit into memory.
     Cancelled
@@ -168,7 +170,7 @@ def load_letor(
 
 
 def unmatched_documents(logs: Path, *judgments: str) -> list[tuple[str, str, str]]:
-    """Return the documents of feature logs and judgments that are not in both.
+    """Return the documents that are only in feature logs, or only in their judgments.
 
     Parameters
     ----------
@@ -180,7 +182,8 @@ def unmatched_documents(logs: Path, *judgments: str) -> list[tuple[str, str, str
     Returns
     -------
     list of (str, str, str)
-        Query, document, and "not judged" or "not logged"; in the order of the files.
+        Query, document, and "not judged" or "not logged"; in the
+        order of the files.
 
     Raises
     ------
@@ -207,19 +210,19 @@ def load_trec(
 ) -> RankingDataset:
     """Read TREC judgments, with the score of each run as a feature.
 
-    A run is a file with the ranking of a search system. Each judged document is
-    a row whose label is its grade.
+    A run is a file with the ranking of a search system. Each judged
+    document is a row whose label is its grade.
 
     Parameters
     ----------
     qrels : Path
-        A file, or ``ir_datasets:`` followed by the id of a collection in the
-        library ir_datasets.
+        File of judgments, or ``ir_datasets:`` followed by the id of a
+        collection in the library ir_datasets.
     runs : Mapping of str to Path
-        Runs by feature name.
+        Files of runs by the name of the feature that each becomes.
     missing : {"query_min", "zero", "refuse"}
-        Whether a missing value becomes the smallest value of the feature in its
-        query, becomes 0, or is an error.
+        Whether a missing value becomes the smallest value of the
+        feature in its query, becomes 0, or is an error.
     normalize : False or "query_minmax"
         Whether to scale features to [0, 1] within each query.
 

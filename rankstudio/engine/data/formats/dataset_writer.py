@@ -32,28 +32,32 @@ _RESERVED = frozenset((*QUERY_NAMES, *LABEL_NAMES, *DOCUMENT_NAMES, COMMENT_NAME
 def save_dataset(
     dataset: RankingDataset, path: Path, form: DataFormat, *, comments: bool = True
 ) -> tuple[Path, ...]:
-    """Write a dataset; each file is written completely or not at all.
+    """Write a dataset in a format; each file is written completely or not at all.
 
     Parameters
     ----------
     dataset : RankingDataset
-        Numbers are written without loss. Missing values are written as filled.
+        The documents. Numbers are written without loss. Missing
+        values are written as filled.
     path : Path
-        Output file; compressed if its name ends with ``.gz``, ``.bz2``, ``.xz``
-        or ``.zst``.
+        Output file; compressed if its name ends with ``.gz``,
+        ``.bz2``, ``.xz`` or ``.zst``.
     form : DataFormat
+        Format of the file.
     comments : bool
         Whether to write the comments, if the format supports them.
 
     Returns
     -------
     tuple of Path
-        Written files: the data, and the query sizes if the format has such a file.
+        Written files: the data, and the query sizes if the format has
+        such a file.
 
     Raises
     ------
     OutputError
-        If a file cannot be written, or a query id is not valid in LETOR text.
+        If a file cannot be written, or a query id is not valid in
+        LETOR text.
     MissingExtraError
         If the library of the format is not installed.
 
@@ -67,9 +71,10 @@ def save_dataset(
 
 
 def written_files(path: Path, form: DataFormat) -> tuple[Path, ...]:
-    """Return the files of a dataset in a format.
+    """Return the paths of the files in which a dataset is written in a format.
 
-    They are the data and, if these are separate, the query sizes.
+    ``path`` is the file of the data. Some formats have a second file
+    with the query sizes.
     """
     return (
         (path, path.with_name(without_ending(path.name) + form.sizes))
@@ -101,9 +106,10 @@ def write_with_sizes(
 ) -> None:
     """Write SVMlight text without queries, and the file of query sizes beside it.
 
-    That file has the number of documents of each query, one per line. If the
-    text cannot be written, a new file of sizes is removed again. SVMlight text
-    has no comments; the parameter is that of all writers.
+    That file has the number of documents of each query, one per line.
+    If the text cannot be written, a new file of sizes is removed
+    again. SVMlight text has no comments: the last parameter, which
+    all writers have, is not used.
     """
     content = packed_pieces(path, letor_pieces(dataset, comments=False, queries=False))
     # The files that the format writes: the text itself, then the sizes.
@@ -122,10 +128,11 @@ NAMES = "names of features"
 
 
 def losses(dataset: RankingDataset, form: DataFormat) -> tuple[str, ...]:
-    """Return the contents of a dataset that a format loses, such as "comments".
+    """Return the contents of a dataset that are lost in a format, such as "comments".
 
-    Only what the dataset has is listed: names other than the default ones,
-    feature ids other than 1 … n, query ids other than 1 … Q, comments.
+    Only contents that the dataset has are listed: names other than
+    the default ones, feature ids other than 1 … n, query ids other
+    than 1 … Q, comments.
     """
     ids = dataset.feature_ids
     is_present = {
@@ -139,10 +146,11 @@ def losses(dataset: RankingDataset, form: DataFormat) -> tuple[str, ...]:
 
 
 def column_names(dataset: RankingDataset) -> tuple[str, ...]:
-    """Return a unique column name for each feature, in order.
+    """Return a unique column name for each feature of a dataset, in order.
 
-    A name that is reserved for another column, such as "qid", or that occurs
-    again, gets the feature's id before it, and "(again)" if that occurs, too.
+    A name that is reserved for another column, such as "qid", or that
+    occurs again, gets the feature's id before it, and "(again)" if
+    the new name occurs, too.
     """
     used = set()
     names = []
@@ -165,8 +173,8 @@ def _csv_pieces(
     """Yield CSV text, as bytes: a header, then one line for each document.
 
     The columns are query, label, the features and, if ``comments`` is
-    true and there are any, the comments. ``delimiter`` is the sign
-    between cells.
+    true and the dataset has any, the comments. ``delimiter`` is the
+    sign between cells.
     """
 
     def cell(text: str) -> str:
@@ -226,19 +234,21 @@ def save_letor(
     Parameters
     ----------
     dataset : RankingDataset
-        Dataset to write. Numbers are written with the digits needed to read
-        back the same double; zeros are omitted if the source file omitted them.
-        Missing values are written as filled.
+        Dataset to write. Numbers are written with the digits needed
+        to read back the same double; zeros are omitted if the source
+        file omitted them. Missing values are written as filled.
     path : str or path-like
-        Output file; compressed if its name ends with ``.gz``, ``.bz2``, ``.xz``
-        or ``.zst``.
+        Output file; compressed if its name ends with ``.gz``,
+        ``.bz2``, ``.xz`` or ``.zst``.
     comments : bool
-        Whether to write the comments. Line ends within comments become blanks.
+        Whether to write the comments. Line ends within comments
+        become blanks.
 
     Raises
     ------
     OutputError
-        If the file cannot be written, or a query id is not valid in LETOR text.
+        If the file cannot be written, or a query id is not valid in
+        LETOR text.
 
     Notes
     -----
@@ -259,8 +269,9 @@ def letor_pieces(
 ) -> Iterator[bytes]:
     """Yield the lines of a dataset, as LETOR text.
 
-    ``comments`` is whether to write the comments. Without ``queries``, query
-    ids are left out: that is the format of SVM-light.
+    ``comments`` is whether to write the comments. Without
+    ``queries``, query ids are left out: that is the format of
+    SVM-light.
     """
     for begin in range(0, dataset.n_documents, _DOCUMENTS_AT_ONCE):
         end = min(begin + _DOCUMENTS_AT_ONCE, dataset.n_documents)
@@ -273,8 +284,8 @@ def _letor_lines(
 ) -> bytes:
     """Return the documents begin … end - 1 as lines of LETOR text.
 
-    ``comments`` and ``queries`` are whether to write them. Zeros are left out
-    if the source left them out.
+    ``comments`` and ``queries`` say whether to write comments and
+    query ids. Zeros are left out if the source file left them out.
     """
     ids = dataset.feature_ids.tolist()
     lines = []
@@ -316,9 +327,10 @@ def _letor_lines(
 def _written_columns(
     values: np.ndarray[tuple[int], np.dtype[np.float64]], is_first_row: bool
 ) -> list[int]:
-    """Return the columns of the values other than 0.
+    """Return the columns of a document's values other than 0, as sparse text has only these.
 
-    In the first row, the last column is among them, so that it is not lost.
+    In the first row, the last column is included, too, so that the
+    number of features is not lost.
     """
     is_written = (values != 0.0) | np.signbit(values)  # -0.0 is written, too
     is_written[-1] |= is_first_row

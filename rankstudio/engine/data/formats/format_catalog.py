@@ -82,9 +82,10 @@ def format_of_key(key: str) -> DataFormat:
 
 @cache
 def recorded_formats() -> tuple[dict[str, Any], ...]:
-    """Return facts about the formats of abilities, also of absent abilities.
+    """Return facts about the data formats of abilities, also of absent abilities.
 
-    These are key, plug-in, endings, marks and first bytes, by name.
+    An ability is a removable plug-in. Each dict has key, plug-in,
+    endings, marks and first bytes of a format, by name.
     """
     text = resource("abilities", "data_formats.json").read_text(encoding="utf-8")
     return tuple(json.loads(text))
@@ -93,10 +94,10 @@ def recorded_formats() -> tuple[dict[str, Any], ...]:
 def lacking_ability(key: str) -> str:
     """Return why a format of RankStudio's own abilities cannot be used.
 
-    An ability is a part of the program that may be removed; its formats are
-    recorded in a file. The reason is a sentence without its subject, such as
-    "needs the plug-in …". Return "" if the format can be used, or is none of an
-    ability.
+    An ability is a part of the program that may be removed; its
+    formats are recorded in a file. The reason is a sentence without
+    its subject, such as "needs the plug-in …". Return "" if the
+    format can be used, or does not belong to an ability.
     """
     name = next(
         (
@@ -148,14 +149,16 @@ def named_format(name: str, path: Path) -> DataFormat | None:
     Parameters
     ----------
     name : str
-        A key, or a text such as :attr:`DataFormat.recorded`.
+        A key, or "key of package==version"
+        (:attr:`DataFormat.recorded`).
     path : Path
-        The data, for the message.
+        Path of the data, for the message.
 
     Raises
     ------
     DatasetError
-        If there is no such format. The message names the package that has it.
+        If there is no such format. The message names the package that
+        has it.
     """
     if not name:
         return None
@@ -176,12 +179,13 @@ def named_format(name: str, path: Path) -> DataFormat | None:
 
 @dataclass(frozen=True)
 class FormatSource:
-    """The package of a format that a plan records.
+    """The package of a data format that a plan records.
 
     Attributes
     ----------
     origin : Origin
-        The package as it is installed, or as it was recorded if it is absent.
+        The package as it is installed, or as it was recorded if it is
+        absent.
     """
 
     origin: Origin
@@ -190,21 +194,23 @@ class FormatSource:
     def lacking(self) -> str:
         """Reason why the data cannot be read; "" if there is none.
 
-        It is a sentence without a subject.
+        The reason is a sentence without a subject, such as "needs the
+        package …".
         """
         return self.origin.lacking
 
 
 def format_sources(recorded: str) -> tuple[FormatSource, ...]:
-    """Return the package of a format that a plan records, as a tuple of one.
+    """Return the package of the data format that a plan records, as a tuple of one.
 
-    Return () for a format of RankStudio's own, or no format. A package that is
-    not installed is marked as absent.
+    Return () for a format of RankStudio's own, or no format. A
+    package that is not installed is marked as absent.
 
     Parameters
     ----------
     recorded : str
-        Name of the format in a plan: "key of package==version", or "key" alone.
+        Name of the format in a plan: "key of package==version", or
+        "key" alone.
     """
     # OF is the text " of " between the key and the package.
     package, _, version = recorded.partition(OF)[2].partition("==")
@@ -219,9 +225,10 @@ def format_sources(recorded: str) -> tuple[FormatSource, ...]:
 
 
 def _format_of_name(name: str) -> DataFormat | None:
-    """Return the installed format of a name: "key", or "key of package==version".
+    """Return the installed data format of a name: "key", or "key of package==version".
 
-    The version does not count. Return None if there is none.
+    The version is ignored. Return None if no installed format has the
+    name.
     """
     key, _, requirement = name.partition(OF)  # OF is " of "
     package = requirement.partition("==")[0]
@@ -232,7 +239,7 @@ def _format_of_name(name: str) -> DataFormat | None:
 
 
 def format_of_name(name: str) -> DataFormat:
-    """Return the format of a file name; LETOR text by default.
+    """Return the data format of a file by the ending of its name; LETOR text by default.
 
     Examples
     --------
@@ -252,12 +259,15 @@ def format_of_name(name: str) -> DataFormat:
 
 
 def format_to_write(name: str) -> DataFormat:
-    """Return the format in which a file of a name is written; LETOR text by default.
+    """Return the data format in which a file is written, by the ending of its name.
+
+    LETOR text is the default.
 
     Raises
     ------
     PlanError
-        If the name has the ending of a format whose ability is absent.
+        If the name has the ending of a format whose ability is
+        absent.
     """
     form = format_of_name(name)
     lower = without_ending(name).lower()

@@ -39,15 +39,15 @@ _BYTE_ORDERS = (b"\xff\xfe", b"\xfe\xff")
 
 @dataclass(frozen=True)
 class MarkedFormat:
-    """Signs of files of a format, and the ability that reads it.
+    """Signs by which files of a data format are recognised, and the ability that reads the format.
 
     Attributes
     ----------
     key, plugin : str
         Key of the format, and name of the ability.
     endings, marks : tuple of str
-        Endings of the names of its files, and texts, one of which occurs at the
-        beginning of each file.
+        Endings of the names of the format's files, and texts, one of
+        which occurs at the beginning of each file.
     """
 
     key: str
@@ -72,11 +72,12 @@ class MarkedFormat:
 
 
 def formats_to_record() -> list[dict[str, object]]:
-    """Return the signs of the formats of abilities, to be stored in a resource file.
+    """Return the signs of the data formats of abilities, to be stored in a resource file.
 
-    An ability is a part of the program that may be removed; with the file, its
-    formats are recognised then, too. The signs are endings of file names, texts
-    at the beginning (marks) and first bytes.
+    An ability is a part of the program that may be removed; with the
+    file, the formats of a removed ability are recognised, too. The
+    signs are endings of file names, texts at the beginning (marks)
+    and first bytes.
     """
     # Other formats than those of abilities are skipped; the abilities'
     # own are valid. So nothing is checked (the lambda), and no message
@@ -96,10 +97,10 @@ def formats_to_record() -> list[dict[str, object]]:
 
 @cache
 def marked_formats() -> tuple[MarkedFormat, ...]:
-    """Return the formats that are recognised by a text at the beginning (a mark).
+    """Return the data formats that are recognised by a text at the beginning of a file (a mark).
 
-    They are those of RankStudio's abilities, the removable parts of the
-    program, also of absent ones.
+    These are formats of RankStudio's abilities, the removable parts
+    of the program, also of absent abilities.
     """
     return tuple(
         MarkedFormat(
@@ -116,7 +117,8 @@ def marked_formats() -> tuple[MarkedFormat, ...]:
 def marks_confidence(form: DataFormat, beginning: Beginning) -> float:
     """Return 1 for a file whose beginning has a mark of the format, else 0.
 
-    A mark is a text that occurs at the beginning of each file of the format.
+    A mark is a text that occurs at the beginning of each file of the
+    format.
     """
     return float(
         any(
@@ -127,11 +129,11 @@ def marks_confidence(form: DataFormat, beginning: Beginning) -> float:
 
 
 def refuse_absent(beginning: Beginning, *, by_name: bool) -> None:
-    """Refuse a file in a format whose ability is absent.
+    """Raise an error for a file in a data format whose ability is absent.
 
-    An ability is a part of the program that may be removed. The format is
-    recognised by a text at the beginning (a mark), by the first bytes or by the
-    ending of the name.
+    An ability is a part of the program that may be removed. The
+    format is recognised by a text at the beginning (a mark), by the
+    first bytes or by the ending of the name.
 
     Parameters
     ----------
@@ -144,7 +146,7 @@ def refuse_absent(beginning: Beginning, *, by_name: bool) -> None:
     Raises
     ------
     DatasetError
-        The message names the plug-in.
+        If the file has such a format. The message names the plug-in.
     """
     # Keys of the formats of which a mark is in the file.
     keys_by_mark = {
@@ -174,8 +176,9 @@ def refuse_absent(beginning: Beginning, *, by_name: bool) -> None:
 def joined_format(path: Path) -> DataFormat:
     """Return the format that joins documents in one file with judgments in another.
 
-    It is needed for the file ``path``, for which the user specified judgments.
-    There is one such format, that of feature logs.
+    The format is needed for the file ``path``, for which the user
+    specified judgments. There is one such format, that of feature
+    logs.
 
     Raises
     ------
@@ -196,8 +199,8 @@ def joined_format(path: Path) -> DataFormat:
 def holds_logs(path: Path) -> bool:
     """Return whether a file is a log of features, by its name and its beginning.
 
-    Such a log has a search engine's responses with feature values. A file that
-    cannot be read is none.
+    Such a log has a search engine's responses with feature values.
+    Return False for a file that cannot be read.
     """
     try:
         named_formats = [form for form in marked_formats() if form.is_named(path.name)]
@@ -219,17 +222,18 @@ def logs_in(folder: Path) -> tuple[Path, ...]:
 
 
 def logs_with_judgments(paths: Files) -> tuple[Files, Files]:
-    """Return feature logs and the file of judgments beside them.
+    """Return (feature logs, the file of judgments beside them).
 
-    ``paths`` are the logs.
+    ``paths`` are the logs: files with a search engine's responses.
     """
     return paths, (judgments_beside(paths[0]),)
 
 
 def logs_judged_by_trec(paths: Files) -> tuple[Files, Files]:
-    """Return the logs beside a file of TREC judgments without runs, and the file.
+    """Return (feature logs beside a file of TREC judgments, this file).
 
-    Return () and () for other files.
+    ``paths`` is a file of judgments that was opened without runs.
+    Return ((), ()) for other files.
     """
     if len(paths) != 1 or runs_beside(paths[0]):
         return (), ()
@@ -237,9 +241,10 @@ def logs_judged_by_trec(paths: Files) -> tuple[Files, Files]:
 
 
 def logs_judged_by_table(paths: Files) -> tuple[Files, Files]:
-    """Return the logs beside a table of judgments, and this table.
+    """Return (feature logs beside a table of judgments, this table).
 
-    Return () and () for other files.
+    ``paths`` is the table that was opened. Return ((), ()) for other
+    files.
     """
     folder = paths[0].parent
     if len(paths) != 1 or paths[0] not in judgment_files(folder):

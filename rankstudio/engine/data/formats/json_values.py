@@ -32,8 +32,8 @@ def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the names and values of a JSON object as a dict.
 
     ``pairs`` are (name, value), in the order of the text. Raise
-    _RepeatedNameError for a name that occurs twice, which json would silently
-    accept.
+    _RepeatedNameError for a name that occurs twice, which Python's
+    json would silently accept.
     """
     values = dict(pairs)
     if len(values) != len(pairs):
@@ -49,10 +49,10 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_object_without_duplicates)
 
 
 class JsonValues:
-    """The values in a file, each with the line on which it begins.
+    """The JSON values in a file, each with the line on which it begins.
 
-    A list is read element by element, so that a file may be one long list, or
-    have a value on each line.
+    A list is read element by element, so that a file may be one long
+    list, or have a value on each line.
 
     Parameters
     ----------
@@ -61,13 +61,15 @@ class JsonValues:
     stream : binary file
         Contents of the file.
     expected : str
-        What a value should be, for messages.
+        Description of the values that the file should have, for
+        messages.
     """
 
     def __init__(self, path: Path, stream: IO[bytes], expected: str) -> None:
-        """Prepare to read; ``path`` and ``expected`` (contents) are for messages.
+        """Prepare to read the bytes of a JSON text from ``stream``.
 
-        ``stream`` has the bytes of the text.
+        ``path`` and ``expected``, the contents that the file should
+        have, are for messages.
         """
         self._path = path
         self._expected = expected
@@ -82,14 +84,15 @@ class JsonValues:
     def __iter__(self) -> Iterator[tuple[int, Any]]:
         """Yield (line, value) for each value of the text.
 
-        The text is a sequence of values, as one per line. An array yields its
-        elements one by one instead, so that a large array need not fit into
-        memory.
+        The text is a sequence of values, as one per line. An array
+        yields its elements one by one instead, so that a large array
+        need not fit into memory.
 
         Raises
         ------
         FormatError
-            At the first line that is not JSON, or if a value does not fit into memory.
+            At the first line that is not JSON, or if a value does not
+            fit into memory.
         """
         while character := self._next_character():
             # A value outside of an array; reading it moves the position.
@@ -129,8 +132,8 @@ class JsonValues:
     def _value(self) -> Any:
         """Decode the JSON value that begins at the position, and move behind it.
 
-        More text is read as long as the value may be cut off. Raise FormatError
-        if it is invalid.
+        More text is read as long as the value may be cut off. Raise
+        FormatError if the JSON is invalid.
         """
         while True:
             try:
@@ -164,9 +167,9 @@ class JsonValues:
     def _read_more(self) -> None:
         """Append the next characters to the undecoded rest, and drop what was decoded.
 
-        At least as many are read as are still undecoded: the text doubles, so
-        that a long value is tried only a few times. Raise FormatError if it
-        does not fit into memory.
+        At least as many are read as are still undecoded: the text
+        doubles, so that a long value is tried only a few times. Raise
+        FormatError if the text does not fit into memory.
         """
         n_undecoded = len(self._rest) - self._position
         # The values take a multiple of the memory of their text.
@@ -192,7 +195,8 @@ class JsonValues:
     def _error(self, position: int) -> FormatError:
         """Return the error for invalid JSON at a position of the undecoded text.
 
-        It names the line on which the text before the position ends, and an excerpt.
+        The message has the line of the position, and an excerpt of
+        the text.
         """
         # UTF-16 is recognised by its mark at the beginning of the file.
         if self._rest.startswith(_UTF_16) and self._line == 1:

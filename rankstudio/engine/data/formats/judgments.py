@@ -37,14 +37,15 @@ _COLUMNS = {
 def read_judgments(text: TextLines) -> Grades:
     """Read the judgments in a file as a mapping: query -> document -> grade.
 
-    The format is recognised by the first line: JSON of OpenSearch, lines of
-    TREC, or a table with a header. A document without a rating is not judged.
+    The format is recognised by the first line: JSON of OpenSearch,
+    lines of TREC, or a table with a header. A document without a
+    rating is not judged.
 
     Raises
     ------
     FormatError, DatasetError
-        If a line is no judgment, there are no judgments, or two different ones
-        of a document of a query.
+        If a line is no judgment, the file has no judgments, or a
+        document of a query has two different grades.
     """
     # The first line that is not blank.
     first_line = next((line.strip() for line in text.lines if line.strip()), "")
@@ -90,7 +91,7 @@ def judgments_beside(logs: Path) -> Path:
 
 
 def judged_by_any(judges: Sequence[Grades]) -> Grades:
-    """Combine the judgments of several judges: query -> document -> grade.
+    """Combine the judgments of several judges into one mapping: query -> document -> grade.
 
     A document has the grade of the first judge who judged it.
     """
@@ -124,9 +125,9 @@ def _grades_by_query(
 ) -> dict[str, dict[str, float]]:
     """Return the grades as a mapping: query -> document -> grade.
 
-    ``rows`` has (line, query, document, rating); ``text`` is for messages.
-    Raise FormatError for a rating that is no number, or two different ones of a
-    document.
+    ``rows`` has (line, query, document, rating); ``text`` is for
+    messages. Raise FormatError for a rating that is no number, or two
+    different ratings of a document.
     """
     grades: dict[str, dict[str, float]] = {}
     for line, *ids, rating in rows:
@@ -190,8 +191,9 @@ def _judgments_in_table(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
 def _judgments_in_json(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
     """Yield (line, query, document, rating) for each judgment in JSON of OpenSearch.
 
-    It has judgment lists, perhaps within responses of the engine. Raise
-    FormatError if there is none, or an entry is invalid.
+    The JSON has judgment lists, perhaps within responses of the
+    engine. Raise FormatError if there is no such list, or a judgment
+    is invalid.
     """
     # NaN and Infinity become texts, which are checked as ratings later.
     try:

@@ -90,9 +90,9 @@ _EXPECTED = {
 
 @dataclass(frozen=True)
 class _LineRules:
-    """Permitted contents of a line.
+    """Permitted contents of a line of LETOR text.
 
-    These are the greatest feature id, whether missing values are
+    The rules are the greatest feature id, whether missing values are
     refused, what is added to ids (1 if they begin at 0), and whether
     the line has a query id.
     """
@@ -104,10 +104,10 @@ class _LineRules:
 
     @classmethod
     def of(cls, part: PartFiles) -> _LineRules:
-        """Return the rules for the files of a part (of a fold), by its format and options.
+        """Return the rules for the lines of the files of a part, by its format and options.
 
-        ``shift`` is added to feature ids, so that they begin at 1. Lines of a
-        format with a file of query sizes have no query id.
+        ``shift`` is added to feature ids, so that they begin at 1.
+        Lines of a format with a file of query sizes have no query id.
         """
         greatest_id = (
             MOST_ID if part.most_features is None else min(part.most_features, MOST_ID)
@@ -122,11 +122,12 @@ class _LineRules:
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """The arrays that the kernel writes to, with as many rows as there are lines; see `_line_kernel.parse`.
+    """Arrays for parsed documents, to which the parser writes; there are as many rows as lines.
 
-    If values are stored without zeros, ``X`` has no columns, and ``lengths``
-    has the number of values of each row; the values themselves are in the
-    outcomes of the pieces. Otherwise ``lengths`` is empty.
+    If values are stored without zeros, ``X`` has no columns, and
+    ``lengths`` has the number of values of each row; the values
+    themselves are in the `_Outcome` of each piece of the text.
+    Otherwise ``lengths`` is empty.
     """
 
     X: Floats
@@ -137,9 +138,10 @@ class _Rows:
 
     @classmethod
     def empty(cls, rows: int, width: int, *, sparse: bool = False) -> _Rows:
-        """Return arrays for a number of rows and ``width`` features.
+        """Return empty arrays for the documents of a number of lines with ``width`` features.
 
-        If ``sparse``, values are stored elsewhere, without zeros: X has no columns.
+        If ``sparse`` is true, the values of features are stored
+        elsewhere, without zeros: X has no columns.
         """
         return cls(
             X=np.zeros((rows, 0 if sparse else width)),
@@ -160,11 +162,12 @@ class _Rows:
 
 @dataclass(frozen=True, eq=False)
 class _ParsedLines:
-    """The documents of some lines, in their order.
+    """The documents of some lines of LETOR text, in the order of the lines.
 
     Attributes
     ----------
     rows : _Rows
+        Labels, and positions of query ids and comments.
     X : ndarray of shape (m, n), or Entries
         Features.
     missing : ndarray of shape (n,)
@@ -172,6 +175,7 @@ class _ParsedLines:
     n_values : int
         Number of values in the lines.
     comments : TextComments
+        Comment of each document.
     """
 
     rows: _Rows
@@ -183,12 +187,13 @@ class _ParsedLines:
 
 @dataclass(frozen=True, eq=False)
 class _Outcome:
-    """Results of parsing one piece of the text.
+    """Results of parsing one piece of a LETOR text, besides the rows.
 
     Attributes
     ----------
     tally : ndarray of shape (TALLY_SIZE,)
-        Counts, at the positions that `_line_kernel` names.
+        Counts of the parser, at the positions that `_line_kernel`
+        defines.
     missing : ndarray of shape (n,)
         Number of missing values of each feature.
     ids, values : ndarray of shape (N,)
@@ -210,17 +215,17 @@ def read_letor(
     builder: TableBuilder,
     progress: ReadProgress,
 ) -> TableFacts:
-    """Read the LETOR text of a part and pass its documents to a builder.
+    """Read the LETOR text of a part of a dataset and pass its documents to a builder.
 
     Return facts about the whole part, such as its number of features.
 
     Raises
     ------
     FormatError
-        For each file: at a zero byte, then at the first violation of LETOR
-        text, then at a document in a comment.
+        For a zero byte in a file; otherwise for the first violation
+        of LETOR text; otherwise for a document in a comment.
     MissingValueError
-        At the first missing value, with the policy to refuse them.
+        At the first missing value, if missing values are refused.
     DatasetError
         If the features do not fit into memory.
 
@@ -283,9 +288,9 @@ class _LetorText:
     def read(self, file: SourceFile, position: int) -> None:
         """Read a file, the one at ``position`` (from 0) among the files of the part.
 
-        Its documents go to the builder. After the first invalid line, the rest
-        is only searched for a zero byte, which is reported first. Raise
-        FormatError.
+        Its documents go to the builder. After the first invalid line,
+        the rest is only searched for a zero byte, which is reported
+        first. Raise FormatError.
         """
         first_error: FormatError | None = None
         hidden_document_error: FormatError | None = None
@@ -389,18 +394,20 @@ class _LetorText:
 
 
 def _with_line_offset(error: FormatError, n_lines_before: int) -> FormatError:
-    """Return an error with its line counted from the beginning of the file instead of the chunk.
+    """Return an error in a chunk of a file with its line counted from the beginning of the file.
 
-    ``n_lines_before`` are the lines of the file before the chunk.
+    ``n_lines_before`` is the number of lines of the file before the
+    chunk.
     """
     line = error.line + n_lines_before if error.line else 0
     return type(error)(error.path, line, error.column, error.found, error.expected)
 
 
 def _refuse_zero_byte(path: Path, text: Bytes, n_lines_before: int) -> None:
-    """Raise an error for a zero byte in a chunk of text.
+    """Raise FormatError for a zero byte in a chunk of text; the message has its line.
 
-    ``n_lines_before`` are the lines of the file before the chunk.
+    ``n_lines_before`` is the number of lines of the file before the
+    chunk.
     """
     size = len(text) - PADDING
     if text[:size].min() == 0:
@@ -418,7 +425,7 @@ def _parse_lines(
     width: int = 0,
     may_be_sparse: bool = False,
 ) -> _ParsedLines:
-    """Parse a chunk of lines of a file, which may be empty, into rows.
+    """Parse a chunk of lines of a LETOR file, which may be empty, and return its documents.
 
     Raise FormatError at the first invalid line, MissingValueError, or
     DatasetError if the features do not fit into memory.
@@ -430,17 +437,19 @@ def _parse_lines(
     text : uint8 array
         Lines of the file, followed by `PADDING` newlines.
     pool : Executor
-        Threads.
+        Threads that parse pieces of the text.
     progress : ReadProgress
         Receives half of the bytes of the text, as they are parsed.
     rules : _LineRules
-        Permitted contents of a line, and the shift that is added to its ids.
+        Permitted contents of a line, and the shift that is added to
+        its ids.
     begins : bool
         Whether these are the first lines of the file.
     width : int
         Least number of columns.
     may_be_sparse : bool
-        Whether values may be stored without zeros, if most values are 0.
+        Whether values may be stored without zeros, if most values are
+        0.
     """
     # Cut the text into pieces, which threads parse at the same time. A byte
     # order mark at the beginning of the file is skipped.
@@ -507,10 +516,11 @@ def _sorted_entries(
     rules: _LineRules,
     width: int,
 ) -> Entries:
-    """Return the values of parsed rows, without zeros, by ascending ids in each row.
+    """Return the values of parsed LETOR rows, without zeros, by ascending ids in each row.
 
-    ``outcomes`` have the values of each piece of the text, ``width`` is the
-    greatest id. Raise FormatError if a row has a feature twice.
+    ``outcomes`` has the values of each piece of the text, ``rows``
+    their number in each row, ``width`` is the greatest id. Raise
+    FormatError if a row has a feature twice.
     """
     # The empty arrays give the type if there is no piece.
     ids = np.concatenate([np.zeros(0, dtype=np.int32), *(o.ids for o in outcomes)])
@@ -544,23 +554,23 @@ def _parse_pieces(
     pool: Executor,
     progress: ReadProgress,
 ) -> list[_Outcome]:
-    """Parse the pieces of a text into their rows, in threads.
+    """Parse the pieces of a LETOR text into their rows, in threads.
 
-    Return the outcomes in the order of the pieces, up to the first one with a
-    problem.
+    Return the outcomes in the order of the pieces, up to the first
+    one with a problem.
 
     Parameters
     ----------
     text : uint8 array
         The whole text.
     pieces : list of TextPiece
-        Beginning, end and first row of each.
+        Beginning, end and first row of each piece.
     rows : _Rows
         Arrays of all rows, to which the parser writes.
     rules : _LineRules
         Permitted contents of a line.
     pool : Executor
-        Threads.
+        Threads that parse the pieces.
     progress : ReadProgress
         Receives half of the bytes, as they are parsed.
     """
@@ -581,7 +591,7 @@ def _parse_pieces(
 
 
 def warm_up() -> None:
-    """Compile the parser, or load it from the cache.
+    """Compile the parser of LETOR text, or load the compiled parser from the cache.
 
     Compilation takes seconds, once after an installation.
     """
@@ -595,11 +605,11 @@ def warm_up() -> None:
 
 
 def _first_tally(text: Bytes, pieces: list[TextPiece], rules: _LineRules) -> Ints:
-    """Parse the first lines only, and return the kernel's counts of them.
+    """Parse only the first lines of a LETOR text, and return the parser's counts for these lines.
 
-    Their greatest feature id is nearly always the final number of
-    columns. ``pieces`` are those of the text, ``rules`` are the permitted
-    contents of a line.
+    The greatest feature id of the first lines is nearly always the
+    final number of columns. ``pieces`` are the pieces of the text,
+    ``rules`` are the permitted contents of a line.
     """
     if not pieces:
         return np.zeros(kernels.TALLY_SIZE, dtype=np.int64)
@@ -616,9 +626,10 @@ def _first_tally(text: Bytes, pieces: list[TextPiece], rules: _LineRules) -> Int
 
 
 def _allocate(path: Path, rows: int, width: int) -> _Rows:
-    """Return arrays for a number of rows with ``width`` features.
+    """Return empty arrays for the documents of a number of lines with ``width`` features.
 
-    Raise DatasetError, which names ``path``, if they do not fit into memory.
+    Raise DatasetError, which names ``path``, if the arrays do not fit
+    into memory.
     """
     needed = rows * (8 * width + _OTHER_BYTES_PER_ROW)
     # An error of NumPy, and one raised here, have the same message for users.
@@ -634,7 +645,7 @@ def _allocate(path: Path, rows: int, width: int) -> _Rows:
 def _parse_piece(
     text: Bytes, piece: TextPiece, rows: _Rows, rules: _LineRules
 ) -> _Outcome:
-    """Parse one piece of a text into its rows, in a thread of the pool.
+    """Parse one piece of a LETOR text into its rows, in a thread of the pool.
 
     Return the counts, the values (if zeros are not stored) and the
     problems found. ``rules`` are the permitted contents of a line.
@@ -694,12 +705,13 @@ def _parse_piece(
 def _convert_hard(
     text: Bytes, hard: Ints, rows: _Rows, values: Floats
 ) -> Iterator[tuple[int, int]]:
-    """Convert the numbers that the kernel left to ``float()``, and store them.
+    """Convert the numbers that the parser of LETOR text left to ``float()``, and store them in ``rows``.
 
-    ``hard`` has shape (h, 4), one row per number: row and column of the value,
-    begin and end of its text. The column is that of X, or the number of
-    features for a label; larger ones count positions in ``values``. Yield
-    (position, problem) for each number that is too large.
+    ``hard`` has shape (h, 4), one row per number: row and column of
+    the value, begin and end of its text. The column is a column of X,
+    or the number of features for a label; larger columns count
+    positions in ``values``. Yield (position, problem) for each number
+    that is too large.
     """
     width = rows.X.shape[1]
     for row, column, begin, end in hard.tolist():
@@ -721,9 +733,10 @@ def _document_in_comment(
 ) -> FormatError | None:
     """Return the error of the first comment that hides a document, or None.
 
-    A carriage return does not end a line here: in a file that mixes line ends,
-    the line behind it would be part of the comment. ``n_lines_before`` are the
-    lines of the file before the text.
+    A carriage return does not end a line here: in a file that mixes
+    line ends, the line behind it would be part of the comment.
+    ``n_lines_before`` is the number of lines of the file before the
+    text.
     """
     comments = lines.comments
     if not np.any(comments.content == ord("\r")):
@@ -743,8 +756,9 @@ def _document_in_comment(
 def _copied_comments(text: Bytes, spans: Ints) -> TextComments:
     """Copy the comments out of the text, so that the text can be released.
 
-    ``spans``, of shape (m, 4), has the positions of each comment in two of its
-    columns. O(bytes of the comments).
+    ``spans``, of shape (m, 4), has in its last two columns the
+    positions where each comment begins and ends. O(bytes of the
+    comments).
     """
     begin = np.ascontiguousarray(spans[:, kernels.COMMENT_BEGIN])
     end = np.ascontiguousarray(spans[:, kernels.COMMENT_END])
@@ -757,12 +771,13 @@ def _copied_comments(text: Bytes, spans: Ints) -> TextComments:
 
 @dataclass(frozen=True)
 class TextPiece:
-    """Complete lines of the text.
+    """A piece of a text: complete lines that one thread parses.
 
     Attributes
     ----------
     begin, end : int
-        Position of the first byte, and the one after the last.
+        Position of the first byte, and the position after the last
+        byte.
     row : int
         Row that the first line gets in the arrays of all lines.
     lines : int
@@ -785,9 +800,9 @@ def cut(
 ) -> list[TextPiece]:
     """Split a text at line ends into pieces for threads, with the row of each.
 
-    The text begins at ``begin`` and ends before ``size``. Rows are lines,
-    counted from 0. ``pool`` counts the lines of the pieces. Raise FormatError,
-    which names ``path``, for a zero byte.
+    The text begins at ``begin`` and ends before ``size``. Rows are
+    lines, counted from 0. ``pool`` counts the lines of the pieces.
+    Raise FormatError, which names ``path``, for a zero byte.
     """
     # Find the ends of pieces of about equal length.
     ends: list[int] = []
@@ -822,7 +837,7 @@ def zero_byte_error(path: Path, text: Bytes, begin: int, end: int) -> FormatErro
 
 
 def skip_mark(path: Path, text: Bytes) -> int:
-    """Return the position behind UTF-8's byte order mark: 3, or 0 without one.
+    """Return the position behind UTF-8's byte order mark at the beginning of a text: 3, or 0 without one.
 
     Raise an error, which names ``path``, for a text in UTF-16.
     """
@@ -843,9 +858,9 @@ def line_end(text: Bytes, position: int, size: int) -> int:
 
 
 def find_byte(text: Bytes, byte: bytes, begin: int, end: int) -> int:
-    """Return the position of the first such byte from ``begin`` on.
+    """Return the position of the first ``byte`` in a text from ``begin`` on.
 
-    Return ``end`` if there is none before.
+    Return ``end`` if the byte does not occur before ``end``.
     """
     for window in range(begin, end, _WINDOW):
         offset = text[window : window + _WINDOW].tobytes().find(byte)
@@ -889,18 +904,18 @@ def token_at(text: Bytes, position: int) -> str:
 def format_error(
     path: Path, text: Bytes, position: int, problem: int, most_features: int
 ) -> FormatError:
-    """Return the error of a problem at a position of the text.
+    """Return the error for a problem at a position of a LETOR text.
 
     Parameters
     ----------
     path : Path
         The file.
     text : uint8 array
-        Its text.
+        Text of the file.
     position : int
         Position of the invalid token.
     problem : int
-        Error code of the kernel.
+        Code of the problem, from the parser.
     most_features : int
         The largest feature id allowed.
     """
@@ -930,9 +945,10 @@ def format_error(
 
 
 def _problem_text(problem: int, token: str) -> str:
-    """Describe the invalid text at a problem for a message.
+    """Describe the invalid text at a problem in LETOR text, for a message.
 
-    That is its token in quotes, or a description. ``problem`` is a code of the kernel.
+    The result is the invalid ``token`` in quotes, or a description of
+    it. ``problem`` is a code of the parser.
     """
     if problem == EMPTY_QID:
         return tr("nothing")

@@ -23,10 +23,10 @@ _ID = re.compile(rb"[ \t](\d{1,10}):")
 
 
 def no_need(_: DataFormat, _path: Path) -> ContentsNeed:
-    """Return a need of 0 bytes.
+    """Return the need of 0 bytes of memory, for formats whose files are always read into memory.
 
-    The need decides whether a file is read into memory or from disk. Formats
-    with this function are always read into memory.
+    The need decides whether a file is read into memory or from disk.
+    The parameters, which all such functions have, are not used.
     """
     return ContentsNeed(0.0, 0.0)
 
@@ -40,8 +40,8 @@ def json_need(_: DataFormat, path: Path) -> ContentsNeed:
 def csv_need(_: DataFormat, path: Path) -> ContentsNeed:
     """Estimate the memory that a CSV table needs, from its beginning and its size.
 
-    The beginning shows the length of lines and the number of columns. The
-    format is not used.
+    The beginning shows the length of lines and the number of columns.
+    The first parameter, the format, is not used.
     """
     from rankstudio.engine.data.formats.csv_text import csv_width  # noqa: PLC0415 - first needed here
 
@@ -54,9 +54,9 @@ def csv_need(_: DataFormat, path: Path) -> ContentsNeed:
 def text_need(_: DataFormat, path: Path) -> ContentsNeed:
     """Estimate the memory that LETOR or SVMlight text needs.
 
-    The beginning of the file shows the length of lines, the greatest feature
-    id, and whether most values are 0, so that they are not stored. The format
-    is not used.
+    The beginning of the file shows the length of lines, the greatest
+    feature id, and whether most values are 0, so that they are not
+    stored. The first parameter, the format, is not used.
     """
     head = read_beginning(path, HEAD)
     text_bytes = _text_size(path)  # decompressed

@@ -78,11 +78,11 @@ Files = tuple[Path, ...]
 
 
 def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
-    """Return whether data probably exceed their share of the memory limit.
+    """Return whether the files of a dataset probably exceed the data's share of the memory limit.
 
-    If so, they are read from disk as needed. Text with mostly zeros
-    stays in memory, where zeros are not stored: with zeros it would
-    fill the disk.
+    If so, the documents are read from disk as needed. Text with
+    mostly zeros stays in memory, where zeros are not stored: with
+    zeros it would fill the disk.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
     Raises
     ------
     OutOfMemoryError
-        If such text exceeds the memory limit.
+        If text with mostly zeros exceeds the memory limit.
 
     Notes
     -----
@@ -145,7 +145,7 @@ def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
 
 
 class PartReader:
-    """Reads each file of a dataset once, and creates datasets from the contents.
+    """Reads each file of a dataset once, and makes datasets from the contents.
 
     Parameters
     ----------
@@ -158,15 +158,15 @@ class PartReader:
     specified : DataColumns
         Specified columns and files.
     missing : {"query_min", "zero", "refuse"}
-        Whether a missing value becomes the smallest value of the feature in its
-        query, becomes 0, or is an error.
+        Whether a missing value becomes the smallest value of the
+        feature in its query, becomes 0, or is an error.
     normalize : False or "query_minmax"
         Whether to scale features to [0, 1] within each query.
     cache : bool
         Whether to read and write the cache of parsed files.
     several_folds : bool
-        Whether there are several folds: then a single one would need less
-        memory.
+        Whether there are several folds: a message then says that a
+        single fold needs less memory.
     """
 
     def __init__(
@@ -183,10 +183,11 @@ class PartReader:
     ) -> None:
         """Prepare to read the files of ``parts``; begin with empty caches of the results.
 
-        ``path`` is the dataset, for messages. ``specified`` are columns and
-        files that the user names, ``missing`` and ``normalize`` say how values
-        are treated, and ``cache`` whether the cache of parsed files is used.
-        With ``several_folds``, a message advises to open one.
+        ``path`` is the dataset, for messages. ``specified`` are
+        columns and files that the user names, ``missing`` and
+        ``normalize`` say how values are treated, and ``cache``
+        whether the cache of parsed files is used. With
+        ``several_folds``, a message advises to open one.
         """
         self._path = path
         self._parts = parts
@@ -201,10 +202,11 @@ class PartReader:
         self._judgments: dict[int, Judgments] = {}
 
     def read(self) -> dict[Files, FileContents]:
-        """Read each part once; return its contents by its files.
+        """Read each part once; return the contents of each part by its files.
 
-        Feature ids count from 1. If any file has an id 0, all are read again
-        with ids that count from 0, unless the user specified the first id.
+        Feature ids count from 1. If any file has an id 0, all are
+        read again with ids that count from 0, unless the user
+        specified the first id.
         """
         try:
             return self._read_parts()
@@ -218,7 +220,8 @@ class PartReader:
     def _read_parts(self) -> dict[Files, FileContents]:
         """Read each part once, into memory or into mapped files if the data are large.
 
-        Raise DatasetError as soon as the parts take nearly all the memory.
+        Raise DatasetError as soon as the parts take nearly all the
+        memory.
         """
         is_large = exceeds_budget(self._parts, self._specified)
         contents_of_part: dict[Files, FileContents] = {}
@@ -234,17 +237,17 @@ class PartReader:
     def datasets(
         self, part: Files, file_contents: FileContents, name: str, width: int
     ) -> dict[str, RankingDataset]:
-        """Return datasets by the name of the part: "train", "vali" or "test".
+        """Return the datasets of the contents by the name of the part: "train", "vali" or "test".
 
-        A table with a column for the part gives several datasets, other files
-        give one. Files with equal contents share arrays.
+        A table with a column for the part gives several datasets,
+        other files give one. Files with equal contents share arrays.
 
         Parameters
         ----------
         part : tuple of Path
             The files.
         file_contents : FileContents
-            Contents of the files; they are changed in place.
+            Contents of the files, which are changed in place.
         name : str
             Name of the part, if the contents do not state it.
         width : int
@@ -324,9 +327,10 @@ class PartReader:
         return data
 
     def _source(self, file_contents: FileContents) -> Source:
-        """Return the source of documents, with file and checksum.
+        """Return the source of the documents of some files, with path and checksum.
 
-        With several judges, the checksum depends on the judge in use, as labels do.
+        With several judges, the checksum depends on the judge in use,
+        as labels do.
         """
         if not self._specified.judges:
             return file_contents.source
@@ -348,7 +352,7 @@ class PartReader:
     def _unjudged(self, file_contents: FileContents, n: int) -> tuple[str, ...]:
         """Return a note on n documents that the judge in use has not judged.
 
-        Return () if there are none.
+        Return () if n is 0 or no note is needed.
         """
         if not n:
             return ()
@@ -393,8 +397,9 @@ class PartReader:
     def _contents(self, part: Files, is_large: bool) -> FileContents:
         """Read the files of a part into memory, or into mapped files.
 
-        The latter are used if the data are large, and the format can be
-        read piece by piece. ``is_large`` is whether the data are large.
+        Mapped files are used if the data are large, and the format
+        can be read piece by piece. ``is_large`` is whether the data
+        are large.
         """
         _refuse_judges(
             part[0], recognised_form(part[0], self._specified), self._specified
@@ -429,9 +434,10 @@ class PartReader:
 
 
 def _refuse_judges(path: Path, form: DataFormat, specified: DataColumns) -> None:
-    """Refuse label columns of several judges for a format with one label per document.
+    """Raise DatasetError for label columns of several judges if a format has one label per document.
 
-    Raise DatasetError for such columns in ``specified``; ``path`` is for the message.
+    ``specified`` has the label columns that the user named; ``path``
+    is for the message.
     """
     if specified.labels and not form.is_table:
         text = (
@@ -486,15 +492,19 @@ _MAPPED_VERSION = 3  # raise it when the same files would give other mapped arra
 
 @dataclass(frozen=True, eq=False)
 class FileContents:
-    """Contents of the files of a part.
+    """Contents of the files of a part of a dataset.
 
     Attributes
     ----------
     table : Table
+        The documents.
     source : Source
+        Path, size and checksum.
     read_as : ReadAs
+        How the files were read, such as their format.
     treated : bool
-        Whether missing values are filled and features scaled as requested.
+        Whether missing values are filled and features scaled as
+        requested.
     """
 
     table: Table
@@ -508,16 +518,17 @@ def part_of(
 ) -> PartFiles:
     """Return files of a format as a part, with the files that belong to it.
 
-    A part is the training, validation or test documents of a fold. The
-    files that belong to it are the judgments of feature logs, or a file
-    with the numbers of documents of the queries. ``specified`` are the
-    columns and files that the user names, ``refuse`` is whether a
-    missing value is an error.
+    A part is the training, validation or test documents of a fold.
+    The files that belong to it are the judgments of feature logs, or
+    a file with the numbers of documents of the queries. ``specified``
+    are the columns and files that the user names, ``refuse`` is
+    whether a missing value is an error.
 
     Raises
     ------
     DatasetError, FileAccessError, FormatError
-        If several files cannot form one part, or the file of sizes is invalid.
+        If several files cannot form one part, or the file of sizes is
+        invalid.
     """
     # Feature logs are joined with their judgments.
     logs, judgments = logs_of(paths, form, specified)
@@ -564,14 +575,16 @@ def read_files(
     refuse: bool,
     cache: bool,
 ) -> FileContents:
-    """Read the files of a part into memory, or load them from the cache.
+    """Read the files of a part of a dataset into memory, or load their contents from the cache.
 
     Parameters
     ----------
     paths : tuple of Path
+        Files of the part, in order.
     progress : ReadProgress
+        Receives the progress over all bytes of the files.
     specified : DataColumns
-        Specified columns.
+        Columns and format that the user specified.
     refuse : bool
         Whether a missing value is an error.
     cache : bool
@@ -580,8 +593,8 @@ def read_files(
     Raises
     ------
     DataError, MissingExtraError
-        If the files cannot be read; ZeroIdError for an id 0 unless ids are
-        declared to start at 0.
+        If the files cannot be read; ZeroIdError for an id 0 unless
+        ids are declared to start at 0.
     """
     part = part_of(
         paths, recognised_form(paths[0], specified), specified, refuse=refuse
@@ -597,10 +610,11 @@ def read_files(
 def read_into_memory(
     part: PartFiles, progress: ReadProgress, *, cache: bool
 ) -> FileContents:
-    """Read the files of a part into memory, or load them from the cache.
+    """Read the files of a part of a dataset into memory, or load their contents from the cache.
 
-    ``cache`` is whether to use the cache of parsed files, which is keyed by the
-    checksum of the files. Raise DataError if a file cannot be read.
+    ``cache`` is whether to use the cache of parsed files, which is
+    keyed by the checksum of the files. Raise DataError if a file
+    cannot be read.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         files = [_open_file(part, path, progress, pool) for path in part.paths]
@@ -640,10 +654,10 @@ def read_into_memory(
 def _open_file(
     part: PartFiles, path: Path, progress: ReadProgress, pool: Executor
 ) -> LoadedFile | StreamedFile:
-    """Return a file, read into memory.
+    """Return a file of a part, read into memory.
 
-    The reader of a plug-in opens the file itself: then it is only read
-    for its checksum here. ``pool`` computes the checksum.
+    The reader of a plug-in opens the file itself: then the file is
+    only read for its checksum here. ``pool`` computes the checksum.
     """
     if not part.form.package:
         return LoadedFile.read(path, progress)
@@ -655,7 +669,7 @@ def _open_file(
 def read_to_disk(
     part: PartFiles, progress: ReadProgress, treatment: Treatment, n_features: int = 0
 ) -> FileContents:
-    """Read files into files that are mapped into memory, or find such in the cache.
+    """Read the files of a part into arrays on disk that are mapped into memory, or find these in the cache.
 
     Parameters
     ----------
@@ -664,19 +678,22 @@ def read_to_disk(
     progress : ReadProgress
         Receives the progress over all bytes of the files.
     treatment : Treatment
-        How missing values are filled, and whether features are scaled.
+        How missing values are filled, and whether features are
+        scaled.
     n_features : int
         Minimum number of columns.
 
     Returns
     -------
     FileContents
-        Mapped read-only arrays, with values filled and scaled as requested.
+        Mapped read-only arrays, with values filled and scaled as
+        requested.
 
     Raises
     ------
     DataError
-        If a file cannot be read or is invalid, or the mapped files cannot be written.
+        If a file cannot be read or is invalid, or the mapped files
+        cannot be written.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         # A checksum per file from an earlier reading, "" for a file that changed
@@ -723,7 +740,7 @@ def read_to_disk(
 
 
 def _parsing_key(part: PartFiles) -> str:
-    """Return a text that identifies how the bytes are parsed, for keys of the cache.
+    """Return a text that says how the bytes of a part's files are parsed, for keys of the cache.
 
     Return "" for LETOR text with ids from 1, the usual case.
     """
@@ -772,10 +789,10 @@ def _contents(
 
 
 def _refuse_missing(path: Path, table: Table) -> None:
-    """Raise MissingValueError for the first missing value, if there is any.
+    """Raise MissingValueError for the first missing value of a table, if there is any.
 
-    The table is of feature logs, which are joined with judgments: the message
-    names the query and document instead of a line.
+    The table is of feature logs, which are joined with judgments: the
+    message names the query and document instead of a line.
     """
     if not table.missing.any():
         return
@@ -797,11 +814,11 @@ def _refuse_missing(path: Path, table: Table) -> None:
 
 
 def _stored_table(key: str, progress: ReadProgress, part: PartFiles) -> Table | None:
-    """Return the table that is stored under a key, or None if there is none.
+    """Return the table of a part that is stored in the cache under a key, or None if there is none.
 
-    Return None, too, if it has a missing value that is refused, or too great a
-    feature id: the text is then parsed, because only it shows the position of
-    the error.
+    Return None, too, if the table has a missing value that is
+    refused, or too great a feature id: the text is then parsed,
+    because only it shows the position of the error.
     """
     table = find_parsed(key, progress.check)
     if table is None or (part.refuse and table.missing.any()):
@@ -817,9 +834,10 @@ def _stream_files(
 ) -> Iterator[StreamedFile]:
     """Yield files one by one, and append the checksum of each after it was read.
 
-    The caller reads each file to its end before it takes the next one. The
-    checksum is also remembered on disk, with the file's state (such as its
-    time) from before the reading. ``pool`` is for its computation.
+    The caller reads each file to its end before it takes the next
+    one. The checksum is also remembered on disk, with the file's
+    state (such as its time) from before the reading. ``pool`` is for
+    its computation.
     """
     for path in paths:
         state = store.source_state(path)
@@ -832,10 +850,10 @@ def _stream_files(
 def _key_of_mapped_table(
     part: PartFiles, checksums: Sequence[str], treatment: Treatment, n_features: int
 ) -> str:
-    """Return the key in the store of the mapped table of files with these checksums.
+    """Return the cache's key of the table in mapped arrays of a part whose files have some checksums.
 
-    ``treatment`` is that of missing values, ``n_features`` the least
-    number of columns.
+    ``treatment`` says how values are filled and scaled,
+    ``n_features`` the least number of columns.
     """
     how = (treatment.missing, treatment.normalize, n_features, _parsing_key(part))
     return hashlib.sha256(

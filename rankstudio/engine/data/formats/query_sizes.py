@@ -17,10 +17,11 @@ _MOST_DIGITS = 9  # a query of a billion documents is no query
 
 
 def sizes_file(path: Path) -> Path | None:
-    """Return the file of query sizes next to data, or None if there is none.
+    """Return the file with the sizes of queries next to a data file, or None if there is none.
 
-    It has the number of documents of each query, for XGBoost or LightGBM, and
-    is called train.txt.group, train.group or rank.train.query, for example.
+    The file has the number of documents of each query, for XGBoost or
+    LightGBM, and is called train.txt.group, train.group or
+    rank.train.query, for example.
 
     Parameters
     ----------
@@ -55,9 +56,10 @@ def read_sizes(path: Path) -> Ints:
     Raises
     ------
     FileAccessError, FormatError
-        If the file cannot be read, or contains something other than such numbers.
+        If the file cannot be read, or contains something other than
+        such numbers.
     DatasetError
-        If it is empty.
+        If the file is empty.
     """
     try:
         text = read_text(path, encoding="utf-8-sig", errors="replace")

@@ -39,15 +39,16 @@ def recognised_form(path: Path, specified: DataColumns) -> DataFormat:
     Parameters
     ----------
     path : Path
+        The data file.
     specified : DataColumns
-        Specified columns; their field ``format`` is "" if the format is to be
-        recognised.
+        Specified columns; their field ``format`` is "" if the format
+        is to be recognised.
 
     Raises
     ------
     FileAccessError, MissingExtraError
-        If the file cannot be read, or has the ending of a binary format that it
-        does not have.
+        If the file cannot be read, or has the ending of a binary
+        format that it does not have.
     """
     beginning = beginning_of(path, specified)
     # Find the built-in format with the greatest confidence.
@@ -82,12 +83,14 @@ def _plugin_format(
 ) -> DataFormat | None:
     """Return the plug-in's format that is more certain than all built-in formats.
 
-    ``confidence`` is that of the best built-in format. A plug-in's
-    recogniser is called only if the file has an ending or a mark of its
-    format, or no built-in format is certain. Of equally certain formats,
-    the one that the plan records (``recorded``) is returned. Return None
-    if none is more certain; raise DatasetError for two such.
-    ``beginning`` has the path and the first bytes of the file.
+    ``confidence``, from 0 to 1, is how certain the best built-in
+    format is of the file. A plug-in's recogniser is called only if
+    the file has an ending or a mark of its format, or no built-in
+    format is certain. Of equally certain formats, the one that the
+    plan records (``recorded``) is returned. Return None if no
+    plug-in's format is more certain; raise DatasetError if two are
+    equally certain. ``beginning`` has the path and the first bytes of
+    the file.
     """
     # Ask the formats of plug-ins that may recognise the file.
     candidates = [
@@ -136,13 +139,14 @@ def beginning_of(path: Path, specified: DataColumns) -> Beginning:
 
 
 def refuse_other_binary(path: Path, begin: bytes) -> None:
-    """Reject a workbook, and a binary file that is wrongly named like Parquet or Arrow.
+    """Raise an error for a workbook, and for a binary file that is wrongly named like Parquet or Arrow.
 
     ``begin`` are the first bytes of the file's contents.
 
     Raises
     ------
     FileAccessError
+        If the file is one of these.
     """
     if begin.startswith(_WORKBOOKS):
         text = tr(
@@ -175,8 +179,8 @@ def refuse_other_binary(path: Path, begin: bytes) -> None:
 def identity_of(part: PartFiles) -> str:
     """Return a text that identifies how a part is read, for checksums and the cache.
 
-    It has the user's specifications on which the contents depend besides the
-    bytes of the files, as JSON; "" for none.
+    The text is JSON with the user's specifications on which the
+    contents depend besides the bytes of the files; "" for none.
     """
     is_table = part.form.is_table
     specified = part.user_columns.as_dict()
@@ -216,9 +220,10 @@ def read_as(
 ) -> ReadAs:
     """Return how a file was read: its format and the sources of query and label.
 
-    ``role_columns`` are the names of the columns of query, label and part in a
-    table. Queries may come from a file of query sizes instead, unless the user
-    stated that there are none.
+    ``role_columns`` are the names of the columns of query, label and
+    part in a table. Queries may come from a file of query sizes
+    instead, unless ``no_queries`` says that the documents are one
+    ranking.
     """
     size_file = None if no_queries else sizes_file(path)
     sizes = size_file.name if size_file is not None else ""

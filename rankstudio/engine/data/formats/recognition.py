@@ -42,8 +42,9 @@ def trec_confidence(_: DataFormat, beginning: Beginning) -> float:
 def csv_confidence(form: DataFormat, beginning: Beginning) -> float:
     """Return how certain it is, from 0 to 1, that a file is a table of text.
 
-    ``form`` is CSV, or TSV, which is recognised only by the ending of the
-    name. ``beginning`` has the path and the first bytes of the file.
+    ``form`` is CSV, or TSV, which is recognised only by the ending of
+    the name. ``beginning`` has the path and the first bytes of the
+    file.
     """
     key_by_name = format_of_name(beginning.path.name).key
     if key_by_name in ("csv", "tsv"):
@@ -64,8 +65,9 @@ def csv_confidence(form: DataFormat, beginning: Beginning) -> float:
 def letor_confidence(_: DataFormat, beginning: Beginning) -> float:
     """Return how certain it is, from 0 to 1, that a file is LETOR text.
 
-    This is the format of any file that has no other one. ``beginning``
-    has the path and the first bytes of the file.
+    LETOR text is the format of any file that no other format
+    recognises. ``beginning`` has the path and the first bytes of the
+    file.
     """
     return BY_MARKS if b"qid:" in beginning.first_line else _LEAST_CONFIDENCE
 
@@ -73,10 +75,11 @@ def letor_confidence(_: DataFormat, beginning: Beginning) -> float:
 def sizes_confidence(form: DataFormat, beginning: Beginning) -> float:
     """Return how certain it is, from 0 to 1, that a file is SVMlight text.
 
-    Its lines have no queries: these are in a file of query sizes beside
-    it, or the user stated that there are none. The file ending in
-    ".query" is that of LightGBM, whose format differs in this only.
-    ``beginning`` has the path and the first bytes of the file.
+    Lines of SVMlight text have no queries: a file of query sizes
+    beside the text has these, or the user stated that there are none.
+    ``form`` may also be LightGBM's format, which differs only in the
+    ending ".query" of the file of sizes. ``beginning`` has the path
+    and the first bytes of the file.
     """
     has_lightgbm_sizes = beginning.sizes is not None and beginning.sizes.name.endswith(
         ".query"

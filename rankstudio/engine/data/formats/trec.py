@@ -48,13 +48,14 @@ def is_run(text: TextLines) -> bool:
 def run_scores(text: TextLines) -> RunScores:
     """Return the scores in a TREC run as a mapping: query -> document -> score.
 
-    A run is the ranking of a search system: lines of query, Q0, document, rank,
-    score and tag. Ranks are ignored, as in trec_eval.
+    A run is the ranking of a search system: lines of query, Q0,
+    document, rank, score and tag. Ranks are ignored, as in trec_eval.
 
     Raises
     ------
     FormatError
-        At the first line that is not part of a run, or repeats a document of a query.
+        At the first line that is not part of a run, or repeats a
+        document of a query.
     DatasetError
         For an empty file.
     """
@@ -74,14 +75,16 @@ def _values_by_query(
     expected: str,
     lines: dict[tuple[str, str], int] | None = None,
 ) -> dict[str, dict[str, float]]:
-    """Return the value of each document of each query: query -> document -> value.
+    """Read a value of each document from lines of text, as a mapping: query -> document -> value.
 
     Parameters
     ----------
     text : TextLines
-        Lines of query, a word of no use, document and others.
+        Lines with the words query, a word that is ignored, document,
+        and more.
     value_of : callable
-        Computes the value from the words of a line; None for an invalid line.
+        Computes the value from the words of a line; None for an
+        invalid line.
     expected : str
         Description of a valid line, for messages.
     lines : dict, optional
@@ -147,7 +150,8 @@ def is_qrels_name(name: str) -> bool:
 def runs_beside(qrels: Path) -> dict[str, Path]:
     """Return the TREC runs in the folder of a file of judgments, by their names.
 
-    They are recognised by the names of their files, and sorted by them.
+    Runs are recognised by the names of their files, and sorted by
+    name. Return {} if there is no run.
 
     Raises
     ------
@@ -185,7 +189,8 @@ def read_judged(
 ) -> tuple[Table, Source, ReadAs]:
     """Read TREC judgments with the runs beside them, whose scores are the features.
 
-    ``path`` is the file of judgments, ``refuse`` whether a missing score is an error.
+    ``path`` is the file of judgments, ``refuse`` whether a missing
+    score is an error.
 
     Raises
     ------
@@ -219,9 +224,10 @@ def graded_documents(
 ) -> Table:
     """Return the judged documents, with their score in each run as features.
 
-    The dataset contains exactly the judged documents. A judged document that a
-    run did not retrieve has a missing value; retrieved documents without a
-    judgment are left out and counted. Negative grades become 0.
+    The dataset contains exactly the judged documents. A judged
+    document that a run did not retrieve has a missing value;
+    retrieved documents without a judgment are left out and counted.
+    Negative grades become 0.
 
     Parameters
     ----------
@@ -235,10 +241,11 @@ def graded_documents(
     Raises
     ------
     FormatError
-        At the first line that is not a judgment, or judges a document of a query twice.
+        At the first line that is not a judgment, or judges a document
+        of a query twice.
     MissingValueError
-        At the first document missing from a run, with the policy to refuse
-        missing values.
+        At the first document missing from a run, if ``refuse`` is
+        true.
     DatasetError
         For an empty file, or a score that is not finite.
 
@@ -292,12 +299,16 @@ def graded_documents(
 def judgments(
     qrels: TextLines,
 ) -> tuple[dict[str, dict[str, float]], dict[tuple[str, str], int]]:
-    """Return the grade of each document of each query, and the line of each document.
+    """Return (grades, lines) of TREC judgments.
+
+    The grades are a mapping query -> document -> grade. The lines
+    have the line number of each judgment by (query, document).
 
     Raises
     ------
     FormatError
-        At the first line that is not a judgment, or judges a document of a query twice.
+        At the first line that is not a judgment, or judges a document
+        of a query twice.
     DatasetError
         For an empty file.
     """
@@ -306,10 +317,11 @@ def judgments(
 
 
 def grades_of(qrels: TextLines) -> dict[str, dict[str, float]]:
-    """Return the grades as a mapping: query -> document -> grade.
+    """Return the grades in TREC judgments as a mapping: query -> document -> grade.
 
-    Raise FormatError at the first line that is not a judgment, or judges a
-    document of a query twice; DatasetError for an empty file.
+    Raise FormatError at the first line that is not a judgment, or
+    judges a document of a query twice; DatasetError for an empty
+    file.
     """
     return _values_by_query(qrels, _parsed_grade, _EXPECTED)
 
@@ -321,9 +333,10 @@ def _parsed_grade(words: list[str]) -> float | None:
 
 
 def _check_scores(name: str, values: Floats, rows: list[tuple[str, str]]) -> None:
-    """Raise DatasetError if a score of the run ``name`` is infinite.
+    """Raise DatasetError if a score of the TREC run ``name`` is infinite.
 
-    ``values`` has shape (m,), and ``rows`` has (query, document) for each of them.
+    ``values`` has shape (m,), and ``rows`` has (query, document) for
+    each value.
     """
     if np.isinf(values).any():
         query, document = rows[int(np.isinf(values).argmax())]
@@ -339,11 +352,13 @@ def _remarks(
     runs: Mapping[str, RunScores],
     n_negative: int,
 ) -> tuple[str, ...]:
-    """Return remarks on the data as sentences; () if there are none.
+    """Return remarks on TREC judgments and runs as sentences; () if there are none.
 
-    They count negative grades, and documents that a run retrieved but no one
-    judged. ``grades`` is a mapping query -> document -> grade; ``runs`` is one
-    run name -> query -> document -> score.
+    The remarks count negative grades, and documents that a run
+    retrieved but no one judged. ``grades`` is a mapping query ->
+    document -> grade; ``runs`` is a mapping run name -> query ->
+    document -> score; ``n_negative`` is the number of negative
+    grades.
     """
     # Find the retrieved documents without a judgment, from pairs (query,
     # document -> score) of all runs.
@@ -391,20 +406,21 @@ def is_collection(path: Path) -> bool:
 
 
 def collection_judgments(path: Path) -> TextLines:
-    """Return the judgments of a collection as lines of a TREC file.
+    """Return the judgments of a collection in the library ir_datasets, as lines of a TREC file.
 
     Parameters
     ----------
     path : Path
-        Id after ``ir_datasets:``. The library downloads missing files of the
-        collection.
+        ``ir_datasets:`` and the id of the collection. The library
+        downloads missing files of the collection.
 
     Raises
     ------
     MissingExtraError
         If the library is not installed.
     DatasetError
-        If the collection is unknown, or has no judgments of whole documents.
+        If the collection is unknown, or has no judgments of whole
+        documents.
     """
     name = path.as_posix().removeprefix(PREFIX)
     try:
@@ -438,9 +454,9 @@ def collection_judgments(path: Path) -> TextLines:
 def _judgment_lines(path: Path, iterator: Callable[[], Iterable[Any]]) -> Iterable[str]:
     """Yield a line of TREC judgments for each judgment of a collection.
 
-    ``iterator`` yields named tuples of query_id, doc_id, relevance and perhaps
-    iteration. Raise DatasetError, which names ``path``, if the library cannot
-    provide them.
+    ``iterator`` yields named tuples of query_id, doc_id, relevance
+    and perhaps iteration. Raise DatasetError, which names ``path``,
+    if the library ir_datasets cannot provide the judgments.
     """
     try:
         for judgment in iterator():
@@ -456,12 +472,13 @@ def _judgment_lines(path: Path, iterator: Callable[[], Iterable[Any]]) -> Iterab
 
 
 def _checked_word(value: object) -> str:
-    """Return a value as one word of a line.
+    """Return a value as text that is one word of a line.
 
     Raises
     ------
     ValueError
-        If it has blanks, which a word of a run cannot have.
+        If the text has blanks, which a word of a TREC file cannot
+        have.
     """
     text = str(value)
     if text.split() != [text]:
@@ -470,9 +487,10 @@ def _checked_word(value: object) -> str:
 
 
 def _ir_datasets_error(path: Path, error: Exception) -> DatasetError:
-    """Return an error of the library ir_datasets as a DatasetError with ``path``.
+    """Return a DatasetError for an error of the library ir_datasets; its message names ``path``.
 
-    The reason is the text of the error on one line, or else its class, cut short.
+    The reason is the text of the error on one line, or else the name
+    of its class, cut short.
     """
     reason = short(
         " ".join(str(error).split()) or type(error).__name__, _MAX_REASON_LENGTH

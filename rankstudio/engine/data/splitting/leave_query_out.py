@@ -18,7 +18,10 @@ from rankstudio.engine.support.sparse_rows import concatenated
 
 
 def leave_query_out_folds(data: RankingDataset) -> tuple[Fold, ...]:
-    """Return a fold per query, in the order of the data: tested on it, trained on all others.
+    """Return a fold for each query, in the order of the data.
+
+    The test part is the query, and the training part all other
+    queries.
 
     Notes
     -----
@@ -35,7 +38,8 @@ def left_out_fold(
 ) -> Fold:
     """Return the fold that is tested on one query and trained on all others.
 
-    Its number is the index of the query plus 1. It has no validation part.
+    The number of the fold is the index of the query plus 1. There is
+    no validation part.
 
     Parameters
     ----------
@@ -65,7 +69,7 @@ class EachQueryLeftOut:
 
 
 class LeftOut(PartOfWhole):
-    """All documents of a dataset except those of one query.
+    """All documents of a dataset except those of one query, as a training part.
 
     Attributes
     ----------
@@ -110,7 +114,8 @@ class LeftOut(PartOfWhole):
     def _excluded_rows(self) -> tuple[int, int]:
         """Rows of the left-out query in the whole dataset.
 
-        These are its first row, and the row behind its last.
+        The tuple has the first row of the query, and the row behind
+        its last row.
         """
         ptr = self.whole.query_ptr
         return int(ptr[self.query]), int(ptr[self.query + 1])
@@ -125,7 +130,8 @@ class LeftOut(PartOfWhole):
 def _single_query(data: RankingDataset, query: int) -> RankingDataset:
     """Return a dataset of one query, by its index from 0.
 
-    Its arrays are views of the whole data: nothing is copied.
+    The arrays of the result are views of the whole data: nothing is
+    copied.
     """
     begin = int(data.query_ptr[query])
     end = int(data.query_ptr[query + 1])

@@ -20,9 +20,9 @@ from rankstudio.engine.support.grades import Grading
 
 
 class Division(Protocol):
-    """Rule that divides a dataset into folds of such parts.
+    """Rule that divides a dataset into folds, whose training parts are parts of the whole dataset.
 
-    It is a small value, which other processes receive.
+    The rule is a small value, which other processes receive.
     """
 
     def fold(self, dataset: RankingDataset, number: int) -> Fold:
@@ -46,8 +46,9 @@ class PartOfWhole(RankingDataset):
     Attributes
     ----------
     whole : RankingDataset
+        Dataset to which the queries belong.
     number : int
-        Number that differs from those of the other parts.
+        Number of the part, which no other part of the division has.
     division : Division
         Division that created the part.
     """
@@ -68,9 +69,9 @@ class PartOfWhole(RankingDataset):
         """Make a part of ``dataset`` without copying.
 
         ``number`` and ``division`` are attributes of the class;
-        ``matrix_cache`` has the matrix of the part that was used last, of all
-        parts of the dataset. ``first`` is whether this part shows the warnings
-        of the dataset.
+        ``matrix_cache`` has the matrix of the part that was used
+        last, of all parts of the dataset. ``first`` is whether this
+        part shows the warnings of the dataset.
         """
         attributes = {
             "whole": dataset,
@@ -100,7 +101,8 @@ class PartOfWhole(RankingDataset):
     def recorded_as(self) -> str:
         """Text that distinguishes the part from other parts of equal data.
 
-        It is used for fingerprints.
+        The text is a part of the checksum by which data are
+        recognised.
         """
         raise NotImplementedError
 
@@ -177,9 +179,10 @@ class PartOfWhole(RankingDataset):
         return rows
 
     def _selected_rows(self, values: Floats) -> Floats:
-        """Return the part's rows of an array of the whole dataset.
+        """Return the part's rows of an array that has a row for each document of the whole dataset.
 
-        Rows of a mapped matrix are mapped.
+        If the array is a matrix mapped from a file, the result is
+        mapped, too.
         """
         if in_file(values) and values.ndim > 1:
             return read_only(taken_rows(values, self._rows, store.scratch_folder()))

@@ -31,15 +31,17 @@ def has_halves(data: RankingDataset) -> bool:
 
 
 def half_of(n_units: int, seed: int, number: int) -> Ints:
-    """Return the positions of the queries or documents of a half, ascending.
+    """Return the positions of the queries or documents in one half of a random division, ascending.
 
     Parameters
     ----------
     n_units : int
         Number of queries, or of documents.
     seed : int
+        Seed of the divisions.
     number : int
-        Numbers 2b and 2b + 1 are the two halves of division b.
+        Number of the half: 2b and 2b + 1 are the two halves of
+        division b.
     """
     order = np.random.default_rng([seed, number // 2]).permutation(n_units)
     size = n_units // 2
@@ -49,16 +51,18 @@ def half_of(n_units: int, seed: int, number: int) -> Ints:
 def halved(data: RankingDataset, n_halves: int, seed: int) -> FoldedDataset:
     """Return a dataset of 2B folds, each of which trains on one half of the queries.
 
-    The queries are divided at random B times; folds 1 and 2 are the first pair
-    of halves. Folds have no other parts. Documents of a single query are one
-    ranking: each fold trains on half of them.
+    The queries are divided at random B times; folds 1 and 2 are the
+    first pair of halves. Folds have no other parts. Documents of a
+    single query are one ranking: each fold trains on half of them.
 
     Parameters
     ----------
     data : RankingDataset
+        Data to divide.
     n_halves : int
         Number B of divisions into two halves.
     seed : int
+        Seed of the divisions.
 
     Notes
     -----
@@ -82,10 +86,10 @@ class Halves:
     def half(
         self, dataset: RankingDataset, number: int, matrix_cache: MatrixCache
     ) -> QueryHalf:
-        """Return a half of the queries, or of the documents of one ranking.
+        """Return a half of the queries of a dataset, or of the documents if it is one ranking.
 
-        ``number`` is that of the half, from 0. ``matrix_cache`` has the matrix
-        of the half that was used last.
+        ``number`` is the number of the half, from 0. ``matrix_cache``
+        has the matrix of the half that was used last.
         """
         kind = DocumentHalf if dataset.n_queries == 1 else QueryHalf
         return kind(dataset, number, self, matrix_cache)

@@ -31,8 +31,8 @@ _ROWS_AT_ONCE = 4096  # compared at a time
 def share_rows(folds: Sequence[Fold]) -> list[Fold]:
     """Return equal folds whose parts are slices of one matrix, if that saves memory.
 
-    In a cross-validation read from files, each document occurs in the parts of
-    several folds: its features are then stored once.
+    In a cross-validation read from files, each document occurs in the
+    parts of several folds: its features are then stored once.
 
     Parameters
     ----------
@@ -42,8 +42,9 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
     Returns
     -------
     list of Fold
-        The original folds if no part is a union of others, too little memory is
-        free, or they are mapped from files.
+        Folds with the same contents. These are the original folds if
+        no part is a union of other parts, too little memory is free,
+        or the folds are mapped from files.
 
     Notes
     -----
@@ -87,9 +88,10 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
 def _sequences(
     parts: Sequence[RankingDataset], pieces: _Pieces
 ) -> list[list[int]] | None:
-    """Return each part as a sequence of numbers of pieces, which are validation and test parts.
+    """Return each part of the folds as a sequence of numbers of pieces.
 
-    None if a part is not a union of pieces.
+    Pieces are the distinct validation and test parts. Return None if
+    a part is not a union of pieces.
     """
     sequences: list[list[int]] = []
     for part in parts:
@@ -108,7 +110,7 @@ def _can_be_sliced(part: RankingDataset) -> bool:
 class _Pieces:
     """Distinct feature matrices of validation and test parts.
 
-    Other parts may be composed of them.
+    Other parts of the folds may be composed of these pieces.
     """
 
     def __init__(self, features: Iterable[Floats]) -> None:
@@ -150,8 +152,8 @@ class _Pieces:
 def _have_same_bits(X: Floats, Y: Floats) -> bool:
     """Return whether two matrices have the same shape and the same bits.
 
-    Unlike numbers, bits are equal for NaN, and differ for 0.0 and -0.0. Rows
-    are compared in blocks, to save memory.
+    Unlike numbers, bits are equal for NaN, and differ for 0.0 and
+    -0.0. Rows are compared in blocks, to save memory.
     """
     return X.shape == Y.shape and all(
         np.array_equal(
@@ -165,9 +167,9 @@ def _have_same_bits(X: Floats, Y: Floats) -> bool:
 def _common_order(sequences: Sequence[list[int]]) -> list[int]:
     """Return an order of pieces that has every sequence as a contiguous stretch.
 
-    Pieces are numbers; one may occur several times in the order. Longest
-    sequences come first, and each next one overlaps with the end of the order
-    as far as possible.
+    Pieces are numbers; one may occur several times in the order.
+    Longest sequences come first, and each next one overlaps with the
+    end of the order as far as possible.
 
     Examples
     --------
@@ -191,7 +193,7 @@ def _common_order(sequences: Sequence[list[int]]) -> list[int]:
 def _index_within(order: list[int], sequence: list[int]) -> int | None:
     """Return the index at which a sequence begins within an order.
 
-    Return None if it is not in it.
+    Return None if the order does not contain the sequence.
     """
     n = len(sequence)
     return next(
@@ -202,7 +204,8 @@ def _index_within(order: list[int], sequence: list[int]) -> int | None:
 def _without_buffers(part: RankingDataset, X: Floats) -> RankingDataset:
     """Return a part with features ``X`` and copies of its other arrays.
 
-    The arrays of a part that was read are views of one buffer, which the copies free.
+    The arrays of a part that was read from a file are views of one
+    buffer, whose memory is free after the copy.
     """
     comments = part.comments
     if isinstance(comments, TextComments):

@@ -39,30 +39,31 @@ LEAVE_QUERY_OUT = "leave-query-out"
 def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     """Make k folds as in LETOR: each of the subsets S1 … Sk is the test part of one fold.
 
-    Fold i trains on k - 2 subsets, validates on the next one and tests
-    on the following one. With k = 2 no validation part is left: models
-    are trained on one half, selected by their criterion, and tested on
-    the other half.
+    Fold i trains on k - 2 subsets, validates on the next one and
+    tests on the following one. With k = 2 no validation part is left:
+    models are trained on one half, selected by their criterion, and
+    tested on the other half.
 
     Parameters
     ----------
     dataset : FoldedDataset
-        Data whose documents are divided: those of all parts of a single fold,
-        or of the test parts of several folds.
+        Data whose documents are divided: those of all parts of a
+        single fold, or of the test parts of several folds.
     k : int
-        Number of folds, from 2 to the number of queries, or of documents if
-        these are one ranking.
+        Number of folds, from 2 to the number of queries, or of
+        documents if these are one ranking.
     seed : int
-        Seed of the assignment of queries to subsets, from 0 up. The sizes of
-        subsets differ by at most one query.
+        Seed of the assignment of queries to subsets, from 0 up. The
+        sizes of subsets differ by at most one query.
 
     Raises
     ------
     ParameterError
         For k or a seed out of range.
     DatasetError
-        For fewer than k queries or documents, folds too large for memory or
-        disk, or if the test parts do not contain each query once.
+        For fewer than k queries or documents, folds too large for
+        memory or disk, or if the test parts do not contain each query
+        once.
 
     Notes
     -----
@@ -95,23 +96,23 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
 
 
 def leave_query_out(dataset: FoldedDataset) -> FoldedDataset:
-    """Make a fold per query: it is tested by the model trained on all others.
+    """Make a fold for each query: the query is the test part, all other queries are the training part.
 
-    There is no validation part; models are selected by their criterion. For
-    RankRLS this protocol has a closed form, its leave-query-out error; other
-    methods have no such shortcut.
+    There is no validation part; models are selected by their
+    criterion. For RankRLS this protocol has a closed form, its
+    leave-query-out error; other methods have no such shortcut.
 
     Parameters
     ----------
     dataset : FoldedDataset
-        Data whose documents are divided: those of all parts of a single fold,
-        or of the test parts of several folds.
+        Data whose documents are divided: those of all parts of a
+        single fold, or of the test parts of several folds.
 
     Raises
     ------
     DatasetError
-        For fewer than two queries, data too large for memory, or if the test
-        parts do not contain each query once.
+        For fewer than two queries, data too large for memory, or if
+        the test parts do not contain each query once.
 
     Notes
     -----
@@ -141,11 +142,11 @@ def single_split(
     Parameters
     ----------
     dataset : FoldedDataset
-        Data whose documents are divided: those of all parts of a single fold,
-        or of the test parts of several folds.
+        Data whose documents are divided: those of all parts of a
+        single fold, or of the test parts of several folds.
     shares : tuple of int
-        Percentages of train, vali and test that add up to 100; only vali may be
-        0, for no validation part.
+        Percentages of train, vali and test that add up to 100; only
+        vali may be 0, for no validation part.
     seed : int
         Seed of the assignment of queries, from 0 up.
 
@@ -154,8 +155,8 @@ def single_split(
     ParameterError
         For shares or a seed out of range.
     DatasetError
-        If a part would have no query, or if the test parts do not contain each
-        query once.
+        If a part would have no query, or if the test parts do not
+        contain each query once.
 
     Notes
     -----
@@ -191,11 +192,11 @@ def single_split(
 def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
     """Take a validation part from the training queries of each fold without one.
 
-    Test parts stay unchanged. The selection is nested in the training part: the
-    model is selected on queries used neither for training nor for testing.
-    There is one inner split per fold, and the selected model is not retrained
-    on all training queries; for an inner cross-validation see
-    `for_inner_folds`.
+    Test parts stay unchanged. The selection is nested in the training
+    part: the model is selected on queries used neither for training
+    nor for testing. There is one inner split per fold, and the
+    selected model is not retrained on all training queries; for an
+    inner cross-validation see `for_inner_folds`.
 
     Parameters
     ----------
@@ -204,7 +205,8 @@ def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
     share : int
         Percentage of the training queries for validation, 1 to 99.
     seed : int
-        Seed of the split, from 0 up; each fold is drawn independently.
+        Seed of the split, from 0 up; each fold is drawn
+        independently.
 
     Raises
     ------
@@ -228,9 +230,10 @@ def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
 
 
 def _inner(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
-    """Move a share of a fold's training part, in percent, to a new validation part.
+    """Return a fold with a share of its training part, in percent, moved to a new validation part.
 
-    The queries, or the documents of one ranking, are drawn at random with ``seed``.
+    The queries, or the documents of one ranking, are drawn at random
+    with ``seed``.
     """
     data = fold.train
     # Both parts get at least one query, or an error is raised.
@@ -245,18 +248,21 @@ def _inner(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
 def training_share(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
     """Keep a share of the training queries of each fold, for a learning curve.
 
-    Other parts stay unchanged. The queries of a smaller share are among
-    those of a larger one with the same seed. An existing validation
-    part stays whole, unless it joins the training part for inner folds
-    (`for_inner_folds`).
+    Other parts stay unchanged. The queries of a smaller share are
+    among the queries of a larger share with the same seed. An
+    existing validation part stays whole, unless it joins the training
+    part for inner folds (`for_inner_folds`).
 
     Parameters
     ----------
     dataset : FoldedDataset
+        Data with folds.
     share : int
-        Percentage of the training queries (documents of one ranking) to keep, 1 to 100.
+        Percentage of the training queries (documents of one ranking)
+        to keep, 1 to 100.
     seed : int
-        Seed of the choice, from 0 up; each fold is drawn independently.
+        Seed of the choice, from 0 up; each fold is drawn
+        independently.
 
     Raises
     ------
@@ -280,9 +286,10 @@ def training_share(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedD
 
 
 def _reduced(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
-    """Reduce a fold's training part to a share in percent, drawn at random.
+    """Return a fold whose training part is reduced to a share in percent, drawn at random.
 
-    Queries are drawn, or documents of one ranking. Raise DatasetError if none is left.
+    Queries are drawn, or documents if ``dataset`` is one ranking.
+    Raise DatasetError if no query is left.
     """
     data = fold.train
     n = _n_items(dataset, data)
@@ -306,14 +313,15 @@ def _reduced(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
 def whole(dataset: FoldedDataset) -> RankingDataset:
     """Return all documents of a dataset, each once.
 
-    For one fold they are the documents of all parts; for several folds those of
-    all test parts, as for LETOR's five subsets.
+    For one fold the result has the documents of all parts; for
+    several folds the documents of all test parts, as for LETOR's five
+    subsets.
 
     Raises
     ------
     DatasetError
-        If the test parts of several folds do not contain all queries, or a
-        query is in two parts.
+        If the test parts of several folds do not contain all queries,
+        or a query is in two parts.
 
     Notes
     -----
@@ -326,15 +334,15 @@ def whole(dataset: FoldedDataset) -> RankingDataset:
 def every_query(dataset: FoldedDataset) -> RankingDataset:
     """Return all queries of all parts of a dataset, each once.
 
-    The queries of the test parts come first, then queries that only validation
-    or training parts have. If the test parts contain all queries, the result is
-    that of `whole`.
+    The queries of the test parts come first, then queries that only
+    validation or training parts have. If the test parts contain all
+    queries, the result is the same as that of `whole`.
 
     Raises
     ------
     DatasetError
-        If the queries of different parts cannot be matched, or a query has
-        other documents in another part.
+        If the queries of different parts cannot be matched, or a
+        query has other documents in another part.
 
     Notes
     -----
@@ -347,14 +355,15 @@ def every_query(dataset: FoldedDataset) -> RankingDataset:
 def parts_of_every_query(dataset: FoldedDataset) -> list[RankingDataset]:
     """Return parts that together have every query of a dataset once.
 
-    The test parts of all folds come first, then the validation and the training
-    parts, each without the queries of the parts before it.
+    The test parts of all folds come first, then the validation and
+    the training parts, each without the queries of the parts before
+    it.
 
     Raises
     ------
     DatasetError
-        If queries of different parts cannot be matched, or a query has other
-        documents in another part.
+        If queries of different parts cannot be matched, or a query
+        has other documents in another part.
     """
     # Queries cannot be compared by id if only their sizes are known, or there
     # is only one. One fold, or folds that leave out a query each, have disjoint
@@ -379,9 +388,10 @@ def _new_queries(
 ) -> list[int]:
     """Return the positions of a part's queries that no earlier part has.
 
-    Their labels are added to ``labels``, which has the sorted labels of the
-    queries of all earlier parts, by id. If an id occurs again with other
-    labels, it belongs to another query, which is an error.
+    The labels of these queries are added to ``labels``, which has the
+    sorted labels of the queries of all earlier parts, by id. If an id
+    occurs again with other labels, the id belongs to another query:
+    raise DatasetError.
     """
     # Compare the labels of each query with those of the same id before.
     positions = []
@@ -405,7 +415,8 @@ def _new_queries(
 def is_one_ranking(dataset: FoldedDataset) -> bool:
     """Return whether all documents of a dataset belong to one query.
 
-    If so, folds are made by distributing documents instead of queries.
+    If so, folds are made by distributing documents instead of
+    queries.
     """
     parts = [part for _, part in _named_parts(dataset)]
     # The empty tuple stands for a part with several queries.
@@ -427,7 +438,8 @@ def _n_items(dataset: FoldedDataset, data: RankingDataset) -> int:
 def _n_items_of_part(data: RankingDataset) -> int:
     """Return the number of items of a part that are divided.
 
-    They are its queries or, of a single query, its documents.
+    The items are the queries of the part or, if it has a single
+    query, its documents.
     """
     return data.n_queries if data.n_queries > 1 else data.n_documents
 
@@ -435,7 +447,8 @@ def _n_items_of_part(data: RankingDataset) -> int:
 def select_items(data: RankingDataset, indices: Ints) -> RankingDataset:
     """Return some queries of a dataset, or some documents if it has only one query.
 
-    ``indices`` are those of the queries or documents; the result has their order.
+    ``indices`` are the positions of the queries or documents, from 0;
+    the result has them in this order.
     """
     return (
         select_queries(data, indices)
@@ -447,13 +460,14 @@ def select_items(data: RankingDataset, indices: Ints) -> RankingDataset:
 def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
     """Return parts that together contain all documents of a dataset once.
 
-    These are all parts of a single fold, or the test parts of several folds.
+    The result has all parts of a single fold, or the test parts of
+    several folds.
 
     Raises
     ------
     DatasetError
-        If the test parts of several folds do not contain all queries, or a
-        query is in two parts.
+        If the test parts of several folds do not contain all queries,
+        or a query is in two parts.
     """
     # With sizes of queries instead of ids, every file numbers its queries from
     # 1: give each part its own numbers.
@@ -504,9 +518,10 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
 def _check_all_there(dataset: FoldedDataset, n_documents: int) -> None:
     """Raise `DatasetError` unless each fold has ``n_documents`` documents.
 
-    That is the number in all test parts together. It is called for data that
-    are one ranking: without queries, only the number of documents can show that
-    some are not in a fold.
+    ``n_documents`` is the number of documents in all test parts
+    together. The function is called for data that are one ranking:
+    without queries, only the number of documents can show that some
+    are not in a fold.
     """
     for fold in dataset.folds:
         n_found = sum(part.n_documents for part in fold.parts.values())
@@ -526,11 +541,11 @@ def _check_all_there(dataset: FoldedDataset, n_documents: int) -> None:
 
 
 def _renumbered(parts: list[RankingDataset]) -> list[RankingDataset]:
-    """Return parts with distinct query ids.
+    """Return parts of a dataset whose queries have distinct ids.
 
-    The ids are numbers that begin with 1 in each part: those of the next parts
-    count on from there. Parts whose ids are distinct already are returned
-    unchanged.
+    The ids are numbers that begin with 1 in each part: in the result,
+    the ids of the next part continue after those of the part before.
+    Parts whose ids are distinct already are returned unchanged.
     """
     ids = [query for part in parts for query in part.query_ids]
     if len(set(ids)) == len(ids):
@@ -553,9 +568,9 @@ def _named_parts(dataset: FoldedDataset) -> Iterator[tuple[str, RankingDataset]]
 
 
 def _joined(features: Sequence[Floats]) -> Floats:
-    """Return the concatenation of some matrices.
+    """Return the concatenation of some matrices of features, one below the other.
 
-    It is mapped from a file if one of them is.
+    The result is mapped from a file if one of the matrices is.
     """
     if any(in_file(X) for X in features):
         return joined_rows(features, store.scratch_folder())
@@ -564,10 +579,11 @@ def _joined(features: Sequence[Floats]) -> Floats:
 
 
 def _missing_together(counts: Sequence[Ints]) -> Ints:
-    """Return the number of missing values of each feature; an empty array if a part has no such counts.
+    """Return the number of missing values of each feature in all parts together.
 
-    A part that has only some queries of a file has no counts, while a part that
-    is a whole file has them.
+    ``counts`` has the numbers in each part. Return an empty array if
+    a part has no counts. A part that has only some queries of a file
+    has no counts, while a part that is a whole file has them.
     """
     if any(not part_counts.size for part_counts in counts):
         return np.zeros(0, dtype=np.int64)
@@ -578,14 +594,14 @@ def _missing_together(counts: Sequence[Ints]) -> Ints:
 def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
     """Concatenate datasets with the same features and different queries.
 
-    If all datasets have the same single query, they are parts of one ranking,
-    and the result has one query. Other attributes, such as the feature names,
-    are those of the first dataset.
+    If all datasets have the same single query, they are parts of one
+    ranking, and the result has one query. Other attributes, such as
+    the feature names, are those of the first dataset.
 
     Raises
     ------
     ParameterError
-        If their numbers of features differ.
+        If the numbers of features of the datasets differ.
     """
     first = datasets[0]
     n_features = [dataset.n_features for dataset in datasets]
@@ -620,9 +636,10 @@ def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
 
 
 def _joined_queries(datasets: Sequence[RankingDataset]) -> tuple[Ints, tuple[str, ...]]:
-    """Return the sizes and the ids of the queries of all datasets.
+    """Return (sizes, ids) of the queries of all datasets, in sequence.
 
-    Parts of one ranking have a single query.
+    Datasets that are parts of one ranking have together a single
+    query.
     """
     sizes = np.concatenate([np.diff(d.query_ptr) for d in datasets])
     ids = tuple(chain.from_iterable(d.query_ids for d in datasets))
@@ -636,8 +653,10 @@ def select_queries(dataset: RankingDataset, queries: Ints) -> RankingDataset:
     Parameters
     ----------
     dataset : RankingDataset
+        The data; not changed.
     queries : ndarray of int64
-        Indices of the queries, from 0, in any order; at least one, without repetition.
+        Indices of the queries, from 0, in any order; at least one,
+        without repetition.
 
     Notes
     -----
@@ -661,9 +680,9 @@ def _select_documents(dataset: RankingDataset, documents: Ints) -> RankingDatase
 def select_documents(dataset: RankingDataset, rows: Ints) -> RankingDataset:
     """Return some documents of a dataset, and their queries.
 
-    ``rows``, of shape (m',), are those of the documents, and ascend. Source,
-    warnings and counts of missing values remain those of the whole file.
-    O(m'n).
+    ``rows``, of shape (m',), are the row numbers of the documents,
+    ascending. The result keeps source, warnings and counts of missing
+    values of the whole file. O(m'n).
     """
     queries, sizes = np.unique(dataset.query_index[rows], return_counts=True)
     selected = _rows(dataset, rows, queries, sizes)
@@ -693,6 +712,7 @@ def _rows(
     Parameters
     ----------
     dataset : RankingDataset
+        The data; not changed.
     rows : ndarray of shape (m',)
         Row numbers, which ascend.
     queries : ndarray of shape (Q',)
@@ -728,6 +748,8 @@ def _rows(
 def select_features(dataset: RankingDataset, ids: Collection[int]) -> RankingDataset:
     """Return the same documents with some of their features, in the order of the file.
 
+    ``ids`` are the 1-based ids of the features.
+
     Raises
     ------
     ParameterError
@@ -747,8 +769,8 @@ def _fold(
 ) -> Fold:
     """Make fold ``number`` from the indices of the queries of each part.
 
-    If the data are one ranking, the indices are those of documents. There is no
-    validation part if ``vali`` is empty.
+    If the data are one ranking, the indices are row numbers of
+    documents. There is no validation part if ``vali`` is empty.
     """
     return Fold(
         number,
@@ -763,7 +785,8 @@ def _with_new_folds(
 ) -> FoldedDataset:
     """Return a dataset with new folds, of which the first has the reader's warnings.
 
-    ``data`` has these, as all documents; ``how`` records how the folds were made.
+    ``data`` has all documents, and these warnings; ``how`` is a text
+    that says how the folds were made.
     """
     first = replace(folds[0], train=replace(folds[0].train, warnings=data.warnings))
     return replace(dataset, folds=(first, *folds[1:]), divided_by=how)
@@ -780,9 +803,9 @@ def _counts(
 ) -> list[int]:
     """Return the number of queries, or documents of one ranking, for each share.
 
-    ``shares`` are percentages of the queries of ``data`` that add up to
-    100. Exact shares are rounded by largest remainder. Raise
-    DatasetError if a share above 0 has none.
+    ``shares`` are percentages of the queries of ``data`` that add up
+    to 100. Exact shares are rounded by largest remainder. Raise
+    DatasetError if a share above 0 has no query.
     """
     n = _n_items(dataset, data)
     # Round down, then add 1 to the shares with the largest remainders; n *
@@ -805,7 +828,7 @@ def _counts(
 
 
 def check_memory(dataset: FoldedDataset, needed: int) -> None:
-    """Raise `DatasetError` if folds exceed the memory, or the disk for mapped files.
+    """Raise DatasetError if new folds exceed the memory, or the disk for mapped files.
 
     ``needed`` is the number of bytes of the folds.
     """
@@ -839,8 +862,9 @@ def check_memory(dataset: FoldedDataset, needed: int) -> None:
 def for_inner_folds(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     """Prepare folds for an inner cross-validation of each training part.
 
-    All documents outside of the test part are used for training: an existing
-    validation part joins the training part, because it has no other use.
+    All documents outside of the test part are used for training: an
+    existing validation part joins the training part, because it has
+    no other use.
 
     Parameters
     ----------
@@ -854,8 +878,8 @@ def for_inner_folds(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedData
     Raises
     ------
     DatasetError
-        For a training part with fewer than k queries, or inner folds too large
-        for memory.
+        For a training part with fewer than k queries, or inner folds
+        too large for memory.
 
     Notes
     -----
@@ -902,18 +926,21 @@ def _with_vali(fold: Fold, vali: RankingDataset) -> Fold:
 def inner_folds(fold: Fold, k: int, seed: int = 0) -> Iterator[Fold]:
     """Divide a fold's training part into k inner folds.
 
-    Each of k subsets validates models that are trained on the others.
+    The training documents are divided into k subsets. Each subset is
+    the validation part of one inner fold, and the other subsets its
+    training part.
 
     Parameters
     ----------
     fold : Fold
-        Fold whose training part is divided; its number seeds the inner folds.
+        Fold whose training part is divided; its number seeds the
+        inner folds.
     k : int
-        Number of inner folds, from 2 to the number of queries, or of documents
-        if these are one ranking.
+        Number of inner folds, from 2 to the number of queries, or of
+        documents if these are one ranking.
     seed : int
-        Seed of the assignment of queries to subsets, from 0 up; each fold is
-        drawn independently.
+        Seed of the assignment of queries to subsets, from 0 up; each
+        fold is drawn independently.
 
     Yields
     ------

@@ -76,16 +76,17 @@ def read_documents(
     refuse: bool = False,
     check: Callable[[], None] = lambda: None,
 ) -> tuple[DocumentPiece, RecognisedColumns]:
-    """Read all or some documents of a table.
+    """Convert all or some rows of a table to documents.
 
     Parameters
     ----------
     table : TableColumns
         Columns of some or all rows.
     specified : DataColumns
-        Specified columns.
+        Columns that the user specified.
     with_sizes : bool
-        Whether queries come from a file of sizes if no column contains them.
+        Whether queries come from a file of sizes if no column
+        contains them.
     refuse : bool
         Whether a missing value is an error.
     check : callable, optional
@@ -96,12 +97,13 @@ def read_documents(
     piece : DocumentPiece
         Documents in the order of the table, NaN for missing values.
     roles : RecognisedColumns
-        Recognised columns.
+        Columns of query, label, features and so on, by position.
 
     Raises
     ------
     DatasetError, FormatError
-        If columns are ambiguous, or a value is invalid for its column.
+        If columns are ambiguous, or a value is invalid for its
+        column.
 
     Notes
     -----
@@ -167,8 +169,8 @@ def read_documents(
 def _labels(table: TableColumns, roles: RecognisedColumns) -> Floats:
     """Return the labels of documents, of shape (m,), or (m, J) with J judges.
 
-    A judge's label may be missing, NaN; a single label may not, which is
-    an error. ``roles`` has the columns of labels.
+    A judge's label may be missing, NaN; a missing label without
+    judges is an error. ``roles`` has the columns of labels.
     """
     expected = tr("a finite number as the relevance label")
     if roles.judges:  # a judge may have left documents out
@@ -190,8 +192,11 @@ class ColumnsReader:
     Parameters
     ----------
     part : PartFiles
+        Files of the part, and columns that the user specified.
     builder : TableBuilder
+        Collects the documents.
     progress : ReadProgress
+        Reports how much is read, and checks for a stop.
     """
 
     def __init__(
@@ -205,14 +210,14 @@ class ColumnsReader:
     def add(self, path: Path, table: TableColumns, share: float = 1.0) -> None:
         """Add some rows of a file to the table that is built.
 
-        ``share`` is about the share of all documents that have been read, these
-        rows included.
+        ``share`` is about the share of all documents that have been
+        read, these rows included.
 
         Raises
         ------
         DataError
-            If columns are ambiguous, a value is invalid for its column, or the
-            columns differ from those of earlier rows.
+            If columns are ambiguous, a value is invalid for its
+            column, or the columns differ from those of earlier rows.
         """
         part = self._part
         piece, roles = read_documents(
@@ -255,12 +260,14 @@ class ColumnsReader:
     def facts(self, unit: str) -> TableFacts:
         """Return facts about the whole table, such as the names of its features.
 
-        ``unit`` is that of positions in the file, "line" or "row".
+        ``unit`` is the unit of positions in the file, "line" or
+        "row".
 
         Raises
         ------
         DatasetError
-            If there are no rows, or no column is numeric in all of them.
+            If there are no rows, or no column is numeric in all of
+            them.
         """
         header = self._first_header
         if header is None:
@@ -307,8 +314,9 @@ class _Header:
     def used(self) -> tuple[str, ...]:
         """Return the names of the columns that are used.
 
-        They are those of query, label and part, "" for a missing one, then
-        those of the judges and of the features.
+        The names are those of the columns of query, label and part
+        ("" for a missing column), then of the judges and of the
+        features.
         """
         roles = self.roles
         positions = (roles.qid, roles.label, roles.part, *roles.judges, *roles.features)
@@ -336,9 +344,9 @@ def no_features(location: str) -> DatasetError:
 def _part_codes(table: TableColumns, position: int | None) -> Ints:
     """Return the code of each document's part: 0 for train, 1 for vali, 2 for test.
 
-    ``position`` is that of the column with names of parts. Without one
-    (None), return an empty array. Raise the error of the first row with
-    another value.
+    ``position`` is the position of the column with names of parts.
+    Without one (None), return an empty array. Raise the error of the
+    first row with another value.
     """
     if position is None:
         return np.zeros(0, dtype=np.int64)
@@ -356,10 +364,10 @@ _WITHOUT_COMMAS = translatable("a number with a decimal point and without commas
 
 
 def _numbers(table: TableColumns, position: int, expected: str) -> Floats:
-    """Return the column at a position as numbers, NaN for missing values.
+    """Return the column of a table at a position as numbers, NaN for missing values.
 
-    Raise the error of the first value that is neither a finite number nor
-    missing; ``expected`` is its text for what was expected.
+    Raise the error of the first value that is neither a finite number
+    nor missing; ``expected`` is its text that says what was expected.
     """
     values = table.column(position)
     numbers, row = _parsed_numbers(table, values)
@@ -380,11 +388,11 @@ def _numbers(table: TableColumns, position: int, expected: str) -> Floats:
 def _parsed_numbers(
     table: TableColumns, values: NDArray[Any]
 ) -> tuple[Floats, int | None]:
-    """Return (numbers, first invalid row) of a column of a table.
+    """Return (numbers, first invalid row) for the ``values`` of a column of a table.
 
-    The numbers have shape (m,), with NaN for missing values. The row is None if
-    all values are finite numbers or missing; otherwise numbers behind it are
-    not set.
+    The numbers have shape (m,), with NaN for missing values. The row
+    is None if all values are finite numbers or missing; otherwise the
+    numbers behind this row are not set.
     """
     # Booleans, whole numbers and floats ("biuf") are valid unless infinite.
     if values.dtype.kind in "biuf":
@@ -406,7 +414,7 @@ def _parsed_numbers(
 
 
 def _parsed_number(value: Any, text_numbers: bool) -> float | None:
-    """Return a value as a finite number, NaN if it is missing, None for others.
+    """Return a value as a finite number, NaN if it is missing, None for any other value.
 
     ``text_numbers`` is whether numbers may be written as texts, as in
     CSV.
@@ -437,12 +445,12 @@ def is_numeral(text: str) -> bool:
 def _features(
     table: TableColumns, roles: RecognisedColumns, check: Callable[[], None]
 ) -> tuple[Floats, tuple[int, ...]]:
-    """Return (X, indices): the values of the numeric features, and which these are.
+    """Return (X, indices): the values of the numeric features, and their indices.
 
-    X has shape (m, n'), NaN for missing values; the indices are those among the
-    columns of features in ``roles``. A column that may be no feature is left
-    out if it has texts; texts in any other feature are an error. ``check`` is
-    called between columns.
+    X has shape (m, n'), NaN for missing values; the indices count the
+    columns of features in ``roles``. A column that may be no feature
+    is left out if it has texts; texts in any other feature are an
+    error. ``check`` is called between columns.
     """
     X = np.empty((table.n_rows, len(roles.features)))
     numeric_features: list[int] = []
@@ -471,10 +479,10 @@ def _features(
 
 
 def _not_numbers(table: TableColumns, positions: Sequence[int]) -> DataError:
-    """Return the error of features that are not numeric, at ``positions`` of the table.
+    """Return the error for features that are not numeric, at ``positions`` of the table.
 
-    It has the first invalid cell, the names of all such columns and, for the
-    terminal, options that help.
+    The message has the first invalid cell, the names of all such
+    columns and, for the terminal, options that help.
     """
     names = tuple(table.names[position] for position in positions)
     text = trn(
@@ -505,8 +513,8 @@ _MAX_NAMED_COLUMNS = 100  # columns that a suggested command names one by one
 def _terminal_remedy(names: Sequence[str], cell: str) -> str:
     """Return a sentence on options of the command line that help with columns of texts.
 
-    They leave out the columns ``names``, or read cells such as ``cell`` as
-    missing; "" is no such cell.
+    The options leave out the columns ``names``, or read cells such as
+    ``cell`` as missing; ``cell`` is "" if there is no such cell.
     """
     remedy = "Add --columns and the names of the features, separated by commas, to leave out all others"
     if len(names) <= _MAX_NAMED_COLUMNS:
@@ -517,10 +525,10 @@ def _terminal_remedy(names: Sequence[str], cell: str) -> str:
 
 
 def _text_among_numbers(table: TableColumns, positions: Sequence[int]) -> str:
-    """Return the first text in the first column that has numbers, too.
+    """Return the first text in the first of some columns that has numbers, too.
 
-    Such a text may stand for a missing value. ``positions`` are those of
-    columns with texts. Return "" if no column has both.
+    Such a text may stand for a missing value. ``positions`` are the
+    positions of columns with texts. Return "" if no column has both.
     """
     for position in positions[:_MAX_NAMED_COLUMNS]:
         values = table.column(position).tolist()
@@ -538,9 +546,10 @@ def _query_runs(
 ) -> tuple[Ints, Iterable[tuple[str, int]]]:
     """Return (first rows, runs) of consecutive documents of one query.
 
-    The first rows are an array with one number per run; a run is (query id,
-    number of documents). ``position`` is that of the column of queries. Raise
-    the error of the first row without an id.
+    The first rows are an array with one number per run; a run is
+    (query id, number of documents). ``position`` is the position of
+    the column of queries. Raise the error of the first row without an
+    id.
     """
     from pandas import factorize  # noqa: PLC0415 - it takes long to import
 
@@ -578,8 +587,8 @@ def _id_text(value: Any) -> str:
 def _comments(table: TableColumns, roles: RecognisedColumns) -> TextComments:
     """Return the comment of each document, or its id as LETOR writes it: "docid = …".
 
-    Without a column of comments or ids, all comments are empty. ``roles``
-    has the column of either.
+    Without a column of comments or ids, all comments are empty.
+    ``roles`` has the position of this column.
     """
     # No bytes, and offsets that are all 0.
     if roles.comment is None:
@@ -617,9 +626,11 @@ _FRAME = DataFormat("frame", _LOCATION, (), is_table=True)
 
 
 def table_of_frame(frame: Any, specified: DataColumns, *, refuse: bool) -> Table:
-    """Return the documents of a frame; see :meth:`RankingDataset.from_frame`.
+    """Return the documents of a pandas or polars frame as a table.
 
-    ``refuse`` is whether a missing value is an error.
+    ``specified`` has the columns that the user named, and ``refuse``
+    is whether a missing value is an error. Raise DatasetError or
+    ParameterError for an invalid frame.
     """
     part = PartFiles((Path(_LOCATION),), _FRAME, specified, refuse=refuse)
     builder = TableInMemory(part.paths[0])
@@ -633,14 +644,15 @@ def frames_of_folds(
 ) -> list[tuple[str, dict[str, Any]]]:
     """Return (name of the fold, rows by part) of each fold in a frame.
 
-    The rows are frames, by "train", "vali" or "test". ``part`` and ``fold`` are
-    the names of the columns with part and fold of each row; without the latter
-    (""), there is one fold.
+    The rows are frames, by "train", "vali" or "test". ``part`` and
+    ``fold`` are the names of the columns with part and fold of each
+    row; if ``fold`` is "", there is one fold.
 
     Raises
     ------
     DatasetError
-        If a column is missing or contains other values, or a fold has no training part.
+        If a column is missing or contains other values, or a fold has
+        no training part.
     """
     columns = frame_columns(frame)
     positions = {

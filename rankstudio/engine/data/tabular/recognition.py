@@ -56,22 +56,24 @@ class RecognisedColumns:
     Attributes
     ----------
     qid : int or None
-        None if a file of sizes determines the queries, or there are none.
+        Column of the query; None if a file of sizes determines the
+        queries, or the documents are one ranking.
     label : int or None
-        None if labels are not read.
+        Column of the label; None if labels are not read.
     comment : int or None
-        Column of the comments.
+        Column of the comments; None without one.
     comment_is_id : bool
         Whether the comments are document ids.
     features : tuple of int
         Feature columns, in order.
     unsure : tuple of int
-        Feature columns with a usual name of query, label, document or comment;
-        dropped if they contain text.
+        Feature columns with a usual name of query, label, document or
+        comment; dropped if they contain text.
     ignored : tuple of int
-        Unspecified columns that are not features, such as row numbers.
+        Unspecified columns that are not features, such as row
+        numbers.
     part : int or None
-        Column of the part, if there is one.
+        Column of the part (train, vali or test); None without one.
     judges : tuple of int
         Label columns of several judges; () for one label.
     """
@@ -103,23 +105,24 @@ def recognise_columns(
     location : str
         Name of the table, for messages.
     names : sequence of str
-        Names of its columns, in order.
+        Names of the table's columns, in order.
     specified : DataColumns
-        Specified columns.
+        Columns that the user specified.
     with_sizes : bool
-        Whether a file of sizes determines the queries, so that no query column
-        is needed.
+        Whether a file of sizes determines the queries, so that no
+        query column is needed.
     has_header : bool
-        Whether the table has a header; without one, the label is the first column.
+        Whether the table has a header; without one, the label is the
+        first column.
     says_parts : callable
-        Returns whether all values of a column are names of parts; called for
-        columns with names such as "split".
+        Returns whether all values of a column are names of parts;
+        called for columns with names such as "split".
 
     Raises
     ------
     UnknownColumnsError
-        If the query or the label is not found, or a specified name is missing
-        or occurs twice.
+        If the query or the label is not found, or a specified name is
+        missing or occurs twice.
     """
     specified = _with_clean_names(specified)
     if specified.no_labels:
@@ -190,9 +193,10 @@ def _query_column(
     """Return the position of the column of the query.
 
     Return None if a file of sizes determines the queries
-    (``with_sizes``), or there are none. ``location`` is the name of the
-    table for messages. Raise UnknownColumnsError if no column is called
-    like a query. ``specified`` has the columns that the user names.
+    (``with_sizes``), or all documents are one ranking. ``location``
+    is the name of the table for messages. Raise UnknownColumnsError
+    if no column is called like a query. ``specified`` has the columns
+    that the user names.
     """
     # A file of query sizes beside the table is not used if a column
     # has one of the most usual names of a query.
@@ -210,9 +214,10 @@ def _label_column(
 ) -> int | None:
     """Return the position of the column of the label.
 
-    ``qid`` is that of the query, ``location`` the name of the table for
-    messages. Return None only if labels are not needed, and no column has
-    a usual name. Otherwise raise UnknownColumnsError if there is none.
+    ``qid`` is the position of the column of the query, ``location``
+    the name of the table for messages. Return None only if labels are
+    not needed, and no column has a usual name. Otherwise raise
+    UnknownColumnsError if the table has no column of labels.
     ``specified`` has the columns that the user names.
     """
     if specified.no_labels and not specified.label:
@@ -228,8 +233,9 @@ def _without_missing_columns(
 ) -> DataColumns:
     """Return the specification without names of columns that a table lacks.
 
-    ``names`` are those of the table. Only the names of query and features stay,
-    because documents that are only scored need no other columns.
+    ``names`` are the names of the table's columns. Only the names of
+    query and features stay, because documents that are only scored
+    need no other columns.
     """
     names_in_table = {*names, *_plain_names(tuple(names))}
     names_not_needed = {
@@ -299,9 +305,9 @@ def plain_name(name: str) -> str:
 
 @lru_cache(maxsize=2)
 def _plain_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the plain names of the columns of a table.
+    """Return the names of a table's columns as common names are written, such as "query_id".
 
-    Cached, as they are needed several times.
+    The result is cached, as it is needed several times.
     """
     return tuple(map(plain_name, names))
 
@@ -328,8 +334,9 @@ def _check_once(
 ) -> None:
     """Raise UnknownColumnsError if a column has two roles.
 
-    ``role_positions`` are those of the columns of query, label and part, None
-    for none; ``other_positions`` those of features and ignored columns.
+    ``role_positions`` are the positions of query, label and part,
+    None for a missing column; ``other_positions`` are the positions
+    of features and ignored columns.
     """
     single_positions = [i for i in role_positions if i is not None]
     reused_positions = [
@@ -347,10 +354,10 @@ def _check_once(
 
 
 def _is_index(position: int, names: Sequence[str]) -> bool:
-    """Return whether a column is no feature, to judge by its name.
+    """Return whether the name of a column says that it is no feature.
 
-    Such a column numbers the rows, or is the empty rest after the last
-    delimiter of each line.
+    Such a column numbers the rows, or is the empty rest after the
+    last delimiter of each line.
     """
     name = names[position]
     return (position == 0 and bool(_INDEX_NAMES.fullmatch(name))) or (
@@ -367,7 +374,7 @@ def _required_position(
     common: Sequence[str],
     excluded: int | None = None,
 ) -> int:
-    """Return the position of the column of a role, "query" or "label".
+    """Return the position of the column of the query or of the label in a table.
 
     Parameters
     ----------
@@ -378,12 +385,13 @@ def _required_position(
     name : str
         Specified name; "" for the first column with a common name.
     role : {"query", "label"}
+        What the column has.
     option : str
         Name of the option that specifies the column, for messages.
     common : sequence of str
         Common names of the role.
     excluded : int, optional
-        Position of a column that is not meant.
+        Position of a column that has another role.
 
     Raises
     ------
@@ -420,8 +428,9 @@ def _first_common_position(
 ) -> int | None:
     """Return the position of the column with the earliest of some common names.
 
-    Only the positions ``among`` count. Case and punctuation of names do not
-    matter. Return None if no column has such a name.
+    Only the columns at the positions ``among`` are searched. Case and
+    punctuation of names do not matter. Return None if no column has
+    such a name.
     """
     plain_names = _plain_names(tuple(names))
     # the first of equal names
@@ -436,9 +445,9 @@ def _positions(
 ) -> list[int]:
     """Return the position of each specified column in a table with these names.
 
-    ``option`` is the option that specifies them, for messages. Raise
-    UnknownColumnsError if one is missing. O(n) if all names are exactly those
-    of the table.
+    ``option`` is the option with these names, for messages. Raise
+    UnknownColumnsError if a column is missing. O(n) if all names are
+    exactly those of the table.
     """
     if not specified:
         return []
@@ -453,9 +462,10 @@ def _positions(
 def _position(location: str, names: Sequence[str], name: str, option: str) -> int:
     """Return the position of a column by its exact or nearly exact name.
 
-    The latter differs in case or punctuation only, and must be unique.
-    ``option`` is the option that specifies the name, for messages. Raise
-    UnknownColumnsError, which suggests a similar name, if no column has it.
+    A nearly exact name differs in case or punctuation only, and must
+    be unique. ``option`` is the option that specifies the name, for
+    messages. Raise UnknownColumnsError, which suggests a similar
+    name, if no column has the name.
     """
     if name in names:
         return list(names).index(name)
@@ -473,8 +483,8 @@ def _position(location: str, names: Sequence[str], name: str, option: str) -> in
 def original_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return the names that columns have in their file.
 
-    A repeated name, to which `column_names` has added its position, is equal to
-    the first one again.
+    A repeated name, to which `column_names` has added its position,
+    becomes equal to the first name again.
 
     Examples
     --------
@@ -498,10 +508,11 @@ def _check_repeated(
 ) -> None:
     """Raise UnknownColumnsError if a feature has the name of another role.
 
-    ``role_positions`` are those of the columns of query, label and part, None
-    for none, and ``features`` those of the features. In ``names``, a repeated
-    name has its position, such as "qid (column 5)". In the file, both columns
-    have the same name: the second one may be meant instead of the first.
+    ``role_positions`` are the positions of query, label and part,
+    None for a missing column, and ``features`` the positions of the
+    features. In ``names``, a repeated name has its position, such as
+    "qid (column 5)". In the file, both columns have the same name:
+    the second column may be meant instead of the first.
     """
     roles = {names[i] for i in role_positions if i is not None}
     originals = original_names(names)
@@ -552,9 +563,10 @@ def clean_name(name: object) -> str:
 def column_names(names: Sequence[object]) -> tuple[str, ...]:
     """Return distinct names of columns on one line each.
 
-    A nameless column between others is named by its position, and a repeated
-    name gets its position. A nameless first or last column keeps the name "":
-    it has no data, but row numbers, or the rest after the last delimiter.
+    A nameless column between others is named by its position, and a
+    repeated name gets its position. A nameless first or last column
+    keeps the name "": it has no data, but row numbers, or the rest
+    after the last delimiter.
 
     Examples
     --------
@@ -574,7 +586,8 @@ def column_names(names: Sequence[object]) -> tuple[str, ...]:
 def _distinct_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return names that all differ, apart from empty ones.
 
-    The position is added to a repeated name: a second "tf" becomes "tf (column 5)".
+    The position is added to a repeated name: a second "tf" becomes
+    "tf (column 5)".
     """
     earlier_names: set[str] = set()
     different = []
@@ -610,7 +623,7 @@ _PART_CODES = {
 
 
 def part_code(value: object) -> int | None:
-    """Return the part that a value names, from 0; None if it names none.
+    """Return the part that a value names: 0 train, 1 vali, 2 test; None if it names no part.
 
     Examples
     --------
@@ -635,9 +648,13 @@ def says_parts(values: NDArray[Any]) -> bool:
 
 
 def tables_by_part(table: Table, part: str) -> Mapping[str, Table]:
-    """Return the documents of each part of a table; all documents as one part if there is no part column.
+    """Return the documents of each part of a table, by the part's name.
 
-    A query with documents in several parts is included in each of them, with a note.
+    A query with documents in several parts is included in each of
+    these parts, with a note.
+
+    The table may have a column with the part of each document;
+    without one, all documents are the part ``part``.
 
     Notes
     -----
@@ -651,9 +668,10 @@ def tables_by_part(table: Table, part: str) -> Mapping[str, Table]:
 
 
 def misplaced_part(path: Path, part: str, expected: str) -> DatasetError:
-    """Return the error of a part with an invalid number of files.
+    """Return the error for a part of a fold that is in two files, or for a missing training part.
 
-    ``expected`` is the valid number, for the message.
+    ``part`` is the part that was found, and ``expected`` says what was
+    expected, for the message. ``path`` is the file or folder.
     """
     return DatasetError(
         tr("{path}: found documents of the {part} part, expected {expected}.").format(
@@ -665,7 +683,7 @@ def misplaced_part(path: Path, part: str, expected: str) -> DatasetError:
 def _shared_queries(table: Table) -> tuple[str, ...]:
     """Return a note on the number of queries with documents in several parts.
 
-    Return () if there are none. O(m).
+    Return () if there are no such queries. O(m).
     """
     starts = table.query_ptr[:-1]
     # A query has documents in several parts if its codes of parts differ.
@@ -686,7 +704,8 @@ def _shared_queries(table: Table) -> tuple[str, ...]:
 def _table_of_part(table: Table, code: int) -> Table:
     """Return the table of the documents of one part.
 
-    ``code`` is 0 for train, 1 for vali and 2 for test; some document must have it.
+    ``code`` is 0 for train, 1 for vali and 2 for test; at least one
+    document must belong to the part.
     """
     # Select contiguous rows by a slice, which does not copy them.
     rows = np.flatnonzero(table.parts == code)
@@ -715,9 +734,10 @@ def _table_of_part(table: Table, code: int) -> Table:
 
 
 def _order_in_part(file_rows: Ints) -> Ints:
-    """Return the order in the file of a part's documents.
+    """Return the position of each document of a part among the part's documents in the file, from 0.
 
-    Each gets its position among the documents of the part, from 0.
+    ``file_rows`` has the position of each of these documents among
+    all documents of the file.
     """
     order = np.empty(file_rows.size, dtype=np.int64)
     order[np.argsort(file_rows)] = np.arange(file_rows.size)

@@ -30,12 +30,17 @@ class TableColumns:
     where : str
         Name of the table, for messages.
     names : tuple of str
+        Names of the columns.
     n_rows : int
+        Number of rows.
     column : callable
-        Returns the values of a column: numbers, or objects if some are not numeric.
+        Function that returns the values of a column by its position:
+        numbers, or objects if some are not numeric.
     error : RowError
+        Function that returns the error for an invalid value in a row.
     line : callable
-        Returns the number of a row, from 1.
+        Function that returns the number of a row for messages, from
+        1.
     unit : str
         Unit of row numbers: "line" or "row".
     text_numbers : bool

@@ -23,8 +23,8 @@ from rankstudio.engine.language import tr, trn
 def vector_names(name: str, length: int, *, is_only: bool) -> tuple[str, ...]:
     """Return the names of the columns that a column of lists becomes.
 
-    If only one column of a table has lists, the names are "feature 1" and so
-    on; otherwise the column's name is numbered.
+    If only one column of a table has lists, the names are "feature 1"
+    and so on; otherwise the column's name is numbered.
 
     Examples
     --------
@@ -36,9 +36,10 @@ def vector_names(name: str, length: int, *, is_only: bool) -> tuple[str, ...]:
 
 
 def check_length(location: str, name: str, length: int) -> None:
-    """Raise DatasetError for lists that are longer than the maximum number of features.
+    """Raise DatasetError if lists in a column are longer than the maximum number of features.
 
-    ``length`` is that of the lists in the column ``name`` of the table ``location``.
+    ``length`` is the length of the lists in the column ``name`` of
+    the table ``location``.
     """
     if length > MOST_FEATURES:
         text = tr(
@@ -67,7 +68,8 @@ def length_found(length: int, name: str) -> str:
 def with_vectors(table: TableColumns) -> TableColumns:
     """Return a table in which each column of lists becomes several columns.
 
-    There is one for each position in the lists; other columns stay.
+    A new column has the values at one position in the lists; other
+    columns stay.
 
     Raises
     ------
@@ -121,7 +123,7 @@ def _is_list(value: Any) -> TypeGuard[Sequence[Any]]:
 
 
 def _list_length(values: NDArray[Any]) -> int | None:
-    """Return the length of the first list in a column; None for one of single values.
+    """Return the length of the first list in a column; None for a column of single values.
 
     A column is an array of lists, or already of shape (rows, length).
     """
@@ -138,9 +140,9 @@ def _matrix(
 ) -> NDArray[Any]:
     """Return the lists of a column as the rows of an array of shape (rows, length).
 
-    Rows without a list have missing values. ``position`` is that of the column,
-    for messages. Raise the error of the first row with a list of another
-    length, or none.
+    Rows without a list have missing values. ``position`` is the
+    position of the column, for messages. Raise the error of the first
+    row whose list has another length, or whose value is no list.
     """
     if values.ndim == 2:
         return values
@@ -170,8 +172,8 @@ def _matrix(
 def _array(rows: Sequence[Sequence[Any]], length: int) -> NDArray[Any]:
     """Return rows, all of one length, as an array of shape (rows, length).
 
-    It is of numbers, or of objects if any value is no number: the reader of
-    documents reports these.
+    The array has numbers, or objects if any value is no number: the
+    reader of documents reports such values later.
     """
     # "biuf" are booleans, whole numbers and floats.
     are_arrays = all(
