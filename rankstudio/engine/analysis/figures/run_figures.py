@@ -66,9 +66,10 @@ def _title(run: RunResult, subject: str) -> str:
 
 
 def _size_caption(run: RunResult, y_title: str, last_sentence: str = "") -> str:
-    """Return the caption of a figure with sizes of models on the x axis.
+    """Return the caption of a figure of a run with sizes of models on the x axis.
 
-    It names the run and the title of the y axis, and ends with `last_sentence`.
+    The caption names the run and the title of the y axis, and
+    ends with `last_sentence`.
     """
     n = len(run.folds)
     steps = step_axis(run.plan.step_kind).title
@@ -85,20 +86,23 @@ def _axes_text(run: RunResult) -> str:
 
 
 def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
-    """Return curves of a validation measure or the criterion by size, one per combination.
+    """Return a figure of a measure against the size of models, with several curves.
+
+    There is a curve for each combination of parameters' values.
 
     Parameters
     ----------
     run : RunResult
         Run to draw.
     name : str
-        Name of the measure, also of left-out queries; "" for the criterion.
+        Name of a validation measure, or of one on left-out
+        queries; "" for the criterion.
 
     Returns
     -------
     CurvesFigure or None
-        Means over the folds; None if paths have a single step, or there is no
-        validation part.
+        Means over the folds; None if the paths of models have a
+        single step, or there is no validation part.
     """
     # The paths of each combination on all folds: every fold has a path for each
     # combination, in the same order.
@@ -144,10 +148,11 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
 
 
 def _has_curves(by_combination: Sequence[Sequence[PathResult]], name: str) -> bool:
-    """Return whether a path has several steps, and all paths have a measure.
+    """Return whether paths of models have several steps, and all of them a measure.
 
-    `by_combination` has the paths of each combination on all folds. `name` is
-    the measure, "" for the criterion, which every path has.
+    `by_combination` has the paths of each combination on all
+    folds. `name` is the measure, "" for the criterion, which
+    every path has.
     """
     paths = [path for fold_paths in by_combination for path in fold_paths]
     has_several_steps = max((len(path.steps) for path in paths), default=0) > 1
@@ -158,10 +163,12 @@ def _has_curves(by_combination: Sequence[Sequence[PathResult]], name: str) -> bo
 def _combination_curve(
     run: RunResult, paths: Sequence[PathResult], name: str, order: float
 ) -> Series:
-    """Return the curve of a combination of parameters, its mean over the folds.
+    """Return the curve of a combination of parameters' values: its mean over the folds.
 
-    `order`, from 0 to 1, is the position of its color in the scale. A criterion
-    that is a measure is drawn as that measure.
+    `paths` has the path of each fold, its models by size. `name`
+    is the measure, "" for the criterion. `order`, from 0 to 1, is
+    the position of its color in the scale. A criterion that is a
+    measure is drawn as that measure.
     """
     mean = average_paths(paths)
     values = mean.validation[name] if name else mean.criterion
@@ -185,9 +192,10 @@ def _curve(label: str, x: Iterable[float], values: Floats, order: float) -> Seri
 
 
 def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
-    """Return a map of a validation measure by combination of parameters (rows) and size.
+    """Return a map of a measure by combination of parameters (rows) and size (columns).
 
-    The result is None for a single combination, or without values.
+    `name` is the validation measure. The result is None for a
+    single combination, or without values.
     """
     # The same values as curves, one per combination.
     figure = path_figure(run, name)
@@ -233,11 +241,13 @@ def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
 
 
 def _color_ends(finite: np.ndarray) -> tuple[float, float]:
-    """Return the least and the greatest value that have colors of their own.
+    """Return the least and the greatest value of a map that have colors of their own.
 
-    More extreme values have the same color as these. They lie outside the 10th
-    and 90th percentile by at most the distance between these percentiles, so
-    that a few extreme values do not make all others alike.
+    `finite` has all values of the map. More extreme values have
+    the same color as the returned ones. The returned values lie
+    outside the 10th and 90th percentile by at most the distance
+    between these percentiles, so that a few extreme values do not
+    make all others alike.
     """
     low = float(finite.min())
     high = float(finite.max())
@@ -262,8 +272,9 @@ def fold_features_figure(
 ) -> MapFigure:
     """Return a map of the features that each fold selected, with their positions.
 
-    It has a row per feature and a column per fold. `stability` has the features
-    of the run in the order of the rows; at most `max_features` are shown.
+    The map has a row per feature and a column per fold.
+    `stability` has the features of the run in the order of the
+    rows; at most `max_features` are shown.
     """
     # Only the first features are shown; the caption counts the others.
     features = stability.features[:max_features]
@@ -307,8 +318,8 @@ def fold_features_figure(
 def stability_figure(run: RunResult, stability: SelectionStability) -> MapFigure | None:
     """Return a map of the similarity of the selected features of each pair of folds.
 
-    `stability` has the features of the run and the indices over all folds. The
-    result is None for a single fold.
+    `stability` has the indices of agreement of the run's folds.
+    The result is None for a single fold.
     """
     n = len(stability.folds)
     if n < 2:
@@ -361,12 +372,13 @@ def _jaccard(a: set[int], b: set[int]) -> float:
 def candidates_figure(
     run: RunResult, fold: FoldResult, number: int = 1
 ) -> RowsFigure | None:
-    """Return a figure of the candidates of one step of a fold's path, best first.
+    """Return a figure of the candidates at a step of a fold's path, the best first.
 
-    Candidates are the features or groups that the step compared; `number` is
-    that of the step.
+    Candidates are the features or groups that the step compared;
+    a path is the sequence of models, and `number` is that of the
+    step.
 
-    The result is None if the method compares none.
+    The result is None if the method compares no candidates.
     """
     score = run.plan.candidate_score
     path = chosen_path(fold)
@@ -428,10 +440,11 @@ def candidates_figure(
 
 
 def candidate_steps_figure(run: RunResult, fold: FoldResult) -> MapFigure | None:
-    """Return a map of the candidates of a path by step, as shares of the step's best score.
+    """Return a map of the candidates at each step of a fold's path, with their scores.
 
-    Candidates are the features or groups that a step compares. The result is
-    None if the method compares none.
+    Candidates are the features or groups that a step compares.
+    The values are shares of the step's best score. The result is
+    None if the method compares no candidates.
     """
     score = run.plan.candidate_score
     path = chosen_path(fold)
