@@ -37,16 +37,18 @@ _SCORE_TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class MethodCheck:
-    """Result of one check.
+    """Result of one check of a method.
 
     Attributes
     ----------
     method : str
         Key of the method.
     check : str
-        Name of the check, such as "texts are complete".
+        Name of the check, such as "texts are
+        complete".
     problem : str
-        What is wrong, as a sentence; "" if nothing is.
+        What is wrong, as a sentence; "" if nothing
+        is.
     """
 
     method: str
@@ -99,9 +101,10 @@ class _Checks:
     def results(self, *, processes: bool) -> Iterator[MethodCheck]:
         """Make all checks of the method, and yield their results.
 
-        The first checks test what all others need: after a
-        failure of one of them, the others are not made.
-        With `processes`, worker processes are checked, too.
+        The first checks test what all others need:
+        after a failure of one of the first checks,
+        the others are not made. With `processes`,
+        worker processes are checked, too.
         """
         # Name and function of each check. A function raises
         # an error if the method fails. The checks in `rest`
@@ -133,10 +136,11 @@ class _Checks:
             yield self._result(name, check)
 
     def _result(self, name: str, check: Callable[[], None]) -> MethodCheck:
-        """Make a check, and return its name with the problem, "" for none.
+        """Make a check of the method, and return its result: the problem, "" for none.
 
-        `check` is a function that raises an error if the
-        method fails.
+        `name` is that of the check, and `check` a
+        function that raises an error if the method
+        fails.
         """
         try:
             check()
@@ -149,10 +153,11 @@ class _Checks:
         return MethodCheck(self.entry.key, name)
 
     def _texts(self) -> None:
-        """Raise an AssertionError if a text of the entry is empty or too short.
+        """Raise an AssertionError if a text of the method is empty or too short.
 
-        It needs a label, a citation, a title, a summary,
-        and help for each parameter.
+        The method needs a label, a citation, a
+        title, a summary, and help for each
+        parameter.
         """
         entry = self.entry
         text = entry.description
@@ -173,10 +178,10 @@ class _Checks:
     def _plan(self, **changes: Any) -> Plan:
         """Return a plan of the method with one value of each grid.
 
-        It is the middle value of the default grid, unless
-        the author of the method set a value in
-        `parameters`. `changes` replaces attributes of the
-        plan.
+        The value is the middle one of the default
+        grid, unless the author of the method set a
+        value in `parameters`. `changes` replaces
+        fields of the plan, by name.
         """
         middle_values = {
             p.name: p.default[len(p.default) // 2]
@@ -200,21 +205,21 @@ class _Checks:
     def _fitted(
         self, part: RankingDataset, rows: Ints | slice = slice(None)
     ) -> list[Step]:
-        """Return the steps of the method trained on documents.
+        """Train the method on documents of a part, and return its steps, each a model.
 
-        The argument `rows` has the documents to train on,
-        in this order; all by default.
+        The argument `rows` has the documents to
+        train on, in this order; all by default.
         """
         return list(
             self._estimator(part).steps(part.X[rows], part.y[rows], qid=part.qid[rows])
         )
 
     def _steps(self) -> None:
-        """Run the method; raise an AssertionError if a path has no step.
+        """Run the method; raise an AssertionError if a path, its models, has no step.
 
-        The error is also raised for a method that selects
-        features by a score of candidates, but has no step
-        with candidates.
+        The error is also raised for a method that
+        selects features by a score of candidates,
+        but has no step with candidates.
         """
         plan = self._plan()
         dataset = _data()
@@ -230,7 +235,7 @@ class _Checks:
                 )
 
     def _determinism(self) -> None:
-        """Train twice on equal data, and compare the models, bit for bit.
+        """Train the method twice on equal data, and compare the models, bit for bit.
 
         An AssertionError is raised if they differ.
         """
@@ -242,10 +247,10 @@ class _Checks:
         )
 
     def _unchanged(self) -> None:
-        """Train on data, and compare the data before and after.
+        """Train the method on data, and compare the data before and after.
 
-        An AssertionError is raised if values or labels were
-        changed.
+        An AssertionError is raised if values or
+        labels were changed.
         """
         part = _data().folds[0].train
         X_before = part.X.copy()
@@ -255,10 +260,11 @@ class _Checks:
         assert equal, "X or y was changed."
 
     def _query_order(self) -> None:
-        """Train on queries in two orders, and compare the last models.
+        """Train the method on queries in two orders, and compare the last models.
 
-        The second order is the reverse of the first. An
-        AssertionError is raised if the models differ.
+        The second order is the reverse of the first.
+        An AssertionError is raised if the models
+        differ.
         """
         part = _data().folds[0].train
         # Row numbers of the documents of each query, in order.
@@ -269,11 +275,11 @@ class _Checks:
         self._compare_orders(part, np.concatenate(queries[::-1]))
 
     def _document_order(self) -> None:
-        """Train on documents in two orders, and compare the last models.
+        """Train the method on documents in two orders, and compare the last models.
 
-        The second order reverses the documents of each
-        query. An AssertionError is raised if the models
-        differ.
+        The second order reverses the documents of
+        each query. An AssertionError is raised if
+        the models differ.
         """
         part = _data().folds[0].train
         # Row numbers of the documents of each query, in order.
@@ -284,13 +290,13 @@ class _Checks:
         self._compare_orders(part, np.concatenate([rows[::-1] for rows in queries]))
 
     def _compare_orders(self, part: RankingDataset, rows: Ints) -> None:
-        """Train on the documents of a part in two orders, and compare the last models.
+        """Train the method on a part's documents in two orders; compare the last models.
 
-        The first order is that of the part, the second is
-        `rows`, the numbers of its rows. An AssertionError
-        is raised unless both models select the same
-        features in the same order, and their scores differ
-        only by rounding.
+        The first order is that of the part, the
+        second is `rows`, the numbers of its rows. An
+        AssertionError is raised unless both models
+        select the same features in the same order,
+        and their scores differ only by rounding.
         """
         first = self._fitted(part)[-1]
         second = self._fitted(part, rows)[-1]
@@ -308,9 +314,10 @@ class _Checks:
         )
 
     def _pickled(self) -> None:
-        """Pickle an estimator, and train it and its copy.
+        """Pickle an estimator of the method, and train it and its copy.
 
-        An AssertionError is raised if their models differ.
+        An AssertionError is raised if their models
+        differ.
         """
         part = _data().folds[0].train
         method = self._estimator(part)
@@ -320,10 +327,10 @@ class _Checks:
         _assert_equal(first, second, "A pickled estimator gives other results.")
 
     def _plan_file(self) -> None:
-        """Save a plan of the method, and read it.
+        """Save a plan of the method to a file, and read it.
 
-        An AssertionError is raised if the plan that was
-        read is another one.
+        An AssertionError is raised if the plan that
+        was read is another one.
         """
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "plan.toml"
@@ -333,10 +340,11 @@ class _Checks:
             )
 
     def _resumed(self) -> None:
-        """Interrupt a run of two folds, and resume it.
+        """Interrupt a run of the method on two folds, and resume it.
 
-        An AssertionError is raised unless it has the same
-        measures as a run without interruption.
+        An AssertionError is raised unless the
+        resumed run has the same measures as a run
+        without interruption.
         """
         plan = self._plan(folds=(1, 2))
         dataset = _data()
@@ -359,9 +367,10 @@ class _Checks:
         )
 
     def _processes(self) -> None:
-        """Run a plan in this process, and in a worker process.
+        """Run a plan of the method in this process, and in a worker process.
 
-        An AssertionError is raised if the measures differ.
+        An AssertionError is raised if the measures
+        differ.
         """
         plan = self._plan()
         dataset = _data()
@@ -371,10 +380,11 @@ class _Checks:
         assert remote.average == local.average, "Worker processes have other results."
 
     def _growth(self) -> None:
-        """Train on data with 20 and with 68 features, and compare the times.
+        """Train the method on data with 20 and with 68 features, and compare the times.
 
-        An AssertionError is raised if the time grows faster
-        than the fourth power of the number of features.
+        An AssertionError is raised if the time grows
+        faster than the fourth power of the number of
+        features.
         """
         seconds = []
         for n_noise in (16, 64):  # 20 and 68 features with the informative ones
@@ -397,10 +407,11 @@ class _Checks:
 
 
 def _data() -> FoldedDataset:
-    """Return small random data with all kinds of features.
+    """Return a small dataset of random values, with all kinds of features.
 
-    These are informative, redundant, noisy and constant
-    ones. The data are the same at each call.
+    The kinds are informative, redundant, noisy and
+    constant features. The data are the same at each
+    call.
     """
     return make_ranking(
         30,
@@ -414,10 +425,10 @@ def _data() -> FoldedDataset:
 
 
 def _result_of(plan: Plan, dataset: FoldedDataset, executor: Any = None) -> RunResult:
-    """Run a plan, and return the result.
+    """Run a plan on a dataset, and return the results.
 
-    Without `executor`, which has worker processes, it runs
-    in this process.
+    Without `executor`, which has worker processes,
+    the plan runs in this process.
     """
     for event in run(plan, dataset, executor=executor):
         if isinstance(event, RunFinished):

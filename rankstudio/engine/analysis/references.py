@@ -43,13 +43,15 @@ _CITATION = re.compile(r"(?P<authors>.+?),? (?P<year>(1[89]|20)\d\d)[a-z]?")
 
 @dataclass(frozen=True)
 class Reference:
-    """An entry of BibTeX, with what the runs use it for.
+    """An entry of BibTeX, with the purposes for which runs use the paper or program.
 
     Attributes
     ----------
     entry : BibEntry
+        Entry of the paper or program.
     uses : tuple of str
-        Uses of the paper or program, such as "method GAS" and "convention LETOR 4.0".
+        Uses of the paper or program, such as "method GAS" and
+        "convention LETOR 4.0".
     """
 
     entry: BibEntry
@@ -63,10 +65,10 @@ class Reference:
 
 @cache
 def _shipped_entries() -> dict[str, tuple[BibEntry, ...]]:
-    """Return the entries of ``resources/references.bib`` by their keywords.
+    """Return the BibTeX entries of ``resources/references.bib``, by keyword.
 
-    A keyword says what an entry is cited for, such as "method:gas"; an entry
-    may have several.
+    A keyword says what an entry is cited for, such as
+    "method:gas"; an entry may have several.
     """
     by_keyword: dict[str, list[BibEntry]] = {}
     text = resource("references.bib").read_text(encoding="utf-8")
@@ -78,9 +80,10 @@ def _shipped_entries() -> dict[str, tuple[BibEntry, ...]]:
 
 
 def entries_for(keyword: str) -> tuple[BibEntry, ...]:
-    """Return the entries of RankStudio for a keyword; () if nothing is to be cited for it.
+    """Return the BibTeX entries of RankStudio for a keyword; () if there are none.
 
-    Keywords are, for example, "method:gas", "convention:mslr" and "tests".
+    Keywords are, for example, "method:gas", "convention:mslr" and
+    "tests".
     """
     return _shipped_entries().get(keyword, ())
 
@@ -134,9 +137,10 @@ def method_entries(method: Method) -> tuple[BibEntry, ...]:
 
 
 def _authors(text: str) -> str:
-    """Return authors as BibTeX: "Peng et al." as "{Peng} and others".
+    """Return the names of authors as BibTeX: "Peng et al." as "{Peng} and others".
 
-    Each name is in braces, in which " and " does not separate names.
+    Each name is in braces, in which " and " does not separate
+    names.
     """
     names = re.split(r" and | & |, ", text.replace(" et al.", " and others"))
     return " and ".join(
@@ -145,10 +149,11 @@ def _authors(text: str) -> str:
 
 
 def plugin_entries(loaded: LoadedPlugin) -> tuple[BibEntry, ...]:
-    """Return the BibTeX entries of a plug-in.
+    """Return the BibTeX entries to be cited for a plug-in.
 
-    For a built-in plug-in it is the entry of RankStudio. Another one has its own
-    entries, or one that is made of its package, version and summary.
+    For a built-in plug-in, the entry is that of RankStudio.
+    Another one has its own entries, or one that is made of its
+    package, version and summary.
     """
     if loaded.built_in:
         return (program_entry(),)
@@ -191,12 +196,13 @@ def plan_references(plan: Plan) -> tuple[Reference, ...]:
 
 
 def references_of_runs(runs: Sequence[RunResult]) -> tuple[Reference, ...]:
-    """Return the papers and programs that runs used, and those of tests that compare them.
+    """Return the papers and programs that runs used, and those of tests between the runs.
 
     Parameters
     ----------
     runs : sequence of RunResult
-        Results of the runs. Their datasets are recognised by the features, too.
+        Results of the runs. Their datasets are recognised by the
+        features, too.
 
     Returns
     -------
@@ -224,14 +230,15 @@ def bibtex_of(references: Iterable[Reference]) -> str:
 
 
 def cited_keys(runs: Iterable[RunResult], test: str) -> tuple[str, ...]:
-    """Return the keys of the entries that a table of runs cites.
+    """Return the keys of the BibTeX entries that a table of runs cites.
 
     Parameters
     ----------
     runs : iterable of RunResult
         Results of the runs.
     test : str
-        Key of the paired test of the table, such as "t"; "" without tests.
+        Key of the paired test of the table, such as "t"; ""
+        without tests.
     """
     uses = [(program_entry(), _PROGRAM)]
     with in_english():
@@ -256,10 +263,10 @@ def _uses_of_run(run: RunResult) -> Iterator[_Use]:
 def _dataset_of(
     plan: Plan, feature_names: Sequence[str] = (), n_features: int | None = None
 ) -> str | None:
-    """Return the key of the public dataset of a plan's data; None for other data.
+    """Return the key of the public dataset that a plan's data are; None for other data.
 
-    It is recognised by the location of the data, and by names and number of the
-    features, if they are known.
+    The dataset is recognised by the location of the data, and by
+    names and number of the features, if these are given.
     """
     if plan.data == SAMPLE:
         return None
@@ -312,7 +319,8 @@ def _shipped_uses(keyword: str, use: str) -> list[_Use]:
 def _uses_of_package(origin: Origin | None, use: str) -> Iterator[_Use]:
     """Yield the BibTeX entries of the package that has the code of a method or measure.
 
-    Each comes with the text `use`, which says what it is used for. None are
+    `origin` is the origin of the code. Each entry comes with the
+    text `use`, which says what the code is used for. Nothing is
     yielded for RankStudio's own code, and for Python files.
     """
     if origin is None or origin.kind not in (OriginKind.PACKAGE, OriginKind.IMPORT):

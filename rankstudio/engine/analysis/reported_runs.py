@@ -46,18 +46,20 @@ class ReportedRun:
     Attributes
     ----------
     number : int
-        Number in the study.
+        Number of the run in the study.
     result : RunResult
-        Result whose plan names the data at their current location.
+        Result whose plan names the data at their current
+        location.
     recorded : RecordedData
         Data as recorded in the study.
     data : FoldedDataset or None
         Data with documents; None if they are not available.
     label : RunLabel
-        The user's note.
+        The user's name, note and tags for the run.
     evidence : tuple of (int, bytes)
-        Evidence of the study for its selections and models, each with the
-        number of the fold. :mod:`rankstudio.plugins.evidence` makes the bytes.
+        Evidence in the study for the run's selections and models,
+        each with the number of the fold.
+        :mod:`rankstudio.plugins.evidence` makes the bytes.
     """
 
     number: int
@@ -95,7 +97,7 @@ class ReportedRun:
 
 @dataclass(frozen=True, eq=False)
 class ReportSource:
-    """Contents of a report.
+    """Contents of the report of a study: its runs, texts and settings.
 
     Attributes
     ----------
@@ -106,11 +108,14 @@ class ReportSource:
     settings : ReportSettings
         Texts of the user, and the included sections.
     seal_marks : tuple of SealMark
-        Times at which the test parts of datasets were sealed and shown.
+        Times at which the test parts of datasets were sealed and
+        shown.
     measure : str
-        Measure for comparing runs; "" for the selection criterion.
+        Measure for comparing runs; "" for the selection
+        criterion.
     other_datasets : tuple of str
-        Names of datasets of the study whose runs are left out by default.
+        Names of datasets of the study whose runs are left out by
+        default.
     """
 
     title: str
@@ -176,19 +181,21 @@ class ReportSource:
 
 @dataclass(frozen=True, eq=False)
 class ReportedGroup:
-    """A group of comparable runs of a report, or of runs that are not ranked.
+    """A chapter of a report's results: a group of comparable runs, or of unranked runs.
 
-    It is a chapter of the results.
+    Unranked runs are those that may not be compared.
 
     Attributes
     ----------
     group : ComparableGroup of int
         The runs, by number.
     runs : tuple of ReportedRun
+        The runs, with their data and labels.
     measure : str
         Measure for comparing the runs.
     position : int
-        Position among the groups on the same dataset, from 1.
+        Position of the group among the groups on the same
+        dataset, from 1.
     n_groups : int
         Number of groups on the same dataset.
     """
@@ -206,17 +213,19 @@ class ReportedGroup:
 
     @property
     def title(self) -> str:
-        """Name of the dataset for titles.
+        """Name of the group's dataset for titles.
 
-        The name has part, folds and queries if the dataset has several groups.
+        The name has part, folds and queries if the dataset has
+        several groups.
         """
         return f"{self.data} ({self.group.scope})" if self.n_groups > 1 else self.data
 
     @property
     def folds_title(self) -> str:
-        """Name for titles of figures of another part than the group's.
+        """Name of the group's dataset for titles of figures of another part than the group's.
 
-        Such a part has other queries.
+        Such a part has other queries, so the name has the folds,
+        but not the number of queries.
         """
         return (
             f"{self.data} ({self.group.folds_text})" if self.n_groups > 1 else self.data
@@ -234,9 +243,9 @@ class ReportedGroup:
 
     @cached_property
     def tests(self) -> tuple[ComparedRun, ...]:
-        """Paired tests of the runs against the best one.
+        """Paired tests of the runs of the group against its best run.
 
-        There are none if the runs are not ranked.
+        The result is () if the runs are not ranked.
         """
         return (
             tuple(tests_of(self.runs, self.best, self.measure))
@@ -246,9 +255,9 @@ class ReportedGroup:
 
     @property
     def reason(self) -> str:
-        """Sentence on why the runs are not ranked, or not with the groups above.
+        """Sentence on why the runs of the group are not ranked, or not with earlier groups.
 
-        It is "" if the runs are ranked.
+        The text is "" if neither is the case.
         """
         if self.group.unranked:
             return f"Not ranked: {self.group.unranked}."
@@ -273,10 +282,11 @@ def best_of(runs: Sequence[ReportedRun], name: str) -> ReportedRun:
 def tests_of(
     runs: Sequence[ReportedRun], reference: ReportedRun, name: str
 ) -> list[ComparedRun]:
-    """Return a row for each run with its paired test against the reference, by a measure.
+    """Return a row for each run with its paired test against a reference run.
 
-    The p values are corrected for the number of tests. Runs that cannot be
-    paired have the reason instead of a test.
+    `name` is the measure. The p values are corrected for the
+    number of tests. Runs that cannot be compared query by query
+    have the reason instead of a test.
     """
     by_number: dict[int, RunResult] = {run.number: run.result for run in runs}
     against = reference.result
@@ -303,9 +313,10 @@ class DataOpener:
         self._opened: dict[tuple[str, ...], FoldedDataset | None] = {}
 
     def __call__(self, plan: Plan, recorded: RecordedData) -> FoldedDataset | None:
-        """Return the data of a plan as they were recorded.
+        """Open the data of a plan, and return them if they are those that the study records.
 
-        The result is None if the data have changed or cannot be opened.
+        `recorded` has the record. The result is None if the data
+        have changed or cannot be opened.
         """
         key = (
             recorded.checksum,
@@ -330,13 +341,13 @@ ALL_DATA = "all"
 
 @dataclass(frozen=True)
 class RunChoice:
-    """Choice of the finished runs of a study to report or draw.
+    """A choice among the finished runs of a study, by dataset or by number.
 
     Attributes
     ----------
     data : str
-        Name of a dataset, or "all"; "" for the runs of `numbers` or, without
-        them, for the dataset of the latest run.
+        Name of a dataset, or "all"; "" for the runs of `numbers`
+        or, without them, for the dataset of the latest run.
     numbers : tuple of int or None
         Numbers of runs; None for any.
     """
@@ -352,8 +363,9 @@ class RunChoice:
     def of(self, datasets: Mapping[int, str]) -> tuple[int, ...]:
         """Return the numbers of the chosen runs.
 
-        They are the runs with the chosen numbers, or on the chosen dataset. If
-        neither is chosen, they are those on the dataset of the latest run.
+        The runs are those with the chosen numbers, or on the
+        chosen dataset. If neither is chosen, the runs are those
+        on the dataset of the latest run.
 
         Parameters
         ----------
@@ -363,7 +375,8 @@ class RunChoice:
         Raises
         ------
         ParameterError
-            If there is no run of a number, or none on the dataset.
+            If there is no run of a number, or none on the
+            dataset.
         """
         for number in self.numbers or ():
             if number not in datasets:
@@ -398,32 +411,36 @@ def read_study(
     includes_hidden: bool = False,
     computes_cross_fitted: bool = False,
 ) -> ReportSource:
-    """Return the source of a study's report: its chosen finished, undamaged runs.
+    """Return the contents of a study's report: its chosen finished, undamaged runs.
 
-    Cross-fitted values that an earlier version did not store are computed where
-    the data are available, and the study keeps them.
+    Cross-fitted values that an earlier version did not store are
+    computed where the data are available, and the study keeps
+    them.
 
     Parameters
     ----------
     study : Study
         Open study.
     opener : callable
-        Returns the documents of a run, or None: :class:`DataOpener` or :func:`no_data`.
+        Returns the documents of a run, or None:
+        :class:`DataOpener` or :func:`no_data`.
     choice : RunChoice
         Only the data of the chosen runs are opened.
     includes_hidden : bool
         Whether runs that the user has hidden are included.
     computes_cross_fitted : bool
-        Whether data are opened only for missing cross-fitted values, of any
-        run. Otherwise they are opened for all runs, and the values are computed
-        for runs whose test part is sealed or missing.
+        Whether data are opened only for missing cross-fitted
+        values, of any run. Otherwise they are opened for all
+        runs, and the values are computed for runs whose test part
+        is sealed or missing.
 
     Raises
     ------
     StoreError
         If the study cannot be read.
     ParameterError
-        If the choice names a run or a dataset that the study does not have.
+        If the choice names a run or a dataset that the study does
+        not have.
     """
     # Keys of the runs to show, and the names of their datasets.
     sound_keys = [

@@ -26,7 +26,7 @@ _PART_TITLES: Mapping[str, str] = {
 def trial_parts(
     model: Model, location: Path | str | None = None
 ) -> tuple[list[RankingDataset], str]:
-    """Return documents to try a model on, and a description of them.
+    """Return documents to try a model on, a dataset per fold, and a description of them.
 
     Missing values are filled as the model requires, but nothing is scaled.
 
@@ -35,15 +35,17 @@ def trial_parts(
     model : Model
         Exported model, whose file has its plan and its fold.
     location : Path or str, optional
-        A file or a folder of folds, or the name of the sample in a plan; by
-        default the data of the model's plan.
+        A file or a folder of folds, or "sample" for the built-in
+        sample; by default the data of the model's plan.
 
     Returns
     -------
     tuple
-        The test part of the model's fold, or the test parts of all folds if it
-        has none; without test parts, the validation part, otherwise the
-        training part. The description is, for example, "the test part of fold
+        The documents and their description. They are the test
+        part of the model's fold, or the test parts of all folds
+        if the model names no fold of the data; without test
+        parts, the validation part, otherwise the training part.
+        The description is, for example, "the test part of fold
         1".
 
     Raises
@@ -77,9 +79,12 @@ def trial_parts(
 
 
 def parts_to_try(dataset: FoldedDataset, fold: object) -> list[RankingDataset]:
-    """Return the documents of an open dataset on which to try a model.
+    """Return the documents of an open dataset on which to try a model of a fold.
 
-    They are those of `trial_parts` for a model of this fold.
+    `fold` is the number of the fold. The documents are the test
+    part of this fold, or those of all folds if the dataset has no
+    such fold; without a test part, the validation part, otherwise
+    the training part.
     """
     folds, name = _folds_and_part(dataset, fold)
     return [fold.parts.get(name, fold.train) for fold in folds]
@@ -88,9 +93,10 @@ def parts_to_try(dataset: FoldedDataset, fold: object) -> list[RankingDataset]:
 def _folds_and_part(
     dataset: FoldedDataset, number: object
 ) -> tuple[Sequence[Fold], str]:
-    """Return the fold with a number, or all folds if none has it, and the part to score.
+    """Return the folds with a number, or all folds if none has it, and the part to score.
 
-    The part is a name, such as "test".
+    The part is a name: "test", otherwise that of the validation
+    part, otherwise that of the training part.
     """
     folds = [fold for fold in dataset.folds if fold.number == number] or dataset.folds
     return folds, next(name for name in _PART_TITLES if name in folds[0].parts)

@@ -47,7 +47,7 @@ def refit(result: RunResult, dataset: FoldedDataset) -> Model:
     Parameters
     ----------
     result : RunResult
-        Finished run.
+        Finished run, whose plan and selected parameters are used.
     dataset : FoldedDataset
         Data of the run.
 
@@ -77,12 +77,13 @@ def refit(result: RunResult, dataset: FoldedDataset) -> Model:
 
 
 def refit_steps(result: RunResult, dataset: FoldedDataset) -> Waiting[Model]:
-    """Yield progress, and return the final model of a run.
+    """Yield progress, and return the final model of a run when the generator ends.
 
     The model is trained on all queries of the run's data.
 
-    `dataset` has the data of the run. DatasetError is raised for other data,
-    and PlanError for an unfinished run, or a rule that the model breaks.
+    `dataset` has the data of the run. DatasetError is raised for
+    other data. PlanError is raised for an unfinished run, or if
+    the model has more features than the rule of the plan allows.
     """
     # The run must be finished, and the data must be those of the run.
     plan = result.plan
@@ -123,7 +124,7 @@ def refit_steps(result: RunResult, dataset: FoldedDataset) -> Waiting[Model]:
 
 
 def check_refit(plan: Plan, *, finished: bool) -> None:
-    """Refuse a run that has no final model, before its data are needed.
+    """Raise a PlanError for a run that has no final model, before its data are needed.
 
     Parameters
     ----------
@@ -135,7 +136,8 @@ def check_refit(plan: Plan, *, finished: bool) -> None:
     Raises
     ------
     PlanError
-        If the run is not finished, or nothing was trained.
+        If the run is not finished, or its scores or models were
+        given, not trained.
     """
     if plan.entry.learns_nothing:
         raise PlanError(
@@ -172,10 +174,12 @@ def _check_same_data(result: RunResult, dataset: FoldedDataset) -> None:
 
 
 def _all_paths_ascend(result: RunResult, choice: ProtocolChoice) -> bool:
-    """Return whether each step of the chosen combination's paths is longer than the one before.
+    """Return whether the chosen combination's paths become longer with each step.
 
-    A length is a number of features or rounds, as in a path's `x_values`. Paths
-    do not ascend if the method also removes features, as a floating search does.
+    A path is the sequence of models of one combination of
+    parameters' values on a fold. A length is a number of features
+    or rounds, as in a path's `x_values`. Paths do not ascend if
+    the method also removes features, as a floating search does.
     """
     paths = (
         path
@@ -194,12 +198,14 @@ def _learn_model(
     *,
     ascending: bool,
 ) -> Waiting[Step]:
-    """Yield progress, and return a model of the chosen length, trained on all queries.
+    """Yield progress, and return a model of the chosen length, trained on all of `data`.
 
-    The length is a number of features or rounds, None for the last iteration.
-    If the path has no model of this length, the largest model below it is
-    returned, or the smallest of all. An ascending path, whose steps become
-    longer, is followed no farther than the length.
+    `unit` has the values of the parameters, and `choice` the
+    length: a number of features or rounds, None for the last
+    iteration. Training makes a path, a sequence of models. If the
+    path has no model of this length, the largest model below it
+    is returned, or the smallest of all. With `ascending`, the
+    models only become longer, and training ends at the length.
     """
     fold = Fold(1, data)
     # With these two settings no measure is computed: the choice is made already.
@@ -255,11 +261,14 @@ def _step_length(plan: Plan, step: Step) -> int:
 def _step_nearer_length(
     plan: Plan, choice: ProtocolChoice, earlier: Step, later: Step
 ) -> Step:
-    """Return the one of two steps of a path that is nearer to the chosen length.
+    """Return the one of two steps, models of a path, that is nearer to the chosen length.
 
-    That is the longest one up to this length. If both are longer, it is the
-    shorter one. For an optimiser, which has no length, it is the later one. A
-    later step with more features than the plan's rule allows is not taken.
+    A length is a number of features or rounds; `choice` has the
+    chosen one. The longer step up to this length is nearer. If
+    both steps are longer, the shorter one is returned. For an
+    optimiser, which has no length, the later step is returned. A
+    later step with more features than the plan's rule allows is
+    not taken.
     """
     # An optimiser's last iteration is its model.
     if choice.length is None:

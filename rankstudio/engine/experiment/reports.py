@@ -47,10 +47,10 @@ REFITTED = f"{MODELS}/all.json"
 
 
 def chosen_values(result: RunResult, fold: FoldResult) -> dict[str, Any]:
-    """Return the parameters and the size of a fold's selected model, by name.
+    """Return the values of parameters, and the size, of a fold's selected model, by name.
 
-    These are the values of the parameters for which the plan has several, the
-    round of a boosting, and the number of features.
+    Included are the parameters for which the plan has several
+    values, the round of a boosting, and the number of features.
     """
     values = result.plan.axis_values(fold.chosen.unit.values)
     rounds = (
@@ -64,8 +64,8 @@ def chosen_values(result: RunResult, fold: FoldResult) -> dict[str, Any]:
 def results_as_dict(result: RunResult) -> dict[str, Any]:
     """Return the results of a run as plain values for JSON.
 
-    Equal runs give equal values: times and dates are not among them. A measure
-    is a dict of name to value.
+    Equal runs give equal results: times and dates are left out.
+    Measures are dicts of name to value.
     """
     # NaN is not valid JSON, so it becomes None.
     return {
@@ -109,8 +109,9 @@ def results_as_dict(result: RunResult) -> dict[str, Any]:
 def _left_out_measures(result: RunResult, fold: FoldResult) -> dict[str, Any]:
     """Return the measures of a fold on queries that were left out of training, for JSON.
 
-    "chosen" has those of the chosen model, and "paths" those of every model of
-    each path.
+    The key "chosen" has the measures of the chosen model, and
+    "paths" those of every model of each path. A path has the
+    models of one combination of parameters' values.
     """
     return {
         # `plain` shortens names: "MAP", not "leave-query-out MAP".
@@ -132,9 +133,9 @@ def _left_out_measures(result: RunResult, fold: FoldResult) -> dict[str, Any]:
 
 
 def _nan_as_none(measures: Mapping[str, float]) -> dict[str, float | None]:
-    """Return measures for JSON, which has no NaN.
+    """Return measures by name for JSON, in which NaN is not allowed.
 
-    An undefined measure, as in a single query, is None.
+    NaN, the value of an undefined measure, becomes None.
     """
     return {name: None if isnan(value) else value for name, value in measures.items()}
 
@@ -191,9 +192,10 @@ def _nan_as_blank(value: float) -> float | str:
 
 
 def _axis_cell(axis: Axis, value: Any) -> float | str:
-    """Return a value on an axis for a table.
+    """Return the value of an axis, a parameter with several values, for a cell of a table.
 
-    Numbers and texts stay as they are; the axis formats other values.
+    Numbers and texts stay as they are; other values become the
+    axis's text for them.
     """
     is_plain = isinstance(value, int | float | str) and not isinstance(value, bool)
     return value if is_plain else axis.format(value)
@@ -202,8 +204,10 @@ def _axis_cell(axis: Axis, value: Any) -> float | str:
 def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
     """Return the header and the rows of selection_path.csv: one per fold and feature.
 
-    The features are those of the chosen model, then the others of its path. If
-    the plan has groups, the last column has the group of each feature.
+    The features are those of the fold's chosen model, then others
+    that its path, the sequence of models, selects later. If the
+    plan has groups, the last column has the group of each
+    feature.
     """
     groups = group_names(feature_groups_of(result.plan))
     rows: list[Row] = []
@@ -284,9 +288,10 @@ def write_results(result: RunResult, folder: str | Path) -> list[Path]:
 
 
 def _write_models(result: RunResult, folder: Path) -> list[Path]:
-    """Write the chosen model of each fold, fold1.json and so on; return the paths.
+    """Write the chosen model of each fold to fold1.json and so on; return the file paths.
 
-    Given models are not written, nor one that an older study did not store completely.
+    Left out are models that the user gave, and a model that an
+    older study did not store completely.
     """
     # A step that is not whole lacks a part that scoring needs.
     models = {
@@ -310,10 +315,10 @@ def chosen_model(result: RunResult, fold: FoldResult) -> Model:
 
 
 def plan_of_results(folder: Path) -> Plan | None:
-    """Return the plan of the results in a folder, otherwise a plan to run there.
+    """Return the plan of the results in a folder, or else a plan that is to be run there.
 
-    The result is None without either, or if the file cannot be read or is no
-    plan.
+    The result is None if the folder has neither, or if the file
+    of the plan cannot be read or is no plan.
     """
     results = folder / "results.json"
     if not results.exists():
@@ -349,7 +354,7 @@ def portable_model(
     measures: Mapping[str, Mapping[str, float]],
     fold: str | int | None = None,
 ) -> Model:
-    """Return a step of a run, finished or not, as a model for files of its own.
+    """Return a model of a run, finished or not, in the form that is written to a file.
 
     Parameters
     ----------
@@ -360,7 +365,8 @@ def portable_model(
     data_name : str
         Name of the dataset.
     chosen : Chosen
-        Step, and the unit it belongs to.
+        Step with the model, and its unit: the fold and the
+        parameters' values.
     measures : Mapping
         Measures by part: ``{"validation": {"MAP": …}, "test": {…}}``.
     fold : str or int, optional
@@ -404,9 +410,10 @@ def portable_model(
 
 
 def _model_source(plan: Plan, fold: str | int) -> dict[str, Any]:
-    """Return the fold on which a model was learned, or the files of a model of the user.
+    """Return where a model comes from, as a dict with the key "fold" or "given".
 
-    The key is "fold" or "given".
+    "fold" has the fold on which the model was learned. "given"
+    has the files of a model that the user gave.
     """
     return (
         {"given": plan_as_dict(plan)["scores"]}

@@ -134,7 +134,8 @@ def run_stored(
 def _timed(events: Generator[Event, None, None]) -> Iterator[tuple[Event, float]]:
     """Yield each event with the seconds of its computation.
 
-    The time that the receiver of an event takes does not count.
+    The time between two events in which the receiver works is not
+    counted.
     """
     with closing(events):
         while True:

@@ -90,12 +90,16 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Finished:
-    """Existing results of a run, computed by an equal plan on the same data.
+    """Existing results of a run, which are not computed again.
+
+    They were computed by an equal plan on the same data.
 
     Attributes
     ----------
     units : Mapping of (int, int) to PathResult
-        Paths, by the number of the fold and the position of the combination.
+        Paths (all models of one combination of parameters' values
+        on one fold), by the number of the fold and the position
+        of the combination.
     folds : Mapping of int to FoldResult
         Finished folds, by number.
     """
@@ -114,7 +118,8 @@ def open_data(plan: Plan) -> FoldedDataset:
     Raises
     ------
     DataError
-        If the dataset cannot be opened, or its queries cannot be divided this way.
+        If the dataset cannot be opened, or its queries cannot be
+        divided by the plan's protocol.
     """
     return parse_protocol(plan.protocol).divide(_open_undivided(plan), plan.seed)
 
@@ -145,8 +150,9 @@ def _open_undivided(plan: Plan) -> FoldedDataset:
 def usual_choices(plan: Plan, dataset: FoldedDataset, stated: Container[str]) -> Plan:
     """Return a plan with the usual settings of its data, unless the user has stated them.
 
-    These are "measures", "convention" and "select_by"; `stated` has the names
-    that stay. The costs of features are those of the data if the plan has none.
+    The settings are "measures", "convention" and "select_by";
+    `stated` has the names of those that the user has stated. The
+    costs of features are those of the data if the plan has none.
     Without a validation part the method's own criterion selects.
     """
     if "measures" not in stated:
@@ -181,10 +187,12 @@ def estimate(
     dataset: FoldedDataset | RankingDataset,
     executor: Executor | None = None,
 ) -> MemoryEstimate:
-    """Return the memory that a plan needs on data, and how it would run, before any work.
+    """Return the memory that a plan needs on data, and how it would be run, before any work.
 
-    Parameters and errors are those of :func:`run`, except that nothing is
-    rejected for lack of memory.
+    `executor` is the executor of the run, whose workers need
+    memory at the same time; None for none. DataError, PlanError
+    or ParameterError is raised if the plan does not fit the data.
+    Lack of memory raises no error.
     """
     _, folds, _ = _checked_work(plan, dataset)
     return memory_estimate(plan, folds, workers_here(executor))
@@ -336,9 +344,11 @@ def _scheduler(
     finished_work: Finished,
     keep: Keeper,
 ) -> UnitScheduler:
-    """Return a scheduler of the units that earlier work has not finished, with their folds' data.
+    """Return a scheduler of the units that `finished_work` does not have, on an executor.
 
-    `keep` converts each path to the form in which it stays until the run ends.
+    A unit is one combination of parameters' values on one of the
+    folds; its result is a path of models. `keep` converts each
+    path to the form in which it stays until the run ends.
     """
     missing_units = [unit for unit in units if not finished_work.has(unit)]
     numbers = {unit.fold for unit in missing_units}
@@ -351,7 +361,9 @@ def _training_data(
 ) -> TrainingData:
     """Return the training part of a fold in the form that methods take.
 
-    It is that in `grouped`, the cache, unless its shards are on other workers.
+    The form is grouped by queries. `grouped` is a cache by number
+    of the fold, whose data are used if they have the same
+    `workers`: those that process the shards, ranges of queries.
     """
     # Folds that are views of one dataset are not cached, because each entry
     # would be a copy.
@@ -377,9 +389,10 @@ def run_plan(
 def collect(
     plan: Plan, dataset: FoldedDataset, folds: Sequence[FoldResult], seconds: float
 ) -> RunResult:
-    """Combine the finished folds of a run, all or some, to its result.
+    """Return the result of a run from its finished folds, all or some.
 
-    `seconds` is the duration of the run.
+    `dataset` is the data of the plan, and `seconds` the duration
+    of the run.
     """
     return RunResult(
         plan=plan,
@@ -419,9 +432,12 @@ def _checked_work(
 
 
 def _checked_folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
-    """Return the folds to run.
+    """Return the folds of a dataset that a plan runs.
 
-    An error is raised if one lacks what the plan needs to choose a model.
+    PlanError is raised if a fold does not exist, or lacks what
+    the plan needs to choose a model, such as a validation part;
+    sparse features that the method does not support also raise an
+    error.
     """
     # Folds of the plan, or all.
     folds_by_number = {fold.number: fold for fold in dataset.folds}
@@ -494,8 +510,9 @@ def _check_sparse(plan: Plan, fold: Fold, data: str, *, by_criterion: bool) -> N
 def _check_sparse_rankrls(plan: Plan, data: str, *, by_criterion: bool) -> None:
     """Raise a PlanError for settings that RankRLS does not support with sparse features.
 
-    These are pairs across queries, and the choice by its own criterion, if
-    `by_criterion`. `data` is the name of the data.
+    The settings are pairs across queries, and, if `by_criterion`,
+    the choice of the model by RankRLS's own criterion. `data` is
+    the name of the data for the message.
     """
     pairs = RANKRLS.parameter("pairs").values(plan.parameters["pairs"])
     if any(kind != "query" for kind in pairs):
@@ -515,8 +532,9 @@ def _check_sparse_rankrls(plan: Plan, data: str, *, by_criterion: bool) -> None:
 def _check_left_out(plan: Plan, fold: Fold, data: str) -> None:
     """Raise a PlanError if the method or the data do not support the measure that selects.
 
-    It is a measure of queries or pairs of documents that are left out of
-    training. `data` is the name of the data.
+    The measure that selects is one of queries or pairs of
+    documents that are left out of training. `data` is the name of
+    the data for the message.
     """
     # The method must have a formula for predictions without a query.
     if not plan.can_leave_out:
@@ -553,10 +571,11 @@ def _check_left_out(plan: Plan, fold: Fold, data: str) -> None:
 
 
 def _check_left_out_criterion(plan: Plan, fold: Fold, dataset: FoldedDataset) -> None:
-    """Raise a PlanError if a fold does not define the criterion that chooses.
+    """Raise a PlanError if the criterion that chooses models is not defined on a fold.
 
-    The criterion is the error of RankRLS on left-out queries. With a single
-    query there are none, and the error is that of left-out documents or pairs.
+    The criterion is the error of RankRLS on left-out queries.
+    With a single query, the criterion is the error on left-out
+    documents or pairs of documents.
     """
     ranker = plan.ranker_entry or plan.entry
     # Other criteria, and this one with several queries, are always defined.
@@ -654,8 +673,10 @@ def _repeat_events(
 ) -> Generator[Event, None, FoldResult]:
     """Yield the events of a fold that was computed earlier, and return its result.
 
-    `keep` converts each path to the form in which it stays until the run ends,
-    for example with its steps in a file.
+    A path is the sequence of models of one combination of
+    parameters' values. `keep` converts each path to the form in
+    which it stays until the run ends, for example with its steps
+    in a file.
     """
     result = replace(result, paths=tuple(map(keep, result.paths)))
     yield BaselineFound(result.fold, result.baseline)
@@ -683,7 +704,8 @@ def _run_fold(
     finished_work : Finished
         Results of earlier work: completed units are not computed again.
     scheduler : UnitScheduler or None
-        Lets other workers compute the units; None to compute them here.
+        Gives the units to workers of an executor; None to compute
+        them here.
     keep : callable
         Converts each path to the form in which it stays until the run ends, for
         example with its steps in a file.
@@ -717,7 +739,7 @@ def _unit_key(unit: Unit) -> tuple[int, int]:
 
 
 def _run_unit(prepared: FoldContext, unit: Unit) -> Generator[Event, None, PathResult]:
-    """Train one combination of parameters on a fold.
+    """Train one combination of parameters' values on a fold, a unit of the run.
 
     Yield progress, and an event for each step; return the path of all steps
     with their measures. Notes for the user are put into the path.

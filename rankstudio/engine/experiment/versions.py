@@ -39,9 +39,10 @@ def versions(entries: Iterable[CodeSource] = ()) -> dict[str, str]:
 
 @cache
 def _read_versions() -> dict[str, str]:
-    """Return the installed versions by name.
+    """Return the installed versions of RankStudio, Python and libraries, by name.
 
-    They are cached, because they take long to read and cannot change.
+    The versions are cached, because reading them takes long and
+    they cannot change.
     """
     package_versions = {"rankstudio": __version__, "python": platform.python_version()}
     for name in _PACKAGES:

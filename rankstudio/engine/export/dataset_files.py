@@ -34,15 +34,17 @@ Next to a file of data, it names the features of the data.
 
 @dataclass(frozen=True, eq=False)
 class WrittenPart:
-    """A written part.
+    """A part of a dataset, such as the training part of a fold, that was written to a file.
 
     Attributes
     ----------
     path : Path
+        File of the part.
     data : RankingDataset
-        Data as written.
+        Data as they were written, with the kept features.
     files : tuple of Path
-        All files of the part; for the first part, the feature table comes before them.
+        All files of the part; for the first part, the
+        feature table comes before them.
     losses : tuple of str
         Contents that the format cannot store.
     """
@@ -55,20 +57,22 @@ class WrittenPart:
 
 @dataclass(frozen=True, eq=False)
 class DatasetFiles:
-    """The output files of a dataset: one file, or a folder of folds.
+    """The output files of a dataset: one file, or a folder with the files of all folds.
 
     Attributes
     ----------
     dataset : FoldedDataset
+        Dataset to write.
     out : Path
-        The file for a single part, otherwise the folder, with the parts
-        Fold1/train.txt and so on.
+        The file for a single part, otherwise the folder,
+        with the parts Fold1/train.txt and so on.
     form : DataFormat
+        Format of the files.
     kept : collection of int, optional
         Ids of the features to keep; None for all.
     renumber : bool
-        Whether to renumber the features as 1, 2, … in order, and to write a
-        table with the original ids.
+        Whether to renumber the features as 1, 2, … in
+        order, and to write a table with the original ids.
     """
 
     dataset: FoldedDataset
@@ -95,9 +99,11 @@ class DatasetFiles:
 
     @property
     def feature_table(self) -> Path:
-        """Path of the feature table.
+        """Path of the table with the ids and names of the features.
 
-        Next to a single file it must not name the features of other files.
+        Beside a single file, the name of the table contains
+        that of the file, so that the table does not concern
+        other files there.
         """
         if not self.single:
             return self.out / FEATURE_TABLE
@@ -107,11 +113,12 @@ class DatasetFiles:
 
     @property
     def _reduced_set(self) -> FeatureSet | None:
-        """The search engine's feature set, reduced to the kept features.
+        """A search engine's feature set for the data, reduced to the kept features.
 
-        A feature set has the definitions of the features in the engine. It is
-        None if features are not renumbered, or the data have no feature set
-        with all of them.
+        A feature set has the definitions of the features in
+        the engine. The value is None if features are not
+        renumbered, or the data have no feature set with all
+        of them.
         """
         feature_set = self.dataset.extension(FeatureSet)
         # `kept` has the ids of the features to write; None for all.
@@ -128,9 +135,10 @@ class DatasetFiles:
         return feature_set.reduced(feature_set.ids[i] for i in kept_ids)
 
     def _set_path(self, feature_set: FeatureSet) -> Path:
-        """Return the output path of a search engine's feature set.
+        """Return the output path of a search engine's feature set of the data.
 
-        It is beside the table of features, the list of ids and names.
+        The path is beside the table with the ids and names
+        of the features.
         """
         # Vespa reads a file of its own format, the other engines read JSON.
         name = (
@@ -152,27 +160,28 @@ class DatasetFiles:
         return (*files, *([self.feature_table, *set_files] if self.renumber else []))
 
     def written_data(self, part: RankingDataset) -> RankingDataset:
-        """Return a part with the kept features, under their new ids.
+        """Return a part of the dataset with the kept features, under their new ids.
 
         Raises
         ------
         ParameterError
-            For an id without a feature.
+            If the ids to keep have one that no feature has.
         """
         reduced_part = part if self.kept is None else select_features(part, self.kept)
         return _with_ids_in_order(reduced_part) if self.renumber else reduced_part
 
     def save(self, *, comments: bool = True) -> Iterator[WrittenPart]:
-        """Write the parts one after the other; yield each with its files.
+        """Write the parts of the dataset one after the other; yield each with its files.
 
-        A file is written completely or not at all. With `comments`, the
-        comments of the documents are written, if the format has them.
+        A file is written completely or not at all. With
+        `comments`, the comments of the documents are
+        written, if the format has them.
 
         Raises
         ------
         ParameterError, OutputError, MissingExtraError
-            If the format cannot store the data, a file cannot be written, or a
-            library is missing.
+            If the format cannot store the data, a file
+            cannot be written, or a library is missing.
         """
         # The table of features is written only if features get new ids. It, and
         # the feature set of a search engine, are written with the first part
@@ -211,9 +220,10 @@ class DatasetFiles:
 
 
 def _with_ids_in_order(dataset: RankingDataset) -> RankingDataset:
-    """Return a dataset whose features have the ids 1, 2, … in their order.
+    """Return a dataset with the ids 1, 2, … for its features, in their order.
 
-    Names stay, but for names that are made of the ids.
+    Names of features stay; but if all names are made of the
+    ids, they are made of the new ids.
     """
     ids = np.arange(1, dataset.n_features + 1, dtype=dataset.feature_ids.dtype)
     has_default_names = dataset.feature_names == default_names(dataset.feature_ids)

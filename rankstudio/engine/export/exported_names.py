@@ -15,10 +15,12 @@ SHIFTED = "Math.max(0.0, (doc[params.field].size() == 0 ? 0.0 : doc[params.field
 
 
 def exported_names(features: Sequence[tuple[int, str]]) -> tuple[str, ...]:
-    """Return distinct names of features, from their ids and names: "bm25_of_title".
+    """Return distinct names of features for programs, such as "bm25_of_title", in order.
 
-    A feature whose name is not distinct, or has no letters, is named by its id:
-    "feature_7".
+    `features` has the id and the name of each feature.
+
+    A feature whose name is not distinct, or has no letters,
+    is named by its id: "feature_7".
     """
     names = [identifier(name) for _, name in features]
     repeated_names = {name for name, count in Counter(names).items() if count > 1}
@@ -32,9 +34,10 @@ def exported_names(features: Sequence[tuple[int, str]]) -> tuple[str, ...]:
 
 
 def identifier(text: str) -> str:
-    """Return a text as a name of lower-case letters, digits and ``_``.
+    """Return a text as a name for programs, of lower-case letters, digits and ``_``.
 
-    An empty name, or one that begins with a digit, gets the prefix "feature_".
+    An empty name, or one that begins with a digit, gets the
+    prefix "feature_".
     """
     # Decompose letters, so that ü becomes u.
     letters = (

@@ -61,25 +61,29 @@ def read_for(
     *,
     labels: bool = True,
 ) -> RankingDataset:
-    """Read a data file as the data of a model's training were read.
+    """Read a data file in the way in which the data of a model's training were read.
 
-    Missing values are treated and values scaled in the same way.
+    Missing values are treated and values scaled in the same
+    way.
 
     Parameters
     ----------
     model : Model
-        Model with its treatment of values.
+        Model that records the treatment of missing values,
+        and the scaling.
     path : Path
         Data file.
     columns : Mapping, optional
-        Columns of a table; by default those of the model's plan.
+        Names of the columns of a table, as `Plan` has them;
+        by default those of the model's plan.
     labels : bool
         Whether the documents need labels.
 
     Raises
     ------
     DataError
-        If the file cannot be read, or a feature of the model is in another column.
+        If the file cannot be read, or a feature of the
+        model is in another column.
     """
     table_columns = columns or model.plan.get("columns", {})
     data = load_data(
@@ -103,26 +107,31 @@ def score_file(
     *,
     labels: bool = False,
 ) -> tuple[Floats, RankingDataset, tuple[str, ...]]:
-    """Score the documents of a data file with the model of another file.
+    """Score the documents of a data file with the model in another file.
 
     Parameters
     ----------
     model_path, data_path : Path
+        File of the model, and file of the data.
     columns : Mapping, optional
-        Columns of a table; by default those of the model's plan.
+        Names of the columns of a table, as `Plan` has them;
+        by default those of the model's plan.
     labels : bool
-        Whether to read labels. Otherwise all labels are 0, and the file need
-        not have any.
+        Whether to read labels. Otherwise all labels are 0,
+        and the file need not have any.
 
     Returns
     -------
     tuple
-        Scores in row order, shape (m,), the data, and notes on both as sentences.
+        Scores in row order, shape (m,); the data; and notes
+        on the model and the data for the user, as
+        sentences.
 
     Raises
     ------
     DataError
-        If a file cannot be read, or the model cannot score the data.
+        If a file cannot be read, or the model cannot score
+        the data.
     """
     model, data = model_and_data(model_path, data_path, columns, labels=labels)
     return model_scores(model, data), data, other_names(model, data)
@@ -135,11 +144,12 @@ def model_and_data(
     *,
     labels: bool = True,
 ) -> tuple[Model, RankingDataset]:
-    """Read a model of RankStudio or of another program, and the documents to score.
+    """Read a model, of RankStudio or of another program, and the documents to score.
 
-    `columns` names the columns of a table, by default as in the model's plan;
-    `labels` says whether the documents need labels. DataError is raised if a
-    file cannot be read, or the model does not fit the data.
+    `columns` names the columns of a table, by default as in
+    the model's plan; `labels` says whether the documents
+    need labels. DataError is raised if a file cannot be
+    read, or the model does not fit the data.
     """
     # None for a file that is not a model of another program.
     parsed_model = parsed_file(model_path)
@@ -158,10 +168,11 @@ def model_and_data(
 
 
 def check_columns(model: Model, data: RankingDataset, path: Path) -> None:
-    """Raise a DatasetError if a column of a table has moved since training.
+    """Raise a DatasetError if a column of a table has moved since a model was trained.
 
-    Then a feature of the model is in the data under its name, but with another
-    id. `path` is that of the table, for the message.
+    A column has moved if a feature of the model is in the
+    data under its name, but with another id. `path` is the
+    path of the table, for the message.
     """
     names = data.feature_names
     by_name = dict(zip(names, data.feature_ids.tolist(), strict=True))
@@ -204,15 +215,16 @@ def other_names(model: Model, data: RankingDataset) -> tuple[str, ...]:
 
 
 def model_scores(model: Model, data: RankingDataset) -> Floats:
-    """Score all documents of a dataset.
+    """Return the scores of all documents of a dataset by a model.
 
     Parameters
     ----------
     model : Model
         Model to score with.
     data : RankingDataset
-        Data filled and scaled as the model requires. For a file that omits zeros, features without values are
-        0.
+        Data filled and scaled as the model requires. For a
+        file that omits zeros, features without values count
+        as 0.
 
     Returns
     -------
@@ -222,7 +234,8 @@ def model_scores(model: Model, data: RankingDataset) -> Floats:
     Raises
     ------
     DataError
-        If a feature is missing, or a score cannot be computed.
+        If a feature is missing, or a score cannot be
+        computed.
     """
     ids = data.feature_ids
     # Sparse files leave out features that are always 0: columns of zeros are
@@ -244,7 +257,7 @@ def model_scores(model: Model, data: RankingDataset) -> Floats:
 
 
 def fold_of_name(path: Path) -> int | None:
-    """Return the fold of a model file from its name; None if the name contains none.
+    """Return the number of the fold in the name of a model's file; None if it has none.
 
     Examples
     --------
@@ -258,7 +271,10 @@ def fold_of_name(path: Path) -> int | None:
 
 
 def models_in(folder: Path) -> dict[int, Path]:
-    """Return the paths of models in a folder, or in its folder "models", by fold number.
+    """Return the paths of the models of folds in a folder, by fold number.
+
+    The files may also be in the folder's subfolder
+    "models". The result is {} without models.
 
     Raises
     ------
@@ -294,8 +310,8 @@ def models_in(folder: Path) -> dict[int, Path]:
 def holds_models(path: Path) -> bool:
     """Return whether a file may be a model, or a folder has models of folds.
 
-    A file is judged by its ending and its first bytes; a JSON file always may be
-    a model.
+    A file is judged by the ending of its name and its first
+    bytes; any JSON file may be a model.
     """
     try:
         if not path.is_dir():
@@ -316,9 +332,11 @@ def holds_models(path: Path) -> bool:
 
 
 def files_of_models(folder: Path) -> list[Path]:
-    """Return the JSON files and models of other programs in a folder.
+    """Return the paths of the files in a folder that may be models.
 
-    Hidden files and feature sets are left out.
+    These are JSON files and models of other programs.
+    Hidden files and feature sets of search engines are left
+    out.
 
     Raises
     ------
@@ -395,10 +413,12 @@ def _read_model(path: Path, dataset: FoldedDataset) -> Model:
 
 
 def _paths_by_fold(location: Path, numbers: list[int]) -> dict[int, Path]:
-    """Return the path of each fold's model, by fold number.
+    """Return the path of the model's file for each fold, by fold number.
 
-    `numbers` are those of the folds. Folds without a model are left out;
-    DatasetError is raised if all lack one.
+    `location` is a file for all folds, or a folder, and
+    `numbers` has the numbers of the folds. Folds without a
+    model are left out; DatasetError is raised if all folds
+    lack a model.
     """
     # One model for all folds.
     if not location.is_dir():
@@ -432,9 +452,10 @@ def _paths_by_fold(location: Path, numbers: list[int]) -> dict[int, Path]:
 
 
 def _numbers_text(numbers: list[int]) -> str:
-    """Return numbers as text.
+    """Return numbers of folds as a text for a message.
 
-    The text has all numbers, or the first and the last of ten or more.
+    The text has all numbers, or the first and the last of
+    ten or more.
     """
     return (
         ", ".join(map(str, numbers))
@@ -446,8 +467,9 @@ def _numbers_text(numbers: list[int]) -> str:
 def _check_features(model: Model, path: Path, dataset: FoldedDataset) -> None:
     """Raise a DatasetError if the data lack a feature of a model.
 
-    This is also raised if they have it in another column. `path` is that of the
-    model, for the message.
+    The error is also raised if the data have the feature in
+    another column. `path` is the path of the model, for the
+    message.
     """
     train = dataset.folds[0].train
     ids = set(dataset.feature_ids.tolist())

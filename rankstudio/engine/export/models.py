@@ -63,14 +63,17 @@ _EXPECTED: Mapping[type, str] = {
 
 @dataclass(frozen=True)
 class Weight:
-    """One feature of a model.
+    """One feature of a model, with its weight.
 
     Attributes
     ----------
     id : int
         1-based id, as in the data files.
     name : str
+        Name of the feature.
     weight : float
+        Weight of the feature's value in the score; for a
+        nonlinear model its importance.
     """
 
     id: int
@@ -80,31 +83,35 @@ class Weight:
 
 @dataclass(frozen=True)
 class Model:
-    """A model.
+    """A trained model that scores documents, with its origin.
 
-    The score of a document is the sum of weight times value, unless the model
-    is nonlinear.
+    The score of a document is the sum of weight times
+    value, unless the model is nonlinear.
 
     Attributes
     ----------
     features : tuple of Weight
-        Features in order of selection. For a nonlinear model the weight is the
-        importance of a feature.
+        Features in order of selection. For a nonlinear
+        model the weight is the importance of a feature.
     method : str
         Key of the method in the catalog.
     parameters : Mapping
-        Training parameters.
+        Parameters of the method in training, by name.
     origin : Mapping
-        Origin: data, fold, preparation of the values ("normalize", "missing"),
-        measures and their convention, versions; as plain values.
+        Origin: data, fold, preparation of the values
+        ("normalize", "missing"), measures and their
+        convention, versions; as plain values.
     beyond : Mapping
-        Definition of a nonlinear model, empty for a linear one. "kind" is
-        "thresholds", with a list of thresholds, each of which adds its weight
-        if the feature is above a value; "trees" with LightGBM's text, for
-        columns of some ids; "kernel" with its basis vectors and their weights,
-        for columns of some ids; "plugin" with the content of a file in the
-        format of a plug-in; or "sums" of the columns of some ids with the
-        "model" of these sums, whose ids are 1, 2, ….
+        Definition of a nonlinear model, empty for a linear
+        one. "kind" is "thresholds", with a list of
+        thresholds, each of which adds its weight if the
+        feature is above a value; "trees" with LightGBM's
+        text, for columns of some ids; "kernel" with its
+        basis vectors and their weights, for columns of some
+        ids; "plugin" with the content of a file in the
+        format of a plug-in; or "sums" of the columns of
+        some ids with the "model" of these sums, whose ids
+        are 1, 2, ….
     source : str
         Source for messages; "" for a model of this process.
     plan : Mapping
@@ -147,24 +154,27 @@ class Model:
         )
 
     def predict(self, X: Floats, feature_ids: Ints | None = None) -> Floats:
-        """Score documents.
+        """Return the scores of documents by the model.
 
         Parameters
         ----------
         X : ndarray of shape (m, n)
             Values of n features of m documents.
         feature_ids : ndarray of shape (n,), optional
-            1-based ids of the columns; 1 … n by default.
+            1-based ids of the features in the columns; 1 …
+            n by default.
 
         Returns
         -------
         ndarray of shape (m,)
+            Score of each document.
 
         Raises
         ------
         DataError
-            If a feature is missing, a score is out of the floating-point range,
-            or LightGBM crashes on the trees in a separate process.
+            If a feature is missing, a score is out of the
+            floating-point range, or LightGBM crashes on the
+            trees in a separate process.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             scores = self._scores(X, feature_ids)
@@ -269,12 +279,13 @@ def _lightgbm_scores(
 
 
 def save_model(path: str | Path, model: Model) -> None:
-    """Write a model, as JSON (``.json``) or as a table of features and weights (``.csv``).
+    """Write a model to a file: JSON (``.json``) or a table of features and weights (``.csv``).
 
     Raises
     ------
     OutputError
-        For another ending, or if the file cannot be written.
+        If the path has another ending, or if the file
+        cannot be written.
     """
     match Path(path).suffix.lower():
         case ".json":
@@ -321,9 +332,10 @@ def model_json(model: Model) -> str:
 
 
 def _fields_digest(values: Mapping[str, Any]) -> str:
-    """Return a checksum of a model's fields other than "digest".
+    """Return a checksum of the fields of a model's file other than "digest".
 
-    It is independent of the order of the fields in the file.
+    The checksum is independent of the order of the fields
+    in the file.
     """
     digested_values = {
         name: value for name, value in values.items() if name != "digest"
@@ -335,7 +347,7 @@ def _fields_digest(values: Mapping[str, Any]) -> str:
 
 
 def load_model(path: str | Path) -> Model:
-    """Read a JSON model written by :func:`save_model`.
+    """Read a model from a JSON file written by :func:`save_model`.
 
     Raises
     ------
@@ -363,7 +375,7 @@ def load_model(path: str | Path) -> Model:
 
 
 def _object_without_duplicates(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the fields of a JSON object as a dict.
+    """Return the fields of a JSON object, pairs of name and value, as a dict.
 
     ValueError is raised if a field occurs twice.
     """
@@ -374,9 +386,10 @@ def _object_without_duplicates(pairs: Sequence[tuple[str, Any]]) -> dict[str, An
 
 
 def _parsed_model(values: Any) -> Model:
-    """Return the model in parsed JSON.
+    """Return the model that the parsed JSON of a model's file describes.
 
-    ValueError is raised if the model is invalid, DataError if its version differs.
+    ValueError is raised if the model is invalid, DataError
+    if the file is of another version of the format.
     """
     # Refuse other formats, other versions, and changed contents.
     form = _checked_field(values, "format", str)
@@ -461,6 +474,7 @@ def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
     Returns
     -------
     dict
+        The definition, with its values in canonical form.
 
     Raises
     ------
@@ -507,10 +521,11 @@ def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
 
 
 def _checked_sums(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
-    """Validate and return the definition of a model of sums of features.
+    """Validate and return the definition of a model of sums of features, its `beyond`.
 
-    `ids` are the existing features. The inner model has the sums as features,
-    with the ids 1, 2, …. ValueError is raised if the definition is invalid.
+    `ids` are the ids of the existing features. The inner
+    model has the sums as features, with the ids 1, 2, ….
+    ValueError is raised if the definition is invalid.
     """
     columns = _checked_columns(values, ids)
     sums = _checked_field(values, "sums", list)
@@ -533,7 +548,9 @@ def _checked_sums(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
 def _checked_columns(values: Mapping[str, Any], ids: Set[int]) -> list[int]:
     """Return the ids of features that a model's definition lists as columns.
 
-    ValueError is raised unless they are distinct ids in `ids`.
+    `values` is the definition, and `ids` the ids of the
+    existing features. ValueError is raised unless the
+    columns are distinct ids in `ids`.
     """
     columns = values.get("columns")
     if not isinstance(columns, list) or any(type(i) is not int for i in columns):
@@ -572,13 +589,14 @@ def _checked_field(values: Any, name: str, kind: type[_Kind]) -> _Kind:
 
 
 def checked_kernel(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
-    """Validate and return a kernel model; ValueError if it is invalid.
+    """Validate and return the definition of a kernel model; ValueError if it is invalid.
 
     Parameters
     ----------
     values : Mapping
-        "kernel" with its "function" and parameters; the ids of the "columns";
-        "vectors", a list of numbers for each basis vector; and their "weights".
+        "kernel" with its "function" and parameters; the ids
+        of the "columns"; "vectors", a list of numbers for
+        each basis vector; and their "weights".
     ids : set of int
         Ids of the existing features.
     """
@@ -604,12 +622,13 @@ def checked_kernel(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
 def kernel_scores(
     values: Mapping[str, Any], column_of: Mapping[int, int], X: Floats
 ) -> Floats:
-    """Score documents with a kernel model.
+    """Return the scores of documents by a kernel model.
 
     Parameters
     ----------
     values : Mapping
-        Definition that :func:`checked_kernel` has validated.
+        Definition that :func:`checked_kernel` has
+        validated.
     column_of : Mapping of int to int
         Column of each feature id.
     X : ndarray of shape (m, n)
@@ -618,6 +637,7 @@ def kernel_scores(
     Returns
     -------
     ndarray of shape (m,)
+        Score of each document.
     """
     # A weight for each basis vector, which has a value for each column.
     columns = values["columns"]
@@ -634,10 +654,11 @@ def kernel_scores(
 
 
 def _parsed_kernel(fields: Any) -> Kernel:
-    """Return the kernel of a model from the fields in its JSON.
+    """Return the kernel of a model from the fields in the model's JSON.
 
-    It has the name of the function, and the numbers gamma, degree and coef0.
-    ValueError is raised if the fields are invalid.
+    The fields are the name of the kernel's function, and
+    the numbers gamma, degree and coef0. ValueError is
+    raised if the fields are invalid.
     """
     has_fields = isinstance(fields, dict) and set(fields) == set(_KERNEL_FIELDS)
     if not has_fields or not _is_kernel_function(fields["function"]):
@@ -689,17 +710,20 @@ def _checked_numbers(numbers: Any, name: str, length: int | None) -> list[float]
 
 @dataclass(frozen=True, eq=False)
 class StoredStep(Step):
-    """A nonlinear model from a file; ``coef`` is the importance of each feature.
+    """A nonlinear model from a stored run; ``coef`` is the importance of each feature.
 
     Attributes
     ----------
     beyond : Mapping
-        Definition from :meth:`rankstudio.engine.steps.Step.beyond_weights`;
-        empty if it was not stored, so that the model cannot score.
+        Definition from
+        :meth:`rankstudio.engine.steps.Step.beyond_weights`;
+        empty if it was not stored, so that the model cannot
+        score.
     ids : tuple of int of length n
-        1-based id of each column.
+        1-based id of the feature in each column.
     stored : str
-        Source, for messages.
+        Name of the study or file that stores the model, for
+        messages.
     """
 
     linear: ClassVar[bool] = False
@@ -728,17 +752,18 @@ class StoredStep(Step):
         return bool(self.beyond)
 
     def scores(self, columns: Floats, previous_scores: Floats | None = None) -> Floats:
-        """Score documents with the stored model; shape (m,).
+        """Return the scores of documents by the stored model, shape (m,).
 
-        `columns`, shape (n, m), has a row for each of the n features. The
-        scores of the previous step are not needed.
+        `columns`, shape (n, m), has a row for each of the n
+        features. `previous_scores` is not needed.
 
         Raises
         ------
         StoreError
             If the model was not stored.
         DataError
-            If LightGBM crashes on its trees in a separate process.
+            If LightGBM crashes on its trees in a separate
+            process.
         """
         # Only `beyond`, the definition of the model, has a part in the scores;
         # `source` is for messages.
@@ -755,7 +780,10 @@ class StoredStep(Step):
         )
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
-        """Return the stored definition; see :meth:`rankstudio.engine.steps.Step.beyond_weights`.
+        """Return the stored definition of the nonlinear model; `ids` is not needed.
+
+        See
+        :meth:`rankstudio.engine.steps.Step.beyond_weights`.
 
         Raises
         ------

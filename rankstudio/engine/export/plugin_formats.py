@@ -37,7 +37,7 @@ _MAX_LENGTHS = {"label": 80, "summary": 500}
 
 @dataclass(frozen=True)
 class ModelFormatEntry:
-    """A format of another program in which models can be written.
+    """A plug-in's description of a format of another program for exported models.
 
     Attributes
     ----------
@@ -81,12 +81,14 @@ class ModelFormatEntry:
 
 @dataclass(frozen=True)
 class PluginModelFormat:
-    """A model format with the package that it comes from.
+    """A plug-in's format of models, with the package that it comes from.
 
     Attributes
     ----------
     entry : ModelFormatEntry
+        The plug-in's description of the format.
     package, version : str
+        Name and version of the package.
     """
 
     entry: ModelFormatEntry
@@ -94,15 +96,17 @@ class PluginModelFormat:
     version: str
 
     def score(self, content: bytes, documents: Floats, ids: tuple[int, ...]) -> Floats:
-        """Return the scores of m documents, shape (m,), by the contents of a model file.
+        """Return the scores of m documents, shape (m,), by the model in a file's contents.
 
-        `documents`, shape (m, n), has columns with the ids `ids`.
+        `documents`, shape (m, n), has the values of n
+        features with the ids `ids`.
 
         Raises
         ------
         DataError
-            If the reader fails, or does not return finite scores; the message
-            does not name the file.
+            If the plug-in's reader fails, or does not
+            return finite scores; the message does not name
+            the file.
         """
         # A copy, because the code of the plug-in may change it.
         X = np.array(documents)
@@ -146,15 +150,17 @@ def readable_formats() -> tuple[PluginModelFormat, ...]:
 def plugin_scores(
     beyond: Mapping[str, Any], column_of: Mapping[int, int], X: Floats, source: str
 ) -> Floats:
-    """Score documents with a model in the format of a plug-in.
+    """Return the scores of m documents by a model in the format of a plug-in, shape (m,).
 
-    The file of the model only names a format. The reader must be that of an
-    installed plug-in, so that a file cannot run other code.
+    The file of the model only names a format. The reader
+    that computes the scores must be that of an installed
+    plug-in, so that a file cannot run other code.
 
     Parameters
     ----------
     beyond : Mapping
-        Definition of the model that :func:`checked_plugin` has validated.
+        Definition of the model that :func:`checked_plugin`
+        has validated.
     column_of : Mapping of int to int
         Column of each feature id.
     X : ndarray of shape (m, n)
@@ -165,7 +171,8 @@ def plugin_scores(
     Raises
     ------
     DataError
-        If the package is not installed, or its reader fails.
+        If the package is not installed, or its reader
+        fails.
     """
     # The format must be one of an installed plug-in.
     form_key = beyond["format"], beyond["package"]
@@ -208,14 +215,16 @@ def plugin_scores(
 def checked_plugin(values: Mapping[str, Any], columns: list[int]) -> dict[str, Any]:
     """Validate and return the definition of a model in the format of a plug-in.
 
-    ValueError is raised if it is invalid.
+    ValueError is raised if the definition is invalid.
 
     Parameters
     ----------
     values : Mapping
-        Definition of the model, as read.
+        Definition of the model, as read from JSON: the
+        format, and the content of the file.
     columns : list of int
-        Ids of the model's columns, which are checked already.
+        Ids of the model's columns, which are checked
+        already.
     """
     texts = {
         name: values.get(name) for name in ("format", "package", "version", "content")
@@ -241,7 +250,8 @@ def refuse_invalid_model_format(entry: object) -> None:
     Parameters
     ----------
     entry : object
-        Entry of a plug-in's model formats.
+        Object that a plug-in lists as a format of models;
+        it may have any type.
     """
     # Type and key.
     if not isinstance(entry, ModelFormatEntry):

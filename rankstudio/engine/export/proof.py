@@ -25,23 +25,27 @@ from rankstudio.engine.support.sparse_rows import SparseRows
 
 @dataclass(frozen=True)
 class RankingProof:
-    """Number of queries with identical rankings by the model and by the exported file.
+    """Comparison of the rankings by a model and by the files to which it was exported.
 
     Attributes
     ----------
     n_queries : int
         Number of ranked queries.
     identical : int
-        Number of queries with the same order of documents and the same ties.
+        Number of queries with the same order of documents
+        and the same ties.
     single : int or None
-        The same in single precision; None if the other program computes in
-        double precision.
+        Number of queries with the same order and ties in
+        single precision; None if the other program computes
+        in double precision.
     whose : str
         Program that computes in single precision.
     prints : int
-        Printed digits of a score; 0 for all.
+        Digits of a score that the other program prints; 0
+        for all.
     failure : str
-        Reason why the file was not verified, as a sentence; otherwise "".
+        Reason why the file was not verified, as a sentence;
+        otherwise "".
     """
 
     n_queries: int
@@ -53,9 +57,10 @@ class RankingProof:
 
     @property
     def holds(self) -> bool:
-        """Whether every query has the identical ranking.
+        """Whether every query has the identical ranking by the model and by the exported file.
 
-        The file may have numbers of less precision.
+        The rankings are those in double precision; the
+        other program may have less.
         """
         return not self.failure and self.identical == self.n_queries
 
@@ -118,14 +123,15 @@ def ranking_proof(
     model : Model
         Exported model.
     function : ScoreFunction
-        Exported function.
+        The model in the form for other programs.
     form : ModelFormat
         Format of the export.
     files : Files
-        Files to read back.
+        Contents of the exported files, which are read back.
     parts : sequence of RankingDataset
-        Documents, filled as the model requires but not scaled. Large parts are
-        processed a few queries at a time.
+        Documents, filled as the model requires but not
+        scaled. Large parts are processed a few queries at a
+        time.
     """
     # `form.single` names the program, if it computes in single precision or
     # prints few digits; otherwise it is "".
@@ -183,9 +189,10 @@ def fitted_function(
 ) -> ScoreFunction:
     """Return the best form of a model for another program.
 
-    Some formats can express a model in several forms, for example with shifted
-    values, which differ in their rounding. The best one ranks the most queries
-    like the model.
+    Some formats can express a model in several forms, for
+    example with shifted values, which differ in their
+    rounding. The best form ranks the most queries like the
+    model.
 
     Parameters
     ----------
@@ -196,13 +203,14 @@ def fitted_function(
     form : ModelFormat
         Format of the export.
     parts : sequence of RankingDataset
-        Documents to try the forms on, filled but not scaled.
+        Documents to try the forms on, filled but not
+        scaled.
 
     Returns
     -------
     ScoreFunction
-        The original function if the format accepts it unchanged, or no other
-        form is better.
+        The original function if the format accepts it
+        unchanged, or no other form is better.
     """
     if form.fit is None or not parts:
         return function
@@ -229,6 +237,7 @@ def _value_ranges(
 ) -> ValueRanges:
     """Return the least, the greatest and the mean value of each of the k inputs of a model.
 
+    `function` is the model in the form for other programs.
     The values are those of all documents of the parts.
     """
     k = len(function.inputs)
@@ -248,7 +257,7 @@ def _value_ranges(
 
 
 def _in_shards(parts: Iterable[RankingDataset]) -> Iterator[RankingDataset]:
-    """Yield the documents of parts as datasets of limited size.
+    """Yield the documents of parts of a dataset as datasets of limited size.
 
     A large part becomes several datasets of whole queries.
     """
@@ -268,18 +277,21 @@ def _in_shards(parts: Iterable[RankingDataset]) -> Iterator[RankingDataset]:
 
 
 def ranked_alike(first: Floats, second: Floats, query_ptr: Ints) -> Bools:
-    """Return for each query whether two sets of scores rank alike.
+    """Return for each of Q queries whether two sets of scores rank its documents alike.
 
     Ties must be the same, too.
 
     Parameters
     ----------
     first, second : ndarray of shape (m,)
+        The two scores of each of m documents.
     query_ptr : ndarray of shape (Q + 1,)
+        First row of each query, followed by m.
 
     Returns
     -------
     ndarray of shape (Q,), bool
+        True for the queries with equal rankings.
 
     Notes
     -----

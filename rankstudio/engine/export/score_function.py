@@ -33,24 +33,29 @@ _ZERO_IS_MISSING = 4  # a bit of the decisions in LightGBM's text
 
 @dataclass(frozen=True)
 class ModelInput:
-    """An input feature of a model.
+    """An input of an exported model: one of its features.
 
     Attributes
     ----------
     id : int
         1-based id, as in the data files.
     name : str
-        Name as in the dataset, without unprintable characters.
+        Name as in the dataset, without unprintable
+        characters.
     identifier : str
-        Unique name that is valid in every language, such as ``bm25_of_body``.
+        Unique name that is valid in every language, such as
+        ``bm25_of_body``.
     shift : float
-        Constant that the other program adds to a value before its weight or
-        threshold; it changes no ranking.
+        Constant that the other program adds to a value
+        before its weight or threshold; it changes no
+        ranking.
     definition : str
         Definition of the feature in a search engine, see
-        :mod:`rankstudio.engine.data.feature_sets`; "" if unknown.
+        :mod:`rankstudio.engine.data.feature_sets`; "" if
+        unknown.
     name_in_set : str
-        Name in the search engine's feature set; "" without one.
+        Name of the feature in the search engine's feature
+        set; "" without one.
     """
 
     id: int
@@ -68,12 +73,12 @@ class ModelInput:
 
 @dataclass(frozen=True)
 class ValueRanges:
-    """Ranges of the values of a function's inputs in the trial documents.
+    """Ranges of the values that a model's inputs have in some documents.
 
     Attributes
     ----------
     low, high, mean : tuple of float
-        Values of each input.
+        Least, greatest and mean value of each input.
     """
 
     low: tuple[float, ...]
@@ -83,30 +88,34 @@ class ValueRanges:
 
 @dataclass(frozen=True)
 class ScoreFunction:
-    """A model in the form for other programs.
+    """A model in the form for other programs: a weighted sum, or a sum of trees.
 
     Attributes
     ----------
     name : str
-        Identifier, such as ``mq2008_fold1_greedy_rankrls``.
+        Name of the function for programs, such as
+        ``mq2008_fold1_greedy_rankrls``.
     about : str
-        Origin in one line.
+        Origin of the model in one line.
     inputs : tuple of ModelInput
         Inputs by ascending id: the order of summation.
     weights : tuple of float
         Weights of the inputs; empty for a sum of trees.
     trees : tuple of ScoreTree
-        Trees in the order of summation; empty for a weighted sum.
+        Trees in the order of summation; empty for a
+        weighted sum.
     scaled : bool
-        Whether every input is first scaled to [0, 1] within its query; constant
-        inputs become 0.
+        Whether every input is first scaled to [0, 1] within
+        its query; constant inputs become 0.
     set_definitions : tuple of str
-        Definitions of the inputs in the order of their feature set, with those
-        of features they are derived from; empty without a feature set.
+        Definitions of the inputs in the order of their
+        feature set, with those of features they are derived
+        from; empty without a feature set.
     sums : tuple of tuple of (int, float)
-        New features that the trees split on: a sum has a position of an input
-        and a weight for each of its terms, in order. Empty if the trees split
-        on the inputs.
+        New features that the trees split on: a sum has a
+        position of an input and a weight for each of its
+        terms, in order. Empty if the trees split on the
+        inputs.
     """
 
     name: str
@@ -146,10 +155,10 @@ class ScoreFunction:
 
 
 def defined(function: ScoreFunction, features: FeatureSet) -> ScoreFunction:
-    """Return a function with the definitions of a search engine's feature set.
+    """Return an exported function with the definitions of a search engine's feature set.
 
-    The set has a name and a definition for each feature in the engine; each
-    input gets those of its feature.
+    The set has a name and a definition for each feature in
+    the engine; each input gets those of its feature.
 
     Raises
     ------
@@ -180,9 +189,11 @@ def defined_where_possible(
 ) -> tuple[ScoreFunction, str]:
     """Return a function with the definitions of a feature set, if possible.
 
-    If the set lacks an input, return the function unchanged, and a sentence
-    about this feature. The sentence is "" if the function got definitions, or if
-    there is no set for this search engine.
+    If the set lacks an input of the function, return the
+    function unchanged, and a sentence for the user about
+    this feature. The sentence is "" if the function got
+    definitions, or if there is no set for this search
+    engine.
 
     Parameters
     ----------
@@ -191,8 +202,8 @@ def defined_where_possible(
     features : FeatureSet, optional
         Feature set next to the data, or an imported one.
     engine : str
-        Search engine for which the function is written. The set of another
-        search engine is not used.
+        Search engine for which the function is written. The
+        set of another search engine is not used.
     """
     if features is None or features.engine != engine:
         return function, ""
@@ -207,17 +218,20 @@ def shifted(
 ) -> ScoreFunction:
     """Return a function with the same ranking, shifted inputs and scaled weights.
 
-    Shifted values are closer to 0, where numbers of few digits are denser.
+    Shifted values are closer to 0, where numbers of few
+    digits are denser.
 
     Parameters
     ----------
     function : ScoreFunction
         Model in the form for other programs.
     shifts : sequence of float
-        One shift for each input. A weighted sum changes by a constant;
-        thresholds are shifted with the values.
+        Number that is added to each input. A weighted sum
+        changes by a constant; thresholds are shifted with
+        the values.
     scale : float
-        Scale, a power of two, so that the weights keep their digits.
+        Factor of the weights: a power of two, so that the
+        weights keep their digits.
     """
     inputs = tuple(
         replace(model_input, shift=input_shift)
@@ -233,8 +247,8 @@ def shifted(
 def centred(function: ScoreFunction, ranges: ValueRanges) -> ScoreFunction:
     """Return a function whose inputs are shifted by their means, so that they are around 0.
 
-    Similar scores then differ in more digits. `ranges` has the mean of each
-    input.
+    Similar scores then differ in more digits; no ranking
+    changes. `ranges` has the mean of each input.
     """
     return shifted(function, [-float(np.float32(mean)) for mean in ranges.mean])
 
@@ -242,7 +256,8 @@ def centred(function: ScoreFunction, ranges: ValueRanges) -> ScoreFunction:
 def refusal_of(kind: str) -> str:
     """Return the reason why models of a kind are not exported to other programs.
 
-    The kinds are "plugin", "sums" and "kernel"; the text has the field {format}.
+    The kinds are "plugin", "sums" and "kernel"; the text
+    has the field {format}, for the name of a format.
     """
     if kind == "plugin":
         return tr(
@@ -266,7 +281,9 @@ def score_function(model: Model) -> ScoreFunction:
     Raises
     ------
     OutputError
-        For trees that need values unavailable to other programs, and for kernel models.
+        For a model that other programs cannot compute, such
+        as a kernel model, or trees that treat missing
+        values.
     DataError
         For invalid trees.
     """
@@ -366,10 +383,12 @@ def _trees_of(
 def _stumps(
     thresholds: Sequence[Mapping[str, Any]],
 ) -> tuple[list[int], tuple[ScoreTree, ...]]:
-    """Return the ids of features with thresholds, and each threshold as a tree.
+    """Return ids of features, and thresholds of their values as trees of one split.
 
-    A threshold adds a number to the score of documents whose value is above it.
-    Its tree has one split.
+    `thresholds` has the plain values of a model of
+    thresholds. A threshold adds a number to the score of
+    documents whose value is above it. The trees split on
+    positions in the list of ids.
     """
     ids = sorted({threshold["id"] for threshold in thresholds})
     trees = []
@@ -384,9 +403,10 @@ def _stumps(
 def _trees(
     text: str, columns: Sequence[int]
 ) -> tuple[list[int], tuple[ScoreTree, ...]]:
-    """Return the ids of the features on which LightGBM's trees split, and the trees.
+    """Return the ids of the features on which trees of LightGBM split, and these trees.
 
-    `text` has the trees, and `columns` the feature id of each of their columns.
+    `text` has the trees, and `columns` the feature id of
+    each of their columns.
     """
     trees = parsed_trees(text, len(columns))
     ids = sorted({columns[feature] for tree in trees for feature in tree.features})
@@ -398,10 +418,11 @@ def _trees(
 
 
 def _tree(tree: TextTree, position_of: Mapping[int, int]) -> ScoreTree:
-    """Return a tree of LightGBM's text as a tree of the function.
+    """Return a tree of LightGBM's text as a tree that splits on inputs of a function.
 
-    It splits on inputs: `position_of` has the position of the input of each
-    column. OutputError is raised for a tree that other programs cannot compute.
+    `position_of` has the position of the input of each
+    column. OutputError is raised for a tree that other
+    programs cannot compute.
     """
     # The kind of a split is a number; one of its bits says that 0 is missing.
     if any(decision & _ZERO_IS_MISSING for decision in tree.decisions):

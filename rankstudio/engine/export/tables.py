@@ -19,7 +19,7 @@ _MIN_SHOWN_P = 0.0001  # four decimals are shown
 def csv_text(
     header: Sequence[str], rows: Iterable[Sequence[object]], separator: str = ","
 ) -> str:
-    """Return rows as CSV: commas, quotes if needed, floats with all bits, None as "".
+    """Return a header and rows as CSV: quotes if needed, floats with all bits, None as "".
 
     Texts that a spreadsheet would execute are escaped; see
     `rankstudio.engine.support.escaping`.
@@ -52,7 +52,7 @@ def _csv_line(cells: Sequence[object], separator: str) -> str:
 def save_csv(
     path: str | Path, header: Sequence[str], rows: Iterable[Sequence[object]]
 ) -> None:
-    """Write rows as CSV.
+    """Write a header and rows to a file as CSV.
 
     Raises
     ------
@@ -64,19 +64,24 @@ def save_csv(
 
 @dataclass(frozen=True)
 class TextTable:
-    """A printable table of texts.
+    """A table of texts, to be printed or exported.
 
     Attributes
     ----------
     title : str
+        Title above the table.
     header : sequence of str
+        Titles of the columns.
     rows : sequence of sequences of str
+        Texts of the cells, row by row.
     left : sequence of int
-        Indices of the left-aligned columns; the others contain numbers.
+        Indices of the left-aligned columns; the others
+        contain numbers.
     note : str
         Note below the table.
     bold : frozenset of (int, int)
-        Highlighted cells by row and column, for formats that support it.
+        Highlighted cells by row and column, for formats
+        that support it.
     """
 
     title: str
@@ -96,16 +101,19 @@ def markdown_text(
     rows: Sequence[Sequence[str]],
     left_columns: Sequence[int] = (0,),
 ) -> str:
-    """Return rows of text as a Markdown table.
+    """Return a header and rows of text as a Markdown table.
 
     Parameters
     ----------
     header : sequence of str
+        Titles of the columns.
     rows : sequence of sequences of str
-        Empty cells contain a dash, because some Markdown readers, including
-        Qt's, merge empty cells.
+        Texts of the cells. Empty cells get a dash, because
+        some Markdown readers, including Qt's, merge empty
+        cells.
     left_columns : sequence of int
-        Indices of the left-aligned columns; the others contain numbers.
+        Indices of the left-aligned columns; the others
+        contain numbers.
     """
     escaped_rows = [
         [markdown_escaped(cell) or "–" for cell in row] for row in (header, *rows)
@@ -116,10 +124,11 @@ def markdown_text(
 def markdown_lines(
     rows: Sequence[Sequence[str]], left_columns: Sequence[int] = (0,)
 ) -> str:
-    """Return rows as a table of Markdown, padded for readability.
+    """Return rows of text as a table of Markdown, padded for readability.
 
-    The first row is the header. The columns in `left_columns`, counted from 0,
-    are aligned to the left, all others to the right.
+    The first row is the header. The columns in
+    `left_columns`, counted from 0, are aligned to the left,
+    all others to the right.
     """
     widths = [max(3, *map(len, column)) for column in zip(*rows, strict=True)]
     ruler = [
@@ -142,7 +151,7 @@ def latex_text(
     left_columns: Sequence[int] = (0,),
     caption: str = "",
 ) -> str:
-    """Return rows of text as a LaTeX table for the package booktabs; parameters as for Markdown.
+    """Return a header and rows of text as a LaTeX table for the package booktabs.
 
     Parameters
     ----------

@@ -65,14 +65,15 @@ the node for values above.
 
 @dataclass(frozen=True)
 class ScoreTree:
-    """A tree of decisions.
+    """A decision tree that adds a number to the score of a document.
 
     Attributes
     ----------
     splits : tuple of (int, float, int, int)
-        Position of an input, threshold, child for values up to the threshold,
-        and child for values above. A child from 0 up is the number of a split;
-        -1 is the first leaf, -2 the second.
+        Position of an input, threshold, child for values up
+        to the threshold, and child for values above. A
+        child from 0 up is the number of a split; -1 is the
+        first leaf, -2 the second.
     leaves : tuple of float
         Values that the leaves add to a score.
     """
@@ -101,9 +102,11 @@ class ScoreTree:
         Parameters
         ----------
         column_of : Mapping of int to int, optional
-            New number of each column; by default they stay the same.
+            New number of each column; by default the
+            numbers stay the same.
         counts : sequence of int, optional
-            Number of documents of each leaf, by which LightGBM weights contributions.
+            Number of documents of each leaf, by which
+            LightGBM weights contributions.
         """
         # One sequence for each of the four values of a split.
         columns, thresholds, left, right = (
@@ -138,16 +141,17 @@ class ScoreTree:
 
 @dataclass(frozen=True)
 class Trees:
-    """Validated trees for LightGBM.
+    """Validated trees of a model, in the text format of LightGBM.
 
     Attributes
     ----------
     columns : tuple of int
-        Columns used by the trees, ascending. The text renumbers them from 0,
-        and has an additional unused column at the end, which LightGBM requires.
+        Columns used by the trees, ascending. The text
+        renumbers them from 0, and has an additional unused
+        column at the end, which LightGBM requires.
     text : str
-        Text for ``lightgbm.Booster(model_str=...)``, which contains only
-        validated parts.
+        Text for ``lightgbm.Booster(model_str=...)``, which
+        contains only validated parts.
     """
 
     columns: tuple[int, ...]
@@ -216,7 +220,8 @@ def model_text(trees: Sequence[str], names: Sequence[str], info: str) -> str:
 def tree_text(rows: Mapping[str, Sequence[object]]) -> str:
     """Return the lines of a tree in LightGBM's text.
 
-    `rows` has the values of its splits and leaves, by key.
+    `rows` has the values of the tree's splits and leaves,
+    by key of a line, such as "threshold".
     """
     lines = [f"{key}={' '.join(map(str, row))}" for key, row in rows.items()]
     n_leaves = len(rows["leaf_value"])
@@ -251,12 +256,14 @@ def parsed_trees(text: str, n_columns: int) -> tuple[TextTree, ...]:
 
 @dataclass(frozen=True)
 class TextTree:
-    """A tree of LightGBM's text: one value per split, or per leaf, in each attribute.
+    """A tree in LightGBM's text: each attribute has one value per split, or per leaf.
 
-    A child is the number of a split, or -1 for the first leaf, -2 for the
-    second. Values up to the threshold go left. A decision has bit 2 if missing
-    values go left, and 4 or 8 if 0 or NaN counts as missing. Only contributions
-    need ``counts``.
+    A child is the number of a split, or -1 for the first
+    leaf, -2 for the second. Values up to the threshold go
+    left. A decision has bit 2 if missing values go left,
+    and 4 or 8 if 0 or NaN counts as missing. Only the
+    computation of contributions needs ``counts``, the
+    number of documents of each leaf.
     """
 
     features: tuple[int, ...]
@@ -269,10 +276,12 @@ class TextTree:
 
     @classmethod
     def of(cls, number: int, values: Mapping[str, str], n_columns: int) -> TextTree:
-        """Validate and return a tree of LightGBM's text.
+        """Validate a tree of LightGBM's text, and return it.
 
-        `number` is its position in the text, `values` has its lines by key, and
-        `n_columns` is the number of columns in training.
+        DataError is raised if the tree is invalid. `number`
+        is the position of the tree in the text, `values`
+        has its lines by key, and `n_columns` is the number
+        of columns in training.
         """
         # Splits by categories and linear models in the leaves are not supported.
         location = f"tree {number}"
@@ -340,7 +349,8 @@ class TextTree:
     def text(self, column_of: Mapping[int, int]) -> str:
         """Return the tree in LightGBM's text.
 
-        `column_of` has the new number of each column.
+        `column_of` has the new number of each column that
+        the tree uses.
         """
         return tree_text(
             {
@@ -380,11 +390,11 @@ def _integers(
     length: int,
     allowed: range | set[int],
 ) -> tuple[int, ...]:
-    """Return the whole numbers of a key of LightGBM's text.
+    """Return the whole numbers in a line of LightGBM's text, by the key of the line.
 
-    `values` has the lines of a tree by key. DataError is raised unless there are
-    `length` numbers, all of them in `allowed`; `location` names the tree in its
-    message.
+    `values` has the lines of a tree by key. DataError is
+    raised unless there are `length` numbers, all of them in
+    `allowed`; `location` names the tree in its message.
     """
     words = values.get(key, "").split()
     numbers = tuple(int(word) for word in words if _INTEGER.fullmatch(word))
@@ -399,11 +409,12 @@ def _integers(
 def _numbers(
     location: str, values: Mapping[str, str], key: str, length: int | None = None
 ) -> tuple[str, ...]:
-    """Return the finite numbers of a key of LightGBM's text, as texts.
+    """Return the finite numbers in a line of LightGBM's text, as texts, by the line's key.
 
-    `values` has the lines of a tree by key. DataError is raised for other texts,
-    or unless there are `length` numbers, if it is not None; `location` names the
-    tree in its message.
+    `values` has the lines of a tree by key. DataError is
+    raised for other texts, or unless there are `length`
+    numbers, if it is not None; `location` names the tree in
+    its message.
     """
     words = tuple(values.get(key, "").split())
     are_numbers = all(
@@ -425,7 +436,7 @@ def _invalid_trees_error(location: str, excerpt: str, expected: str) -> DataErro
 
 
 def _printable_start(text: str) -> str:
-    """Return the beginning of a text.
+    """Return the beginning of a text for a message.
 
     Characters that cannot be printed are replaced.
     """
@@ -434,24 +445,28 @@ def _printable_start(text: str) -> str:
 
 
 def tree_scores(trees: Trees, X: Floats, source: str = "") -> Floats:
-    """Return the score of each document.
+    """Return the score of each document by some trees.
 
     Parameters
     ----------
     trees : Trees
+        Validated trees.
     X : ndarray of shape (m, c)
-        Columns used by the trees.
+        Values of m documents, in the c columns that the
+        trees use.
     source : str
         Source of the trees, for messages: "model.json".
 
     Returns
     -------
     ndarray of shape (m,)
+        Score of each document.
 
     Raises
     ------
     DataError
-        If LightGBM rejects the trees, or crashes on them in a separate process.
+        If LightGBM rejects the trees, or crashes on them in
+        a separate process.
     """
     booster, documents = _tried_booster(trees, X, _PREDICT_SCORES, source)
     return np.asarray(booster.predict(documents, raw_score=True))
@@ -481,9 +496,11 @@ def _tried_booster(
 ) -> tuple[Any, Floats]:
     """Return the booster of some trees, and X with a column of zeros added.
 
-    A booster is LightGBM's model. It is tried in a separate process first,
-    because it can crash on invalid trees; DataError is raised if it does.
-    `kind` is LightGBM's constant of the kind of prediction. X has shape (m, c)
+    A booster is LightGBM's model. The booster is tried in a
+    separate process first, because it can crash on invalid
+    trees; DataError is raised if the trial fails. `source`
+    names the model for the message. `kind` is LightGBM's
+    constant of the kind of prediction. X has shape (m, c)
     for the c columns of the trees.
     """
     # The text names what needs LightGBM, if it is missing.
@@ -503,11 +520,12 @@ def _tried_booster(
 
 @lru_cache(maxsize=64)
 def _failure_in_trial(text: str, n_columns: int, kind: int, library: str) -> str:
-    """Predict with a LightGBM model in a separate process; return how this failed.
+    """Predict with a LightGBM model in a separate process; return the error as a text.
 
-    The result is "" if it did not fail. `text` has the model, `n_columns` is its
-    number of columns, `kind` LightGBM's constant of the kind of prediction, and
-    `library` the path of LightGBM's library.
+    The result is "" if the prediction did not fail. `text`
+    has the model, `n_columns` is its number of columns,
+    `kind` LightGBM's constant of the kind of prediction,
+    and `library` the path of LightGBM's library.
     """
     # The process has limits of memory, which depends on the text, and of time.
     content = text.encode()

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 
 
 def try_trees(library: str, text: bytes, n_columns: int, kind: int) -> bool:
-    """Return whether LightGBM reads a text and predicts with it.
+    """Return whether LightGBM reads the text of a model and predicts with it.
 
     Parameters
     ----------
@@ -32,7 +32,8 @@ def try_trees(library: str, text: bytes, n_columns: int, kind: int) -> bool:
     n_columns : int
         Number of columns of a document.
     kind : int
-        Kind of prediction, as a LightGBM constant: 1 for scores, 3 for contributions.
+        Kind of prediction, as a LightGBM constant: 1 for
+        scores, 3 for contributions.
     """
     import ctypes
 
@@ -81,18 +82,20 @@ def module_scores(
     scaled: bool,
     values: Sequence[float],
 ) -> list[float]:
-    """Return the scores of documents by an exported Python module.
+    """Return the scores of documents by an exported model, a Python module.
 
     Parameters
     ----------
     module : str
-        Path of the module.
+        Path of the module's file.
     ids : sequence of int
         Ids of the features, in the order of the values.
     ends : sequence of int
-        First document of each query, followed by the number of documents.
+        First document of each query, from 0, followed by
+        the number of documents.
     scaled : bool
-        Whether whole queries are scored, because values are scaled within them.
+        Whether whole queries are scored, because values are
+        scaled within them.
     values : sequence of float
         Values of all documents, concatenated.
     """
@@ -132,10 +135,11 @@ def limit(seconds: int, n_bytes: int) -> None:
 def _score_file(
     module: str, ids: str, ends: str, scaled: str, documents: str, scores: str
 ) -> None:
-    """Score the documents of a file with an exported Python module.
+    """Score the documents of a file with an exported model, a Python module.
 
-    The scores are written to the file `scores`. All arguments are names of
-    files, except that `scaled` is "1" if whole queries are scored.
+    The scores are written to the file `scores`. All
+    arguments are names of files, except that `scaled` is
+    "1" if whole queries are scored.
     """
     from array import array
     from pathlib import Path

@@ -29,7 +29,7 @@ def analysis_as_command(
     study: Path | None = None,
     run: int | None = None,
 ) -> str:
-    """Return the terminal command of an analysis.
+    """Return the terminal command that carries out an analysis.
 
     Parameters
     ----------
@@ -38,17 +38,17 @@ def analysis_as_command(
     plan : Plan
         Plan with the data; its folds are those that are analysed.
     values : Mapping
-        Parameters by name.
+        Values of the analysis's parameters, by name.
     study : Path, optional
         Study with the run that is analysed.
     run : int, optional
-        Number of the run.
+        Number of the run in the study.
 
     Returns
     -------
     str
-        One line for a POSIX shell, without default values; "" if there is no
-        such command, as for a run without a study.
+        One line for a POSIX shell, without default values; "" if
+        there is no such command, as for a run without a study.
     """
     parameters = entry.validate(values)
     # A command can name a run only by its study and number.
@@ -85,10 +85,11 @@ def analysis_as_command(
 def _own_words(
     entry: Analysis, plan: Plan, parameters: Mapping[str, Any]
 ) -> list[str] | None:
-    """Return the terminal words that the analysis's own function makes from its parameters.
+    """Return the terminal words that an analysis's own function makes from its parameters.
 
-    None if the function of a plug-in fails or takes too long, or does not
-    return a list of texts.
+    `parameters` has the values of the analysis's parameters by
+    name. The result is None if the function of a plug-in fails or
+    takes too long, or does not return a list of texts.
     """
 
     def words() -> Any:

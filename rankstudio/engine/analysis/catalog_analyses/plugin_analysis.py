@@ -44,10 +44,10 @@ def analysis_steps(
     entry : Analysis
         Analysis to execute.
     subject : sequence
-        Arguments of the analysis's function, by its `Needs`: data, or a run or
-        a plan with its data.
+        Arguments of the analysis's function, by its `Needs`:
+        data, or a run or a plan with its data.
     values : Mapping
-        Parameters by name.
+        Values of the analysis's parameters, by name.
 
     Raises
     ------
@@ -61,9 +61,10 @@ def analysis_steps(
     parameters = entry.validate(values)
 
     def results() -> Iterator[Any]:
-        """Call the analysis's function: yield what it yields, and last what it returns.
+        """Call the analysis's function; yield what it yields, and last what it returns.
 
-        Uses `entry`, `subject` and `parameters` of the function around it.
+        `entry`, `subject` and `parameters` (the analysis and its
+        arguments) are variables of the enclosing function.
         """
         answer = imported(entry.compute)(*subject, **parameters)
         if isinstance(answer, GeneratorType):
@@ -110,7 +111,7 @@ def analyse(
     /,
     **parameters: Any,
 ) -> tuple[AnalysisTable, ...]:
-    """Carry out an analysis of a plug-in.
+    """Carry out an analysis of a plug-in, and return its tables.
 
     Parameters
     ----------
@@ -122,7 +123,7 @@ def analyse(
     data : FoldedDataset, optional
         Data of the run or of the plan; or other data that an analysis compares with the first.
     **parameters
-        Parameters of the analysis.
+        Parameters of the analysis, by name.
 
     Returns
     -------
@@ -136,7 +137,7 @@ def analyse(
     ParameterError
         For an invalid parameter.
     AnalysisError
-        If its code fails.
+        If the code of the analysis fails.
 
     Examples
     --------
@@ -186,8 +187,9 @@ def _needs_text(entry: Analysis) -> str:
 def _checked_result(entry: Analysis, answer: object) -> AnalysisResult:
     """Check the answer of an analysis, and return it as a result with plain tables.
 
-    Their cells are plain texts of one line, numbers or None. AnalysisError is
-    raised for an answer that is no table or result, or too large.
+    The cells of plain tables are texts of one line, numbers or
+    None. AnalysisError is raised if `answer` is no table or
+    result, or too large. `entry` is the analysis.
     """
     # An answer is a result, a table, or several tables.
     result = answer if isinstance(answer, AnalysisResult) else None
@@ -216,9 +218,10 @@ def _checked_result(entry: Analysis, answer: object) -> AnalysisResult:
 
 
 def _plain_table(entry: Analysis, table: AnalysisTable) -> AnalysisTable:
-    """Return a table with plain cells, and texts of one line.
+    """Return a table of an analysis with plain cells: texts of one line, numbers or None.
 
-    AnalysisError, which names the analysis `entry`, is raised for other cells.
+    AnalysisError, which names the analysis `entry`, is raised for
+    other cells.
     """
     # Every row has a cell for each title.
     header = tuple(one_line(str(title)) for title in table.header)

@@ -39,28 +39,32 @@ _BATCH_FIELDS = ("title", "data", "runs", "parameters", "against")
 
 @dataclass(frozen=True)
 class Comparison:
-    """Plans that run one after the other and share one table.
+    """Several plans that are run one after the other, with one table of the results.
 
     Attributes
     ----------
     title : str
+        Title of the table.
     data : tuple of str
         Data files or folders.
     runs : tuple of Mapping
-        Each run has "method", and optionally "ranker", "protocol" and "label"
-        (the judge). Each of these is a text or a list, and every combination is
-        a plan. A run may also have its own "parameters" and
-        "ranker_parameters".
+        Each run has "method", and optionally "ranker", "protocol"
+        and "label" (the judge). Each of these is a text or a
+        list, and every combination is a plan. A run may also have
+        its own "parameters" and "ranker_parameters".
     parameters : Mapping
-        Parameters by method, applied wherever the method occurs, as selector or
-        as ranker.
+        Parameters by method, applied wherever the method occurs,
+        as selector or as ranker.
     protocol : Mapping
-        Attributes common to all plans: "select_by", "measures", "folds" and others.
+        Fields common to all plans, by name: "select_by",
+        "measures", "folds" and others.
     against : str
-        Reference run of the tests: the key of its method, "gas", or of method
-        and ranker, "gas/ranksvm"; "" for the run with the best average.
+        Reference run of the tests: the key of its method, "gas",
+        or of method and ranker, "gas/ranksvm"; "" for the run
+        with the best average.
     divisions : Mapping of str to str
-        Protocols of single datasets, by their data, for runs without one.
+        Protocols of single datasets, by their data, for runs
+        without one.
     """
 
     title: str
@@ -100,12 +104,13 @@ class Comparison:
         key: str,
         ranker: str,
     ) -> Plan:
-        """Return the plan of one combination of the values of a run.
+        """Return the plan of one combination of the values of a run in the comparison.
 
-        A run is a table of the comparison's file, in which some fields have
-        several values. `label` is the column of a judge's labels, `protocol`
-        divides the data into folds, and `key` and `ranker` are the keys of the
-        method and the final ranker; each but `key` may be "".
+        A run is a table of the comparison's file, in which some
+        fields have several values. `label` is the column of a
+        judge's labels, `protocol` divides the data into folds,
+        and `key` and `ranker` are the keys of the method and the
+        final ranker; each but `key` may be "".
         """
         # Parameters of the run replace those of all runs with this method.
         parameters = {**self.parameters.get(key, {}), **run.get("parameters", {})}
@@ -155,12 +160,13 @@ def is_comparison(path: str | Path) -> bool:
 
 
 def load_comparison(path: str | Path) -> Comparison:
-    """Read a comparison from TOML.
+    """Read a comparison, which describes several plans, from a TOML file.
 
     Raises
     ------
     PlanError
-        If the text is not a comparison; the message names the file.
+        If the file cannot be read or is not a comparison; the
+        message names the file.
     """
     # Check the fields, and that the methods with parameters exist.
     values = read_toml(Path(path))
@@ -194,9 +200,10 @@ def load_comparison(path: str | Path) -> Comparison:
 
 
 def _check_kinds(values: Mapping[str, Any]) -> None:
-    """Raise a PlanError for fields of a comparison with a wrong type.
+    """Raise a PlanError for a field of a comparison with a value of a wrong type.
 
-    The values inside are checked later, when plans are made of them.
+    `values` has the fields by name. Values inside tables and
+    lists are checked later, when plans are made of them.
     """
     runs = _checked_runs(values)
     data = values.get("data", [])
@@ -230,9 +237,10 @@ def _check_kinds(values: Mapping[str, Any]) -> None:
 
 
 def _checked_runs(values: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """Return the runs of a comparison: tables, each with a method and known fields.
+    """Return the runs in the values of a comparison: each has a method and known fields.
 
-    PlanError is raised for anything else.
+    `values` has the fields of the comparison by name. PlanError
+    is raised for anything else.
     """
     runs: list[Mapping[str, Any]] = values.get("runs", [])
     if (
@@ -281,7 +289,7 @@ def _is_text_or_texts(value: Any) -> bool:
 
 
 def check_measured(plan: Plan, dataset: FoldedDataset) -> None:
-    """Raise an error for data without a part on which runs can be compared.
+    """Raise an error if the data of a plan have no part on which runs can be compared.
 
     Raises
     ------
@@ -304,10 +312,10 @@ def check_measured(plan: Plan, dataset: FoldedDataset) -> None:
 
 
 def folder_name(plan: Plan) -> str:
-    """Return a short name for a run's folder, such as "gas-ranksvm-train-20".
+    """Return a short name for the folder of a plan's results: "gas-ranksvm-train-20".
 
-    It differs for different parameters; values of grids, of which the run
-    selects one, are left out.
+    The name differs for different parameters. Values of grids are
+    left out, because the run selects one of them.
     """
     parameter_texts = [
         "+".join(map(str, p.values(plan.parameters[p.name])))
@@ -330,11 +338,13 @@ def folder_name(plan: Plan) -> str:
 def tests_of(
     comparison: Comparison, results: Sequence[RunResult]
 ) -> tuple[RunComparison, ...]:
-    """Test the runs of each group of comparable runs against a reference run.
+    """Test the runs of each group of comparable runs against a reference run of the group.
 
-    This is the run that the comparison names. If it names none, or the group
-    does not have it, it is the best run of the group. Runs count from 1 on each
-    dataset. A single run of a group, and runs without estimates, have no tests.
+    The reference is the run that the comparison names. If the
+    comparison names none, or the group does not have this run,
+    the reference is the best run of the group. Runs count from 1
+    on each dataset. A single run of a group, and runs without
+    estimates, have no tests.
     """
     comparisons: list[RunComparison] = []
     for runs in grouped(results, lambda result: result.data_name).values():
@@ -355,9 +365,10 @@ def tests_of(
 def comparison_table(
     results: Sequence[RunResult],
 ) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Return the header and the rows of the table of a comparison, for a file.
+    """Return the header and the rows of a file's table of the runs of a comparison.
 
-    There is a row for each run, measure and published number, with all digits.
+    There is a row for each run and measure, and for each
+    published number to compare it with. Numbers have all digits.
     """
     header = [
         "data",

@@ -61,10 +61,11 @@ class Comparability:
     Attributes
     ----------
     difference : Difference or None
-        First of the differences between two runs; None for comparable runs.
+        First kind of difference between two runs; None for
+        comparable runs.
     reason : str
-        Reason, as part of a sentence about the first run: "on MQ2007, not on
-        MQ2008"; "" if comparable.
+        Reason, as part of a sentence about the first run: "on
+        MQ2007, not on MQ2008"; "" if comparable.
     """
 
     difference: Difference | None = None
@@ -78,22 +79,26 @@ class Comparability:
 
 @dataclass(frozen=True)
 class ComparisonKey:
-    """Properties that comparable runs share.
+    """Properties that are equal in runs that can be compared.
 
     Attributes
     ----------
     data_name, data_digest : str
+        Name of the data, and digest of their contents.
     label : str
         Label column in use; "" for the only one.
     convention : str
+        Key of the convention of the measures.
     protocol : str
-        Origin of the folds, with the seed if they are drawn, but without the
-        share of the training queries.
+        Origin of the folds, with the seed if they are drawn, but
+        without the share of the training queries.
     folds : tuple of int
+        Numbers of the folds.
     part : Part
+        Part of the data on which the run is measured.
     is_hand_chosen : bool
-        Whether features were chosen by hand from a model that had seen queries
-        of the measures.
+        Whether features were chosen by hand from a model that had
+        seen queries of the measures.
     """
 
     data_name: str
@@ -109,9 +114,9 @@ class ComparisonKey:
 def comparison_key(run: RunResult) -> ComparisonKey:
     """Return the properties of a run that must be equal in two runs to compare them.
 
-    They are its data, label, convention of the measures, folds, the part on
-    which it is measured, and whether a user chose its features by queries of
-    this part.
+    The properties are the run's data, label, convention of the
+    measures, folds, the part on which it is measured, and whether
+    a user chose its features by queries of this part.
     """
     plan = run.plan
     return ComparisonKey(
@@ -129,11 +134,12 @@ def comparison_key(run: RunResult) -> ComparisonKey:
 
 
 def _is_hand_chosen(plan: Plan, folds: Iterable[int], part: Part) -> bool:
-    """Return whether features were chosen by hand by a model that saw measured queries.
+    """Return whether a user chose features by a model that had seen measured queries.
 
-    The plan records the fold of this model. The model certainly had not seen
-    the test queries of this fold, so a run on the fold alone, measured on the
-    test part, counts as not chosen by hand.
+    `plan` records the fold of this model, on which it was
+    trained. The model certainly had not seen the test queries of
+    this fold, so a run on the fold alone, measured on the test
+    part, counts as not chosen by hand.
 
     `folds` and `part` are those on which the run is measured.
     """
@@ -157,17 +163,18 @@ def label_of(plan: Plan) -> str:
 def comparable(run: RunResult, other: RunResult) -> Comparability:
     """Return whether two runs may be ranked, tested, drawn or described together.
 
-    The result has the reason if they may not.
+    The result has the reason if the runs may not.
 
     Parameters
     ----------
     run, other : RunResult
-        Results as they are shown, for instance without the test part while that
-        is sealed.
+        Results as they are shown, for instance without the test
+        part while the test part is sealed.
 
     Notes
     -----
-    The relation is symmetric and transitive. It is reflexive for complete runs with estimates.
+    The relation of comparable runs is symmetric and transitive.
+    It is reflexive for complete runs with estimates.
     """
     # Properties that must be equal: the first one that differs is the reason.
     # `_KEY_ATTRIBUTES` has each kind of difference, and its attribute in the
@@ -203,9 +210,9 @@ def comparable(run: RunResult, other: RunResult) -> Comparability:
 
 
 def why_unranked(run: RunResult) -> str:
-    """Return why a complete run is comparable with no other, as part of a sentence.
+    """Return why a complete run cannot be ranked with any other, as part of a sentence.
 
-    The result is "" if the run may be comparable.
+    The result is "" if the run may be comparable with others.
     """
     match run.part:
         case Part.CHOSEN_ON:
@@ -246,10 +253,11 @@ it, too.
 def _difference_text(
     difference: Difference, key: ComparisonKey, other: ComparisonKey
 ) -> str:
-    """Return how the keys of two runs differ, as part of a sentence: "on MQ2007, not on MQ2008".
+    """Return how the properties of two runs differ: "on MQ2007, not on MQ2008".
 
-    A key has the properties that comparable runs share, and `difference` says
-    which of them differs.
+    The text is part of a sentence. `key` and `other` have the
+    properties of the runs that comparable runs share, and
+    `difference` says which of these properties differs.
     """
     # Data may differ although their name is the same.
     match difference:
@@ -323,15 +331,16 @@ class ComparableGroup(Generic[Name]):
     Attributes
     ----------
     key : ComparisonKey
+        Properties that all runs of the group share.
     runs : Mapping of Name to RunResult
         Runs by name, in the given order.
     unranked : str
-        Why the runs are not ranked, as part of a sentence: "measured only on
-        the validation part that chose the model"; "" for runs that are
-        comparable with each other.
+        Why the runs are not ranked, as part of a sentence:
+        "measured only on the validation part that chose the
+        model"; "" for runs that are comparable with each other.
     why_separate : str
-        Why the runs are not ranked with the first group on the same dataset; ""
-        for the first group itself.
+        Why the runs are not ranked with the first group on the
+        same dataset; "" for the first group itself.
     """
 
     key: ComparisonKey
@@ -375,12 +384,13 @@ are not cross-fitted.
 def comparable_groups(
     runs: Mapping[Name, RunResult],
 ) -> tuple[ComparableGroup[Name], ...]:
-    """Divide runs into groups, so that runs are comparable if they are in the same group.
+    """Divide runs into groups; runs are comparable if they are in the same group.
 
-    Groups follow each other by dataset, in order of first occurrence. On a
-    dataset, groups with estimates come first, then groups with more queries.
-    Runs that are not finished, or whose measures are no estimates, are in
-    groups without ranking.
+    `runs` has the runs by name. Groups follow each other by
+    dataset, in order of first occurrence. On a dataset, groups
+    with estimates come first, then groups with more queries. Runs
+    that are not finished, or whose measures are no estimates, are
+    in groups without ranking.
     """
     # Runs of the same kind are comparable with each other.
     # A kind is a tuple of the properties that the runs of a group share.
@@ -396,9 +406,10 @@ def comparable_groups(
     datasets = list(dict.fromkeys(run.data_name for run in runs.values()))
 
     def rank(kind: _Kind) -> tuple[int, bool, int]:
-        """Return the key by which groups are sorted, from their common properties.
+        """Return the key by which groups of runs are sorted, from the runs' common properties.
 
-        Uses `datasets` of the function around it.
+        `datasets`, the names of the data in order, is a variable
+        of the enclosing function.
         """
         key, complete, sizes, _ = kind
         is_ranked = complete and key.part.is_estimate and not key.is_hand_chosen
@@ -442,9 +453,11 @@ class ExpectedRun:
     Attributes
     ----------
     plan : Plan
+        Plan of the run.
     data_name : str
+        Name of the data.
     folds : tuple of int
-        Folds that it will have.
+        Numbers of the folds that the run will have.
     """
 
     plan: Plan
@@ -460,8 +473,9 @@ class ExpectedRun:
     def kind(self) -> tuple[str, str, str, str, tuple[int, ...], str]:
         """Properties that comparable runs share, as far as they are known before any results.
 
-        They are data, label, convention, origin of the folds, folds, and folds
-        of features that were chosen by hand.
+        The properties are data, label, convention, origin of the
+        folds, folds, and folds of features that were chosen by
+        hand.
         """
         hand_choices = self.plan.extension(HandChoices)
         return (
@@ -474,9 +488,10 @@ class ExpectedRun:
         )
 
     def belongs_to(self, group: ComparableGroup[Any]) -> bool:
-        """Return whether the run will be comparable with a group.
+        """Return whether the run will be comparable with the runs of a group.
 
-        The answer depends on what is known before the run.
+        The answer uses only properties that are known before the
+        run has results.
         """
         key = group.key
         if _is_hand_chosen(self.plan, self.folds, key.part) is not key.is_hand_chosen:
@@ -493,9 +508,10 @@ class ExpectedRun:
 
 
 def paired_over(plan: Plan, n: int) -> str:
-    """Describe the pairs of a test: "784 queries".
+    """Describe the pairs of values in a test of two runs of a plan: "784 queries".
 
-    In data of one ranking, each fold counts as a query.
+    `n` is the number of pairs. In data of one ranking, each fold
+    counts as a query, and the pairs are folds.
     """
     if plan.one_ranking:
         return trn("{n:,} fold of one ranking", "{n:,} folds of one ranking", n).format(

@@ -23,24 +23,25 @@ _N_FOLDS = 5  # folds of LETOR's datasets
 
 @dataclass(frozen=True)
 class Published:
-    """One published number: an average over the test parts of five folds.
+    """A published number: the average of a measure over the test parts of five folds.
 
     Attributes
     ----------
     dataset : str
-        "MQ2008".
+        Name of the dataset: "MQ2008".
     method, ranker : str
-        Keys of method and ranker in the catalog.
+        Keys of the method and of the final ranker in the catalog.
     when : str
-        Further conditions on parameters, such as "loss=hinge" or "lambda1>0,
-        importance=none"; "" for none.
+        Further conditions on parameters, such as "loss=hinge" or
+        "lambda1>0, importance=none"; "" for none.
     label : str
         Name of the method in the source.
     measure : str
+        Name of the measure.
     value : float
         Value with as many digits as printed.
     source : str
-        "Lai et al. 2013, Table I".
+        Publication: "Lai et al. 2013, Table I".
     """
 
     dataset: str
@@ -53,10 +54,11 @@ class Published:
     source: str
 
     def fits(self, plan: Plan, dataset: str) -> bool:
-        """Return whether the published number is of a plan's method on data of this name.
+        """Return whether the published number is one of a plan's method on a dataset.
 
-        Letter case does not matter, and the name of the data may have a suffix.
-        The conditions of the number on parameters, if any, must hold.
+        `dataset` is the name of the data: letter case does not
+        matter, and it may have a suffix. The conditions of the
+        number on parameters, if any, must hold.
         """
         return (
             dataset.lower().startswith(self.dataset.lower())
@@ -70,10 +72,10 @@ class Published:
 
 
 def _is_fulfilled(condition: str, plan: Plan) -> bool:
-    """Return whether a parameter of a plan fulfils a condition.
+    """Return whether a parameter of a plan fulfils a condition of a published number.
 
-    The condition is a value, as in "loss=hinge", or a number that a value
-    exceeds: "lambda1>0".
+    The condition is a value, as in "loss=hinge", or a number that
+    a value exceeds: "lambda1>0".
     """
     # Without "=" in the condition, `equal` is "".
     name, equal, value = condition.partition("=")
@@ -92,16 +94,20 @@ def _is_fulfilled(condition: str, plan: Plan) -> bool:
 
 @dataclass(frozen=True)
 class PublishedRow:
-    """A published average next to ours.
+    """A published average of a measure next to that of a run.
 
     Attributes
     ----------
     key : int
         Number of the run.
     run : RunResult
+        The run.
     measure : str
+        Name of the measure.
     ours : float
+        Average of the run.
     printed : Published
+        The published average, with its source.
     """
 
     key: int
@@ -140,9 +146,10 @@ def all_published() -> tuple[Published, ...]:
 
 
 def published(plan: Plan, dataset: str, measure: str) -> tuple[Published, ...]:
-    """Return the published numbers for a plan's method on a dataset.
+    """Return the published numbers of a measure for a plan's method on a dataset.
 
-    The best-known source comes first.
+    `dataset` is the name of the data. The best-known source comes
+    first; the result is () without any.
     """
     return tuple(
         entry
@@ -152,9 +159,10 @@ def published(plan: Plan, dataset: str, measure: str) -> tuple[Published, ...]:
 
 
 def printed_of(run: RunResult) -> dict[str, tuple[Published, ...]]:
-    """Return the published numbers to compare a run with, by measure.
+    """Return the published numbers that can be compared with a run, by measure.
 
-    The result is {} unless the run is measured on the five test parts of LETOR.
+    The result is {} unless the run is measured on the test parts
+    of the five folds of LETOR.
     """
     plan = run.plan
     # Published numbers are averages over the test parts of LETOR's five folds.

@@ -34,12 +34,12 @@ _NOT_COMPARED = ("data", "folds", "measures")
 
 
 def first_equals(runs: Sequence[RunResult]) -> list[int]:
-    """Return for each run the position of the first run that it repeats, or its own position.
+    """Return for each run the position of the first equal run; its own if there is none.
 
-    A run repeats another run of the same plan on data of the same name if the
-    features and measures of their models are identical, bit for bit; the
-    location of the data, the reported measures and unused parameters do not
-    matter.
+    A run is equal to another run of the same plan on data of the
+    same name if the features and measures of their models are
+    identical, bit for bit; the location of the data, the reported
+    measures and unused parameters do not matter.
     """
     firsts: list[int] = []
     for position, run in enumerate(runs):
@@ -51,10 +51,11 @@ def first_equals(runs: Sequence[RunResult]) -> list[int]:
 
 
 def repeats(run: RunResult, other: RunResult) -> bool:
-    """Return whether a run repeats another one, bit for bit.
+    """Return whether a run repeats another run, with equal results bit for bit.
 
-    The plans agree in all that matters, on data of the same name, and their
-    models have the same features, weights and measures.
+    This is so if the plans agree in all that changes a model, the
+    data have the same name, and the models have the same
+    features, weights and measures.
     """
     return run is other or (
         run.data_name == other.data_name
@@ -78,9 +79,9 @@ def _compared_fields(plan: Plan) -> list[Any]:
 
 
 def _have_same_model(fold: FoldResult, other: FoldResult) -> bool:
-    """Return whether the models of two folds have the same features, weights and measures.
+    """Return whether the models of two folds have equal features, weights and measures.
 
-    Only measures that both have are compared.
+    Only measures that both folds have are compared.
     """
     queries = fold.per_query.keys() & other.per_query.keys()
     return (
@@ -100,9 +101,9 @@ def _have_same_model(fold: FoldResult, other: FoldResult) -> bool:
 def _have_same_measures(
     values: Mapping[str, float], other_values: Mapping[str, float]
 ) -> bool:
-    """Return whether two mappings have equal measures; NaN equals NaN.
+    """Return whether two mappings of measures have equal values; NaN equals NaN.
 
-    Only measures that both have are compared.
+    Only measures that both mappings have are compared.
     """
     names = sorted(values.keys() & other_values.keys())
     measures = np.array([values[name] for name in names])
@@ -116,15 +117,16 @@ _P_FIELDS = "p_randomisation", "p_t", "p_wilcoxon"
 
 @dataclass(frozen=True)
 class CorrectedTest:
-    """Comparison of one run with another over queries.
+    """Comparison of one run with another over queries, with corrected p values.
 
     Attributes
     ----------
     test : PairedComparison
-        Difference: the run minus the other.
+        Test of the difference: the run minus the other run.
     p_holm, p_t_holm, p_wilcoxon_holm : float
-        p of the randomisation test, of Student's t and of Wilcoxon's signed
-        ranks, each Holm-corrected for the family.
+        p value of the randomisation test, of Student's t and of
+        Wilcoxon's signed ranks, each with Holm's correction for
+        the family, all comparisons of a table.
     """
 
     test: PairedComparison
@@ -134,12 +136,14 @@ class CorrectedTest:
 
 
 def family(comparisons: Sequence[PairedComparison]) -> list[CorrectedTest]:
-    """Apply Holm's correction to the p values of all comparisons, as one family per test.
+    """Return all comparisons of a table with p values by Holm's correction.
 
-    A family contains all comparisons of one table by one measure: every run
-    that can be paired with the reference, each once. All pairs of a table of
-    pins are also one family. Runs that repeat another run, or the reference, do
-    not count: see :func:`first_equals` and :func:`distinct_family`.
+    Each test is corrected on its own; its family contains all
+    comparisons of one table by one measure, of each run that can
+    be paired with the reference run. All pairs of a table of pins
+    are also one family. Runs that repeat another run, or the
+    reference, do not count: see :func:`first_equals` and
+    :func:`distinct_family`.
     """
     corrected = [
         holm([getattr(comparison, name) for comparison in comparisons]).tolist()
@@ -151,14 +155,16 @@ def family(comparisons: Sequence[PairedComparison]) -> list[CorrectedTest]:
 def distinct_family(
     comparisons: Sequence[PairedComparison], pairs: Sequence[tuple[int, int]]
 ) -> list[CorrectedTest]:
-    """Apply Holm's correction to comparisons as one family, in which equal pairs of runs count once.
+    """Apply Holm's correction to comparisons; equal pairs of runs count once.
 
     Parameters
     ----------
     comparisons : sequence of PairedComparison
-        Tests of a run against another one.
+        Tests of a run against another run; together they are one
+        family.
     pairs : sequence of pairs of int
-        Pair of runs of each comparison; for repeated runs, the first one.
+        Numbers of the two runs of each comparison; for a run that
+        repeats an earlier one, the number of the first.
 
     Returns
     -------
@@ -192,22 +198,27 @@ Role = Literal["reference", "compared", "waiting", "left out"]
 
 @dataclass(frozen=True)
 class ComparedRun:
-    """Comparison of a run with the reference, as a row of a table that may still grow.
+    """A row of a table that compares runs with a reference run, and may still grow.
 
     Attributes
     ----------
     key : int
         Number of the run.
     method : str
+        Title of the method.
     role : {"reference", "compared", "waiting", "left out"}
         State of the row; a waiting row is being compared.
     differs : str
-        Settings that differ from the reference, or the reason for its exclusion.
+        Settings that differ from the reference run, or the reason
+        why the run is left out.
     mean : float or None
         Mean of the measure over the folds.
     found : PairedComparison or None
+        Test against the reference run; None before it is made, or
+        without a test.
     p_holm, p_t_holm, p_wilcoxon_holm : float or None
-        As in :class:`CorrectedTest`; None until the whole family is compared.
+        As in :class:`CorrectedTest`; None until all runs of the
+        table are compared.
     """
 
     key: int
@@ -223,7 +234,7 @@ class ComparedRun:
 
 @dataclass(frozen=True, eq=False)
 class RunComparison:
-    """Comparisons of the runs of a group with one of them, the reference.
+    """Tests of the runs of a group against one of them, the reference, by a measure.
 
     Attributes
     ----------
@@ -232,11 +243,11 @@ class RunComparison:
     measure : str
         Measure of the comparison.
     reference : int or None
-        Position of the reference run; None for a run without another one, and
-        for runs that are not ranked.
+        Position of the reference run; None for a run without
+        another one, and for runs that are not ranked.
     tests : tuple of CorrectedTest or None
-        One per run; None for the reference, and for a run whose measure is not
-        known in each query.
+        One per run; None for the reference, and for a run whose
+        measure is not known in each query.
     """
 
     group: ComparableGroup[int]
@@ -272,14 +283,14 @@ class RunComparison:
 
 @dataclass(frozen=True, eq=False)
 class PinEffect:
-    """Comparison of two runs that differ only in pinned and banned features.
+    """Test of two runs that differ only in pinned and banned features.
 
     Attributes
     ----------
     run, other : int
         Positions of the two runs.
     tested : CorrectedTest
-        Difference: the run minus the other.
+        Test of the difference: the run minus the other run.
     """
 
     run: int
@@ -315,10 +326,12 @@ def why_unpaired(run: RunResult, reference: RunResult, name: str) -> str:
 def compare_with(
     run: RunResult, reference: RunResult, name: str, seed: int = 0
 ) -> PairedComparison:
-    """Test the difference of two runs in a measure over their queries.
+    """Test the difference between two runs in a measure over their queries.
 
-    The runs must be comparable and have the measure in each query. `seed` is
-    that of the randomisation and the bootstrap.
+    The runs must be comparable and have the measure `name` in
+    each query. The result is the difference, `run` minus
+    `reference`, with its p values. `seed` is that of the
+    randomisation and the bootstrap.
     """
     better = measure(name).higher_is_better
     return compare_paired(
@@ -332,7 +345,8 @@ def compare_with(
 def best_run(runs: Sequence[RunResult], name: str) -> RunResult | None:
     """Return the run with the best average of a measure, the first among ties.
 
-    None if no run has the measure, or if runs that have it are not comparable.
+    The result is None if no run has the measure, or if runs that
+    have it are not comparable.
     """
     measured = [run for run in runs if name in run.average]
     if not all(comparable(run, measured[0]).is_comparable for run in measured[1:]):
@@ -347,7 +361,7 @@ def compared_runs(
     name: str,
     comparisons: Mapping[int, PairedComparison],
 ) -> list[ComparedRun]:
-    """Return a row per run: the reference, then compared runs, then excluded ones.
+    """Return a row per run for a table: the reference, compared runs, then excluded ones.
 
     Parameters
     ----------
@@ -358,7 +372,8 @@ def compared_runs(
     name : str
         Name of the measure.
     comparisons : Mapping of int to PairedComparison
-        Finished comparisons, by run number.
+        Finished comparisons with the reference run, by run
+        number.
     """
     # Runs with a reason other than "" cannot be paired with the reference.
     against = runs[reference]
@@ -414,9 +429,9 @@ def compared_runs(
 def _p_values(
     tested: CorrectedTest | None,
 ) -> tuple[float | None, float | None, float | None]:
-    """Return the corrected p of three tests: randomisation, t and Wilcoxon.
+    """Return the corrected p values of three tests: randomisation, t and Wilcoxon.
 
-    Each is None before all tests are made.
+    Each is None if `tested` is None, before all tests are made.
     """
     return (
         (tested.p_holm, tested.p_t_holm, tested.p_wilcoxon_holm)
@@ -433,8 +448,10 @@ def _corrected_tests(
 ) -> list[CorrectedTest]:
     """Return the tests of runs against the reference, corrected as one family.
 
-    Runs that repeat another one count once. `comparisons` has the test of each
-    run by its number.
+    `runs` has the runs by number, and `reference` and
+    `other_keys` are the numbers of the reference and of the runs
+    to test. `comparisons` has the uncorrected test of each run by
+    its number. Runs that repeat another run count once.
     """
     # For each run, the position of the first run that it repeats, or its own.
     first_of_reference, *firsts = first_equals(
@@ -452,26 +469,28 @@ def compare_groups(
     against: int | str | None = None,
     seed: int = 0,
 ) -> tuple[RunComparison, ...]:
-    """Compare the runs of each group of comparable runs with one of them, query by query.
+    """Test the runs of each group of comparable runs against one of them, query by query.
 
     Parameters
     ----------
     runs : Mapping of int to RunResult
         Runs on one dataset, by number.
     name : str, optional
-        Measure; by default the selection criterion of the first run, or its
-        first reported measure.
+        Measure; by default the selection criterion of the first
+        run, or its first reported measure.
     against : int or str, optional
-        Reference run of its group: its number, the key of its method, "gas", or
-        of method and ranker, "gas/ranksvm". By default, and in groups without
-        it, the run with the best average.
+        Reference run of its group: number of the run, the key of
+        its method, "gas", or of method and ranker, "gas/ranksvm".
+        By default, and in groups without this run, the run with
+        the best average.
     seed : int, default 0
         Seed of the randomisation and the bootstrap.
 
     Raises
     ------
     PlanError
-        If there is no run, none has the measure, or the reference run does not exist.
+        If there is no run, none has the measure, or the reference
+        run does not exist.
     """
     if not runs:
         raise PlanError("No runs to compare: expected a completed run, found none.")
@@ -502,26 +521,27 @@ def compare_runs(
     against: int | str | None = None,
     seed: int = 0,
 ) -> RunComparison:
-    """Compare comparable runs with one of them, query by query.
+    """Test comparable runs against one of them, the reference, query by query.
 
     Parameters
     ----------
     runs : sequence of RunResult
         Comparable runs; their numbers count from 1.
     name : str, optional
-        Measure; by default the selection criterion of the first run, or its
-        first reported measure.
+        Measure; by default the selection criterion of the first
+        run, or its first reported measure.
     against : int or str, optional
-        Reference run: its number, the key of its method, "gas", or of method
-        and ranker, "gas/ranksvm"; by default the run with the best average.
+        Reference run: number of the run, the key of its method,
+        "gas", or of method and ranker, "gas/ranksvm"; by default
+        the run with the best average.
     seed : int, default 0
         Seed of the randomisation and the bootstrap.
 
     Raises
     ------
     PlanError
-        If there are fewer than two runs, runs are not comparable, a measure is
-        missing, or the reference run does not exist.
+        If there are fewer than two runs, runs are not comparable,
+        a measure is missing, or the reference run does not exist.
     """
     if len(runs) < 2:
         raise PlanError(
@@ -549,8 +569,9 @@ def _compared_with_reference(
 ) -> RunComparison:
     """Test the runs of a group against its reference run by a measure.
 
-    The p values are corrected for the number of tests. `against` names the
-    reference, and `seed` is that of the randomisation and the bootstrap.
+    The p values are corrected for the number of tests. `name` is
+    the measure. `against` names the reference, and `seed` is that
+    of the randomisation and the bootstrap.
     """
     runs = list(group.runs.values())
     reference = (
@@ -580,10 +601,11 @@ def _compared_with_reference(
 def pin_effects(
     runs: Sequence[RunResult], name: str, seed: int = 0
 ) -> tuple[PinEffect, ...]:
-    """Compare every run with pinned or banned features with a partner.
+    """Test every run with pinned or banned features against a partner run.
 
-    The partner is a run that differs in these features only: the same run
-    without pins, or else the first earlier run with other pins.
+    The partner is a run that differs in these features only: the
+    same run without pins, or else the first earlier run with
+    other pins.
 
     Parameters
     ----------
@@ -597,8 +619,8 @@ def pin_effects(
     Returns
     -------
     tuple of PinEffect
-        One effect per run with such a partner; the p values are corrected for
-        the number of effects.
+        One effect per run with such a partner; the p values are
+        corrected for the number of effects.
     """
     plans = [result.plan for result in runs]
     is_measured = [result.has_per_query(name) for result in runs]
@@ -629,9 +651,10 @@ def pin_effects(
 def _family_tests(
     runs: Sequence[RunResult], pairs: Sequence[tuple[int, int]], name: str, seed: int
 ) -> list[CorrectedTest]:
-    """Test pairs of runs by a measure, with a correction for all pairs together.
+    """Test pairs of runs by a measure, with a correction of p for all pairs together.
 
-    A pair has the positions of two runs; the test is of the first minus the second.
+    A pair has the positions in `runs` of two runs; the test is of
+    the first run minus the second.
     """
     # The first run that is equal to each run: equal pairs are one test.
     firsts = first_equals(runs)
@@ -644,11 +667,11 @@ def _family_tests(
 
 
 def comparing_measure(plan: Plan, name: str = "") -> str:
-    """Return the measure for comparing runs, by the plan of the first run.
+    """Return the name of the measure for comparing runs, by the plan of the first run.
 
-    It is the measure `name` if the run has it, otherwise the measure that
-    selects its model. If the method's own criterion selects, it is the first
-    reported measure.
+    The result is `name` if the plan has this measure, otherwise
+    the measure that selects the model. If the method's own
+    criterion selects, the result is the first reported measure.
     """
     measure_name = name if name in plan.evaluated else plan.chosen_by
     return measure_name if measure_name != CRITERION else plan.measures[0]
@@ -670,9 +693,10 @@ def reference_position(
 ) -> int | None:
     """Return the position of the reference run among comparable runs.
 
-    It is the run that `against` names by its number or its method; without this
-    run, the one with the best average of the measure. None for a single run, or
-    if no run is the best.
+    The reference is the run that `against` names by its number or
+    its method; without this run, the run with the best average of
+    the measure `name`. The result is None for a single run, or if
+    no run is the best.
     """
     if len(runs) == 1:
         return None
@@ -688,10 +712,10 @@ def reference_position(
 
 
 def named(plans: Sequence[Plan], name: str) -> int:
-    """Return the position of the plan with a name such as "gas" or "gas/ranksvm".
+    """Return the position of the plan of a method with a name: "gas" or "gas/ranksvm".
 
-    "gas" alone means GAS with its own model if it is among the runs, otherwise
-    the first GAS run with a ranker.
+    "gas" alone means GAS with its own model if it is among the
+    runs, otherwise the first GAS run with a ranker.
 
     Raises
     ------
@@ -719,10 +743,10 @@ def is_named(plan: Plan, name: str) -> bool:
 
 
 def _difference_text(run: RunResult, reference: RunResult) -> str:
-    """Return the differences of a run's plan from that of a reference run.
+    """Return how the plan of a run differs from that of a reference run, as a text.
 
-    If only pinned or banned features differ, the text says that it is the
-    effect of these.
+    If only pinned or banned features differ, the text says that
+    the comparison shows the effect of these features.
     """
     names = dict(zip(run.feature_ids.tolist(), run.feature_names, strict=True))
     text = " · ".join(differences(run.plan, reference.plan, names))

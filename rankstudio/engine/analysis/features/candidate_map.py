@@ -28,12 +28,13 @@ from rankstudio.engine.steps import Step
 
 @dataclass(frozen=True, eq=False)
 class CandidateGroups:
-    """Candidates among n features: groups, and ungrouped features.
+    """Candidates for selection among n features: groups, and features without a group.
 
     Attributes
     ----------
     names : tuple of str of length n
-        Name of the candidate of each column: its group, or the feature itself.
+        Name of the candidate of each column: its group, or the
+        feature itself.
     columns : ColumnGroups
         Columns of each candidate.
     """
@@ -84,9 +85,10 @@ class CandidateGroups:
     def correlations(self, features: Floats) -> Floats:
         """Return correlations, shape (n, n), in which a group is one feature.
 
-        `features`, shape (n, n), has the correlations of the features. That of
-        two groups is the one of their most similar features. It stands in the
-        row and column of the first feature of each group.
+        `features`, shape (n, n), has the correlations of the
+        features. The correlation of two groups is that of their
+        two most similar features. The value is in the row and the
+        column of the first feature of each group.
         """
         # Without groups, each column is a candidate of its own.
         if self.columns.trivial:
@@ -136,29 +138,33 @@ An array of the map then takes about 8 MB at most, for any number of features.
 
 @dataclass(frozen=True, eq=False)
 class CandidateMap:
-    """Scores of features at the steps of a path: one row per feature, one column per step.
+    """Map of the scores of features at the steps of a path, with a row per feature.
+
+    A path is the sequence of models that training makes; a column
+    of the map is a step.
 
     Attributes
     ----------
     features : tuple of int
-        0-based columns of the R rows: first the path's features in order, then
-        the others, or the best of very many others.
+        0-based columns of the R rows: first the path's features
+        in order, then the others, or the best of very many
+        others.
     places : tuple of int
         Positions of the C steps on the path.
     numbers : tuple of int
         Numbers of these steps, as displayed.
     scores, shares, ranks : ndarray of shape (R, C)
         Scores of the method, shares of the step's best score (see
-        :func:`shares`), or ranks among the candidates. NaN for features that
-        were not candidates.
+        :func:`shares`), or ranks among the candidates. NaN for
+        features that were not candidates.
     taken : ndarray of shape (R, C), bool
-        Feature selected at the step; for an iteration or round, the feature
-        with the largest score.
+        Whether the feature is selected at the step; for an
+        iteration or round, whether it has the largest score.
     n_candidates : ndarray of shape (C,)
-        Number of candidates.
+        Number of candidates that each step compared.
     n_features, n_steps : int
-        Numbers of candidates and of steps of the path, with those that are not
-        in the map.
+        Numbers of candidates and of steps of the path, with those
+        that are not in the map.
     growing : bool
         Whether each step extends the previous one.
     """
@@ -187,21 +193,23 @@ class CandidateMap:
         Parameters
         ----------
         most_features, most_steps : int
-            Maximum number of rows and columns, at least 1.
+            Maximum number of rows and of columns, at least 1.
         step : int, optional
-            Position of a step on the path that is included; on a growing path,
-            by default the first steps are included. Of iterations and rounds,
-            the first, the last and this step are included, and some in between,
-            more densely at the start, where most changes occur.
+            Position of a step on the path that is included; on a
+            growing path, by default the first steps are included.
+            Of iterations and rounds, the first, the last and this
+            step are included, and some in between, more densely
+            at the start, where most changes occur.
         always : int, optional
             Column of a feature that always has a row.
 
         Returns
         -------
         CandidateMap
-            The rows are the features selected at these steps, in order of the
-            path, then the features with the largest shares. Features that are
-            candidates at none of the steps are left out.
+            A map of some steps. The rows are the features
+            selected at these steps, in order of the path, then
+            the features with the largest shares. Features that
+            are candidates at none of the steps are left out.
         """
         # `step_positions` has the position on the path of each step of the map.
         # A growing path shows successive steps up to the wanted one.
@@ -260,23 +268,25 @@ class CandidateMap:
 
 @dataclass(frozen=True)
 class Margin:
-    """Lead of a selected feature over the next candidate.
+    """Lead of a selected feature over the best candidate that was not selected.
 
     Attributes
     ----------
     number : int
         Number of the step.
     feature : int
-        0-based column.
+        0-based column of the selected feature.
     score : float
-        NaN if it was not compared.
+        Score of the selected feature; NaN if it was not compared.
     rival : int or None
-        Best candidate that was not selected; None without one.
+        Column of the best candidate that was not selected, the
+        rival; None without one.
     rival_score : float
+        Score of the rival.
     share : float
-        The difference as a share of the larger absolute score, at most 1:
-        negative if the rival was ahead, as for a pinned feature; NaN without a
-        rival.
+        Difference of the scores as a share of the larger absolute
+        score, at most 1: negative if the rival was ahead, as for
+        a pinned feature; NaN without a rival.
     """
 
     number: int
@@ -288,15 +298,16 @@ class Margin:
 
 
 def shares(score: CandidateScore, values: Floats) -> Floats:
-    """Return the scores of a step as shares of its best, from 0 to 1.
+    """Return the scores of candidates at a step as shares of the best score, from 0 to 1.
 
-    A share is the score divided by the best score. If the smallest score is the
-    best, it is divided by the score instead. If no score is positive, or 0 has
-    no meaning, a share is the position of the score between the worst and the
+    A share is the score divided by the best score. If the
+    smallest score is the best, the best score is divided by the
+    score instead. If no score is positive, or 0 has no meaning, a
+    share is the position of the score between the worst and the
     best score.
 
-    `values` has shape (n,), one score per feature. NaN for features that were
-    not candidates.
+    `values` has shape (n,), with one score per feature, and so
+    has the result. Features that were not candidates have NaN.
     """
     is_candidate = np.isfinite(values)
     if not is_candidate.any():
@@ -323,23 +334,23 @@ def shares(score: CandidateScore, values: Floats) -> Floats:
 def candidate_map(
     path: PathResult, score: CandidateScore, groups: CandidateGroups | None = None
 ) -> CandidateMap | None:
-    """Return the scores of a path's candidates as a map; None if its steps compare none.
+    """Return the scores of a path's candidates as a map; None if no step compares any.
 
     Parameters
     ----------
     path : PathResult
-        Path of K steps.
+        Path of K steps, each a model.
     score : CandidateScore
         Score by which the method compares candidates.
     groups : CandidateGroups, optional
-        Groups of the features; each group has one row, that of its
-        representative column.
+        Groups of the features; each group has one row, that of
+        its representative column.
 
     Notes
     -----
-    O(K n log n) for K steps and n features. For a path with more than a million
-    scores, the map has fewer steps: the first ones of a growing path, or evenly
-    spaced iterations and rounds.
+    O(K n log n) for K steps and n features. For a path with more
+    than a million scores, the map has fewer steps: the first ones
+    of a growing path, or evenly spaced iterations and rounds.
     """
     # Groups are candidates as a whole: one column stands for each group.
     rows = np.arange(path.steps[0].coef.size)
@@ -398,8 +409,9 @@ def candidate_map(
 
 
 def _ranks_of_gains(gains: Floats) -> Floats:
-    """Return the rank of each gain: 1 for the greatest gain, NaN for gains that are not finite.
+    """Return the rank of each gain: 1 for the greatest, NaN for gains that are not finite.
 
+    A gain is a score with the sign by which larger is better.
     Equal gains share the better rank.
     """
     ascending = np.sort(gains[np.isfinite(gains)])
@@ -408,9 +420,10 @@ def _ranks_of_gains(gains: Floats) -> Floats:
 
 
 def arrival_order(path: PathResult, score: CandidateScore) -> list[int]:
-    """Return the features of a path's models, in order of selection.
+    """Return the columns of the features of a path's models, in order of selection.
 
-    For iterations and rounds, the order is that of the last scores, the best first.
+    For iterations and rounds, the order is that of the last
+    scores, the best first.
     """
     if path.step_kind is not StepKind.FEATURES:
         last = path.steps[-1]
@@ -423,14 +436,16 @@ def arrival_order(path: PathResult, score: CandidateScore) -> list[int]:
 
 
 def margins(path: PathResult, score: CandidateScore) -> dict[int, Margin]:
-    """Return the margin of each feature of a path over its best rival, by its column.
+    """Return the lead of each feature of a path over its best rival, by column.
 
-    A margin is the lead over the best candidate that was not selected, as a
-    share of the larger score.
+    A margin is the lead over the best candidate that was not
+    selected, as a share of the larger score.
 
-    On a growing path, it is the margin at the step that selects the feature.
-    For iterations, it is the margin over the next feature by the scores of the
-    last iteration. Rounds have no margins, because no round selects a feature.
+    On a path whose steps add features, the margin is that at the
+    step that selects the feature. For iterations, the margin is
+    that over the next feature by the scores of the last
+    iteration. Rounds have no margins, because no round selects a
+    feature.
     """
     if path.step_kind is StepKind.ROUNDS:
         return {}
@@ -459,9 +474,11 @@ def margins(path: PathResult, score: CandidateScore) -> dict[int, Margin]:
 def step_margin(
     score: CandidateScore, step: Step, feature: int | None = None, divisor: float = 1.0
 ) -> Margin:
-    """Return the margin of a feature over its best rival at a step.
+    """Return the lead of a feature over its best rival at a step, as a `Margin`.
 
-    The margin is the difference of their scores, as a share of the larger one.
+    A rival is a candidate that the step did not select. The
+    margin has the scores of both, and their difference as a share
+    of the larger score.
 
     Parameters
     ----------
@@ -470,10 +487,10 @@ def step_margin(
     step : Step
         A step with at least one feature.
     feature : int, optional
-        Column of the feature; by default the one selected by the step, or the
-        one with the largest weight.
+        Column of the feature; by default the one selected by the
+        step, or the one with the largest weight.
     divisor : float
-        Divisor of the criteria.
+        Divisor that makes the criteria comparable between folds.
     """
     values = score.of(step, divisor)
     by_weight = score.source is ScoreSource.WEIGHT
@@ -489,11 +506,12 @@ def step_margin(
 
 
 def is_share_meaningless(score: CandidateScore, margin: Margin) -> bool:
-    """Return whether the share of a margin means nothing, as one candidate has no reduction.
+    """Return whether the share of a margin means nothing, as a candidate reduces nothing.
 
-    The candidate did not reduce the criterion. The lead over a candidate
-    without any reduction is always 100 %, and a lead between candidates that
-    raise the criterion has no meaning.
+    A margin is the lead of a feature over a rival; scores are
+    reductions of the method's criterion. The lead over a
+    candidate without any reduction is always 100 %, and a lead
+    between candidates that raise the criterion has no meaning.
     """
     return (
         score.source is ScoreSource.CRITERION
@@ -504,10 +522,11 @@ def is_share_meaningless(score: CandidateScore, margin: Margin) -> bool:
 def _margin_to_rival(
     score: CandidateScore, number: int, feature: int, values: Floats, rivals: Ints
 ) -> Margin:
-    """Return the margin of a feature over the best of its rivals.
+    """Return the lead of a feature over the best of its rivals, as a `Margin`.
 
-    `values`, shape (n,), has the scores of all features at step `number`, and
-    `rivals` the columns of the rivals, perhaps none.
+    `values`, shape (n,), has the scores of all features at step
+    `number`, and `rivals` the columns of the rivals, perhaps
+    none.
     """
     own_score = float(values[feature])
     # Without a rival or a score there is no margin.
@@ -535,9 +554,10 @@ def _margin_to_rival(
 
 
 def _shown_steps(path: PathResult, max_steps: int) -> list[int]:
-    """Return the positions on a path of the steps in a map, at most `max_steps`.
+    """Return the positions on a path of the steps that a map shows, at most `max_steps`.
 
-    These are the first steps, or evenly spaced iterations and rounds.
+    These are the first steps of a path that adds features,
+    otherwise evenly spaced iterations or rounds.
     """
     n = len(path.steps)
     if path.step_kind is StepKind.FEATURES or n <= max_steps:
@@ -562,11 +582,12 @@ def _chosen_columns(
     step_positions: Sequence[int],
     scores: Floats,
 ) -> list[list[int]]:
-    """Return the columns that each step selects; for an iteration or round the best column.
+    """Return the columns that each of C steps selects; for an iteration the best column.
 
-    `step_positions` are the positions on the path of C steps, and `scores`, shape (C,
-    n), has their scores. The best column has the largest score, with the sign
-    by which larger is better.
+    `step_positions` are the positions on the path of C steps, and
+    `scores`, shape (C, n), has their scores of n features. For an
+    iteration or round, the best column is that of the largest
+    score, with the sign by which larger is better.
     """
     if path.step_kind is StepKind.FEATURES:
         return [added_at(path, index) for index in step_positions]

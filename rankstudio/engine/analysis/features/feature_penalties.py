@@ -24,28 +24,31 @@ def feature_penalties(
     columns: Sequence[int],
     selected: Sequence[int],
 ) -> FeaturePenalties:
-    """Return the importance and the similarities by which a method weighs some features.
+    """Return the importance and similarities by which a method weighs some features.
 
-    The similarities are those to other features, such as selected ones.
+    The similarities are those to other features, such as selected
+    ones.
 
     Parameters
     ----------
     plan : Plan
-        Plan with a method that weighs features by importance and similarity.
+        Plan with a method that weighs features by importance and
+        similarity.
     parameters : Mapping
-        One value for each parameter of the method.
+        One value for each parameter of the method, by name.
     data : TrainingData
         Training part.
     ids : ndarray of shape (n,)
-        Ids of the features.
+        1-based ids of the n features.
     columns, selected : sequence of int
-        Columns of the features, and columns of the features that they are
-        compared with.
+        Columns of the features, and columns of the features that
+        they are compared with.
 
     Notes
     -----
-    For m documents, n features and |q| documents of a query: correlations take
-    O(mn²) once for the training data, Kendall's τ O(m log |q|) for a pair.
+    For m documents, n features and |q| documents of a query:
+    correlations take O(mn²) once for the training data, Kendall's
+    τ O(m log |q|) for a pair.
     """
     method = estimator(plan, plan.entry, parameters, ids)
     column_array = np.asarray(columns, dtype=np.int64)

@@ -74,6 +74,7 @@ class Finding:
     Attributes
     ----------
     oddity : Oddity
+        Kind of the problem.
     word : str
         Word for a table: "duplicate of 12".
     text : str
@@ -87,15 +88,16 @@ class Finding:
 
 @dataclass(frozen=True, eq=False)
 class ValueHistogram:
-    """Distribution of the values of a feature.
+    """Histogram of the values of a feature.
 
     Attributes
     ----------
     low, high : float
-        Left edge of the first bin and right edge of the last bin. Values
-        outside are counted in these bins.
+        Left edge of the first bin and right edge of the last bin.
+        Values outside are counted in these bins.
     counts : ndarray of shape (2, 24)
-        Documents in each bin: all of them, and those with a relevance above 0.
+        Number of documents in each bin: all of them, and those
+        with a label above 0.
     """
 
     low: float
@@ -104,9 +106,10 @@ class ValueHistogram:
 
     @property
     def shares(self) -> Floats:
-        """Counts as shares that sum to 1 in each row; 0 in an empty row.
+        """Counts as shares of the documents, which sum to 1 in each row; 0 in an empty row.
 
-        The result has shape (n, bins), one row per feature.
+        The shape is that of `counts`: a row for all documents,
+        and one for the relevant ones.
         """
         totals = self.counts.sum(axis=1, keepdims=True)
         shares: Floats = np.divide(
@@ -117,20 +120,23 @@ class ValueHistogram:
 
 @dataclass(frozen=True, eq=False)
 class FeatureQuality:
-    """Result of :func:`feature_quality` for one feature.
+    """Description of one feature: its values, its ranking and its problems.
 
     Attributes
     ----------
     feature_id : int
+        1-based id of the feature.
     histogram : ValueHistogram
+        Distribution of the values.
     alone : Mapping of str to float
-        MAP and NDCG@10 of ranking by this feature alone; AUC and MAP for one
-        ranking without queries. The feature ranks in the direction in which the
-        first of the measures is better.
+        MAP and NDCG@10 of ranking by this feature alone; AUC and
+        MAP for one ranking without queries. The feature ranks in
+        the direction in which the first of the measures is
+        better.
     ascending : bool
         Whether this direction puts small values first.
     findings : tuple of Finding
-        Findings, the most serious first.
+        Problems of the feature, the most serious first.
     """
 
     feature_id: int
@@ -147,7 +153,7 @@ class QualityReport:
     Attributes
     ----------
     features : tuple of FeatureQuality
-        One per column.
+        One description per feature, in the order of the columns.
     n_documents : int
         Number of documents behind histograms and measures.
     convention : str
@@ -169,19 +175,21 @@ def feature_quality(
     *parts : RankingDataset
         At least one part, all with the same features.
     summary : DatasetSummary
-        Summary of the same parts.
+        Summary of the same parts, with the statistics of each
+        feature.
     convention : str
         Convention of the measures.
 
     Returns
     -------
     QualityReport
+        Histogram, measures and problems of each feature.
 
     Notes
     -----
-    O(nm log m) for n features and at most :data:`MOST_DOCUMENTS` documents m:
-    larger parts are sampled by every i-th query. Duplicates and the numbers of
-    the summary use all documents.
+    O(nm log m) for n features and at most :data:`MOST_DOCUMENTS`
+    documents m: larger parts are sampled by every i-th query.
+    Duplicates and the numbers of the summary use all documents.
     """
     # Documents of some queries if the data are large, otherwise of all.
     # `grading` has what measures need besides labels, such as the largest
@@ -229,8 +237,8 @@ def fold_quality(
 ) -> QualityReport:
     """Describe every feature of a fold's documents, or of all documents.
 
-    `number` is that of the fold, or None for all documents; `summary` was made of
-    the same documents.
+    `number` is the number of the fold, or None for all documents;
+    `summary` was made of the same documents.
     """
     parts = described_parts(dataset, number)
     if len(summary.features) < dataset.n_features:
@@ -246,8 +254,9 @@ def _sampled_queries(
 ) -> tuple[Floats, Floats, Ints, Grading]:
     """Return X, y, query pointer and grading of all queries, or of a sample of large data.
 
-    The sample has every i-th query. X has shape (m, n) and y shape (m,). Query
-    q has the rows from ptr[q] to ptr[q + 1]; the grading has the largest label.
+    The sample has every i-th query. X has shape (m, n) and y
+    shape (m,). Query q has the rows from ptr[q] to ptr[q + 1];
+    the grading has the labels' grades with the largest label.
     """
     # Every query, if they have at most MOST_DOCUMENTS documents; the double minus
     # rounds up.
@@ -291,8 +300,9 @@ def _sampled_queries(
 def _histograms(X: Floats, y: Floats) -> Iterator[ValueHistogram]:
     """Yield the histogram of each of the n columns of X, shape (m, n).
 
-    It has the counts of all documents in each bin, and those of the relevant
-    ones, which have a label above 0. `y`, shape (m,), has the labels.
+    A histogram counts all documents in each bin, and the relevant
+    documents, which have a label above 0. `y`, shape (m,), has
+    the labels.
     """
     is_relevant = y > 0
     for j in range(X.shape[1]):
@@ -326,10 +336,12 @@ def _histogram_range(values: Floats) -> tuple[float, float]:
 def _measure_features_alone(
     evaluator: Evaluator, X: Floats
 ) -> tuple[dict[str, Floats], Bools]:
-    """Return each feature's measures in its better direction, and which features rank small values first.
+    """Return each feature's measures when it ranks alone, and which rank small values first.
 
-    X has shape (m, n). The measures have shape (n,) by name, and so has the
-    second result.
+    X has the values of n features, shape (m, n). A feature ranks
+    in the direction in which the first measure is better. The
+    measures have shape (n,) by name, and the second result has
+    shape (n,).
     """
     down, up = finish(measuring_columns(evaluator, X, BOTH_WAYS))
     # The first measure decides the better direction.
@@ -343,9 +355,10 @@ def _features_that_leak(
 ) -> Bools:
     """Return which features alone rank nearly as well as the labels themselves, shape (n,).
 
-    `evaluator` computes the measures, `y` has the labels, shape (m,), and
-    `measures` has each measure of ranking by each feature, shape (n,). All
-    measures must be nearly perfect.
+    `evaluator` computes the measures, `y` has the labels, shape
+    (m,), and `measures` has each measure of ranking by each
+    feature, shape (n,). All measures of such a feature are nearly
+    perfect.
     """
     # Ranking by the negative labels is the worst ranking, by the labels the best.
     measures_of_labels = evaluator.evaluate_many(np.stack((-y, y)))
@@ -362,9 +375,10 @@ def _features_that_leak(
 
 
 def _duplicates(parts: tuple[RankingDataset, ...], X: Floats) -> dict[int, int]:
-    """Return, by column, the earlier column that equals it in every document of all parts.
+    """Return, by column, the earlier column with equal values in all documents of the parts.
 
-    `X` has the sampled documents, which narrow the search.
+    `X` has the values of sampled documents, which narrow the
+    search. Columns without an equal one are left out.
     """
     if isinstance(X, SparseRows):
         return _sparse_duplicates(parts)
@@ -409,9 +423,10 @@ def _sparse_duplicates(parts: tuple[RankingDataset, ...]) -> dict[int, int]:
 
 
 def _are_columns_equal(X: Floats, i: int, j: int) -> bool:
-    """Return whether two columns are equal, read in blocks up to the first difference.
+    """Return whether the columns i and j of X are equal.
 
-    `X` has shape (m, n), and may lie in a file.
+    `X` has shape (m, n), and may be in a file: it is read in
+    blocks up to the first difference.
     """
     for first in range(0, len(X), _ROWS_AT_ONCE):
         rows = X[first : first + _ROWS_AT_ONCE]
@@ -430,9 +445,11 @@ def _findings_by_feature(
 ) -> Iterator[tuple[Finding, ...]]:
     """Yield the problems of each feature, in the order of the features.
 
-    `twins` has the earlier equal column of a column, `leaking`, shape (n,),
-    says which features rank like the labels, and `measures` has each measure of
-    ranking by each feature, shape (n,); the first one is named in a problem.
+    `features` has the statistics of the features. `twins` has the
+    earlier equal column of a column, `leaking`, shape (n,), says
+    which features rank like the labels, and `measures` has each
+    measure of ranking by each feature, shape (n,); the first one
+    is named in a problem.
     """
     # Half of each range, because the difference of two finite numbers may be infinite.
     ranges = np.array(

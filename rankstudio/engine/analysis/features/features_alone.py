@@ -32,7 +32,7 @@ First the greatest values rank first, then the least values.
 
 @dataclass(frozen=True, eq=False)
 class FeaturesAlone:
-    """Measures of ranking by each of n features alone.
+    """Measures of the rankings by each of n features alone.
 
     Of very many features, only those that are shown are measured.
 
@@ -41,13 +41,14 @@ class FeaturesAlone:
     measure, convention : str
         Name of the measure, and key of its convention.
     parts : Mapping of str to ndarray of shape (n,)
-        The measure on each part: "train", and "validation" and "test" if the
-        fold has them.
+        The measure on each part: "train", and "validation" and
+        "test" if the fold has them.
     columns : ndarray of shape (n,)
         The columns of the features in the data, ascending.
     ascending : ndarray of shape (n,), bool
-        Whether each feature ranks small values first: in all parts, it ranks in
-        the direction with the better MAP on the training part.
+        Whether each feature ranks small values first: in all
+        parts, it ranks in the direction with the better MAP on
+        the training part.
     """
 
     measure: str
@@ -58,9 +59,10 @@ class FeaturesAlone:
 
     @property
     def order(self) -> Ints:
-        """Positions from the best to the worst on the training part.
+        """Positions of the features from the best to the worst on the training part.
 
-        Ties are in column order.
+        Features with equal measures are in the order of their
+        columns.
         """
         sign = 1.0 if find_measure(self.measure).higher_is_better else -1.0
         return np.argsort(-sign * self.parts["train"], kind="stable").astype(np.int64)
@@ -71,8 +73,9 @@ def measuring_alone(
 ) -> Generator[float, None, FeaturesAlone]:
     """Measure the rankings of a fold's documents by each feature alone.
 
-    Yield the share of the work that is done, and return the measures. The
-    training part decides whether a feature ranks large or small values first.
+    The generator yields the share of the work that is done, from
+    0 to 1; its result is the measures. The training part decides
+    whether a feature ranks large or small values first.
 
     Parameters
     ----------
@@ -153,12 +156,12 @@ def measuring_columns(
 ) -> Generator[float, None, list[dict[str, Floats]]]:
     """Measure the rankings by each of the n columns of X, multiplied by its sign.
 
-    A sign of -1 ranks small values first. Each item of `signs` has n signs, or
-    one for all columns. The result has a dict of measures, shape (n,) each, for
-    each item of `signs`.
+    A sign of -1 ranks small values first. Each item of `signs`
+    has n signs, or one for all columns. The result has a dict of
+    measures, shape (n,) each, for each item of `signs`.
 
-    The share of the work that is done is yielded in between: it starts at
-    ``span[0]`` and grows by ``span[1]``.
+    The share of the work that is done is yielded in between: it
+    starts at ``span[0]`` and grows by ``span[1]``.
     """
     n = X.shape[1]
     measures = [

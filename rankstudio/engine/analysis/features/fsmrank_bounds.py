@@ -26,21 +26,23 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class FSMRankBounds:
-    """Bounds of the theorems on the objective of one model.
+    """Bounds of two theorems on FSMRank for the objective of one model.
 
     Attributes
     ----------
     objective : float
         ψ of the model, eq. (2).
     above_minimum : float
-        Theorem 2: after the iterations of the model, the objective is at most
-        this much above the minimum. The weights of the last model take the
-        place of those of the minimum, which are not known.
+        Theorem 2: after the iterations of the model, the
+        objective is at most this much above the minimum. The
+        weights of the last model take the place of those of the
+        minimum, which are not known.
     unseen : float or None
-        Theorem 3: with probability 0.95 the smooth part of the objective grows
-        by at most this much on unseen pairs. It is far from tight, thousands of
-        times the objective. None for the logistic loss, for which the paper
-        does not prove it.
+        Theorem 3: with probability 0.95 the smooth part of the
+        objective grows by at most this much on unseen pairs. It
+        is far from tight, thousands of times the objective. None
+        for the logistic loss, for which the paper does not prove
+        it.
     """
 
     objective: float
@@ -63,27 +65,30 @@ def fsmrank_bounds(
     train : RankingDataset
         Training part, with its n features scaled to [0, 1].
     step : Step
-        Last iteration of FSMRank, which started from weights of 0.
+        Last iteration of FSMRank, which started from weights of
+        0.
     importance : ndarray of shape (2n,)
-        Importance s of the features and of their negatives, at most 1.
+        Importance s of the features and of their negatives, at
+        most 1.
     lambda1 : float
         Weight λ1 of the penalty on similar features.
     loss : {"squared_hinge", "logistic", "least_squares"}, default "squared_hinge"
         Loss of the pairs.
     confidence : float, default 0.95
-        1 - θ.
+        Probability 1 - θ with which Theorem 3 holds.
 
     Raises
     ------
     PlanError
-        If features are not scaled to [0, 1], importance is above 1, or no query
-        has documents with different labels: the proofs need all three.
+        If features are not scaled to [0, 1], importance is above
+        1, or no query has documents with different labels: the
+        proofs need all three.
 
     Notes
     -----
-    There are p pairs, T iterations, and weights w of the 2n features and
-    negatives. With the Lipschitz constant L0 = (2 b + 2 λ1) n and C = sum_i w_i
-    / s_i, the bound of Theorem 2 is
+    There are p pairs, T iterations, and weights w of the 2n
+    features and negatives. With the Lipschitz constant L0 = (2 b
+    + 2 λ1) n and C = sum_i w_i / s_i, the bound of Theorem 2 is
 
         2 L0 ||w||² / (T + 1)²,
 
@@ -92,14 +97,16 @@ def fsmrank_bounds(
         2 L0 R + ((1 + C)² + λ1/2 C² - 1) sqrt(log(1/θ) / (2p)),
         R = 2C sqrt(2n/p) + (C² + λ1/2 C²) sqrt(2 log(4n) / p).
 
-    R is the sum of the complexities of the three terms in the proof (Appendix
-    II). That of λ1/2 w'Aw is λ1/2 times that of the entropy bound, C² sqrt(2
-    log(4n) / p), because A is at most 1.
+    R is the sum of the complexities of the three terms in the
+    proof (Appendix II). That of λ1/2 w'Aw is λ1/2 times that of
+    the entropy bound, C² sqrt(2 log(4n) / p), because A is at
+    most 1.
 
-    The greatest second derivative b of the loss of a pair is 2 for the squared
-    hinge (Theorem 1) and for least squares, and 1/4 for the logistic loss.
-    Theorem 2 holds for every b. The proof of Theorem 3 takes least squares in
-    place of the squared hinge (eq. (II.11)), and so holds for these two losses.
+    The greatest second derivative b of the loss of a pair is 2
+    for the squared hinge (Theorem 1) and for least squares, and
+    1/4 for the logistic loss. Theorem 2 holds for every b. The
+    proof of Theorem 3 takes least squares in place of the squared
+    hinge (eq. (II.11)), and so holds for these two losses.
     """
     # Conditions of the theorems.
     X = train.X
@@ -152,19 +159,21 @@ def bounds_of(
 ) -> FSMRankBounds | None:
     """Return the bounds of a run's model, by the theorems of the paper of FSMRank.
 
-    They bound the objective that FSMRank minimises. The result is None for
-    other methods, or if the bounds do not hold.
+    The bounds are those of the objective that FSMRank minimises.
+    The result is None for other methods, or if the bounds do not
+    hold.
 
     Parameters
     ----------
     plan : Plan
         Plan of the run.
     parameters : Mapping
-        Parameters of the model's combination.
+        Values of the parameters with which the model was trained.
     step : Step
         The model.
     data, train : TrainingData, RankingDataset
-        Training part of the fold, in both forms.
+        Training part of the fold, in the form that methods take,
+        and as a dataset.
     """
     if plan.method != "fsmrank" or plan.ranker:
         return None

@@ -19,16 +19,17 @@ _MIN_MANY_SETS = 50
 
 @dataclass(frozen=True)
 class ChosenFeature:
-    """A feature selected by at least one fold.
+    """A feature that the model of at least one fold has selected.
 
     Attributes
     ----------
     feature : int
-        Its 1-based id.
+        1-based id of the feature.
     name : str
+        Name of the feature.
     ranks : Mapping of int to int
-        Position at which each fold selected it, from 1; only folds whose model
-        contains it.
+        Position at which each fold selected it, from 1; only
+        folds whose model contains it.
     """
 
     feature: int
@@ -43,16 +44,18 @@ class ChosenFeature:
 
 @dataclass(frozen=True, eq=False)
 class SelectionStability:
-    """Agreement of the models of several folds.
+    """Agreement of the features that the models of several folds have selected.
 
     Attributes
     ----------
     folds : tuple of int
         Numbers of the M folds.
     indices : Stability
-        Indices over all folds, and for each pair.
+        Indices of agreement over all folds, and for each pair of
+        folds.
     features : tuple of ChosenFeature
-        Features selected by any fold: most frequent first, ties by position.
+        Features selected by any fold: most frequent first, ties
+        by position.
     """
 
     folds: tuple[int, ...]
@@ -73,9 +76,10 @@ class SelectionStability:
 
 
 def stability_of(result: RunResult) -> Stability | None:
-    """Return the agreement of the folds' selected features.
+    """Return the agreement of the features that the folds of a run have selected.
 
-    The result is None without two folds or a selection.
+    The result is None for fewer than two folds, or if nothing was
+    selected.
     """
     if not result.plan.entry.selects or len(result.folds) < 2:
         return None
@@ -137,7 +141,7 @@ def stability_table(
 def selection_stability(
     folds: Sequence[FoldResult], feature_ids: Ints, names: Sequence[str]
 ) -> SelectionStability:
-    """Return how similar the selected features of the folds are, with the folds of each feature.
+    """Return how similar the selected features of the folds are, and the folds of each.
 
     Parameters
     ----------
@@ -168,9 +172,9 @@ def _chosen_features(
 ) -> tuple[ChosenFeature, ...]:
     """Return the features that any fold selected, with their ranks by fold.
 
-    Ranks count from 1 in the order of selection. Features of the most folds come
-    first, then those with the smaller sum of ranks. `names` has the name of each
-    feature by its id.
+    Ranks count from 1 in the order of selection. Features that
+    most folds selected come first, then those with the smaller
+    sum of ranks. `names` has the name of each feature by its id.
     """
     # Ranks by feature, and by the number of the fold.
     ranks: dict[int, dict[int, int]] = {}

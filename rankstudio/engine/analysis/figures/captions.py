@@ -43,10 +43,11 @@ def grid_text(plan: Plan) -> str:
 
 
 def chosen_text(run: RunResult) -> str:
-    """Return a text on the selected model: "λ = 2⁻², k = 7".
+    """Return a text on the selected model of a run: "λ = 2⁻², k = 7".
 
-    For several folds it has only the numbers of features, k. It is "" for a
-    method that learns nothing, so that nothing was selected.
+    For several folds the text has only the numbers of features,
+    k. The text is "" for a method that learns nothing, so that
+    nothing was selected.
     """
     if run.plan.entry.learns_nothing:
         return ""
@@ -64,14 +65,17 @@ def _model_text(plan: Plan, chosen: Chosen) -> str:
 
 
 def run_text(run: RunResult, measure: str = "") -> str:
-    """Describe a run in sentences: all that determines its numbers, and the versions.
+    """Describe a run in sentences for a caption: what determines its numbers.
+
+    The text also has the version of RankStudio.
 
     Parameters
     ----------
     run : RunResult
         Run to describe.
     measure : str
-        Name of the measure shown; by default the selection criterion.
+        Name of the measure that the figure shows; by default the
+        selection criterion.
     """
     chooser = (
         tr("the criterion") if run.plan.select_by == CRITERION else run.plan.select_by
@@ -93,9 +97,10 @@ def plan_text(
     measure: str = "",
     chosen: str = "",
 ) -> str:
-    """Describe a plan in sentences, with the versions that computed it.
+    """Describe a plan in sentences for a caption, with the version that computed it.
 
-    The sentences name data, protocol, method, parameters, measure and seed.
+    The sentences name data, protocol, method, parameters, measure
+    and seed.
 
     Parameters
     ----------
@@ -104,13 +109,16 @@ def plan_text(
     data : str
         Name of the dataset.
     versions : Mapping of str to str
-        Versions that computed the run, by the name of the library.
+        Versions that computed the run, by the name of the
+        library.
     n_folds : int
         Number of folds.
     measure : str
-        Name of the measure shown; by default the selection criterion.
+        Name of the measure that the figure shows; by default the
+        selection criterion.
     chosen : str
-        The model shown, as a sentence.
+        The model that the figure shows, as a sentence; "" for
+        none.
     """
     # A criterion is no measure, and has no name here.
     measure_name = measure or ("" if plan.select_by == CRITERION else plan.chosen_by)
@@ -132,9 +140,10 @@ def plan_text(
 
 
 def model_text(plan: Plan, fold: int, values: Sequence[object], size: int) -> str:
-    """Describe the current model of a path in a sentence, by fold, parameters and size.
+    """Describe a model of a path in a sentence, by fold, parameters and size.
 
-    `values` has a value for each parameter of which the plan has several.
+    `values` has a value for each parameter for which the plan has
+    several, and `size` is the number of features.
     """
     parts = [
         tr("fold {fold}").format(fold=fold),
@@ -145,9 +154,10 @@ def model_text(plan: Plan, fold: int, values: Sequence[object], size: int) -> st
 
 
 def versions_text(versions: Mapping[str, str]) -> str:
-    """Return the program version: "RankStudio 0.9".
+    """Return the version of RankStudio for a caption: "RankStudio 0.9".
 
-    The report lists the other versions.
+    `versions` has the versions of RankStudio and of libraries, by
+    name.
     """
     return (
         f"RankStudio {versions['rankstudio']}"
@@ -159,8 +169,9 @@ def versions_text(versions: Mapping[str, str]) -> str:
 def runs_text(runs: Sequence[tuple[int, RunResult]], measure: str) -> str:
     """Describe several numbered runs in sentences for a caption.
 
-    The data and the versions are those of the first run; settings that several
-    runs have are named once. `measure` is the measure shown, "" for none.
+    The data and the versions are those of the first run; settings
+    that several runs have are named once. `measure` is the
+    measure that the figure shows, "" for none.
     """
     _, first = runs[0]
     measures = [measure] if measure else []

@@ -66,9 +66,10 @@ def _title(run: RunResult, subject: str) -> str:
 
 
 def _size_caption(run: RunResult, y_title: str, last_sentence: str = "") -> str:
-    """Return the caption of a figure with sizes of models on the x axis.
+    """Return the caption of a figure of a run with sizes of models on the x axis.
 
-    It names the run and the title of the y axis, and ends with `last_sentence`.
+    The caption names the run and the title of the y axis, and
+    ends with `last_sentence`.
     """
     n = len(run.folds)
     steps = step_axis(run.plan.step_kind).title
@@ -104,8 +105,8 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
     Returns
     -------
     CurvesFigure or None
-        Means over the folds; None if paths have a single step, or there is no
-        validation part.
+        Means over the folds; None if the paths of models have a
+        single step, or there is no validation part.
     """
     # For each combination of parameter values, its
     # paths on all folds. A fold has them in the order
@@ -152,7 +153,7 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
 
 
 def _has_curves(by_combination: Sequence[Sequence[PathResult]], name: str) -> bool:
-    """Return whether a path has several steps, and all paths have a measure.
+    """Return whether paths of models have several steps, and all of them a measure.
 
     `by_combination` has, for each combination of
     parameter values, its paths on all folds. `name` is
@@ -168,7 +169,7 @@ def _has_curves(by_combination: Sequence[Sequence[PathResult]], name: str) -> bo
 def _combination_curve(
     run: RunResult, paths: Sequence[PathResult], name: str, order: float
 ) -> Series:
-    """Return the curve of a combination of parameters, its mean over the folds.
+    """Return the curve of a combination of parameters' values: its mean over the folds.
 
     `name` is the measure, "" for the criterion of the
     method. A criterion that is the negative of a measure
@@ -201,7 +202,8 @@ def _curve(label: str, x: Iterable[float], values: Floats, order: float) -> Seri
 def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
     """Return a map of a validation measure by combination of parameter values (rows) and size.
 
-    The result is None for a single combination, or without values.
+    `name` is the validation measure. The result is None for a
+    single combination, or without values.
     """
     # The same values as curves, one per combination.
     figure = path_figure(run, name)
@@ -247,11 +249,13 @@ def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
 
 
 def _color_ends(finite: np.ndarray) -> tuple[float, float]:
-    """Return the least and the greatest value that have colors of their own.
+    """Return the least and the greatest value of a map that have colors of their own.
 
-    More extreme values have the same color as these. They lie outside the 10th
-    and 90th percentile by at most the distance between these percentiles, so
-    that a few extreme values do not make all others alike.
+    `finite` has all values of the map. More extreme values have
+    the same color as the returned ones. The returned values lie
+    outside the 10th and 90th percentile by at most the distance
+    between these percentiles, so that a few extreme values do not
+    make all others alike.
     """
     low = float(finite.min())
     high = float(finite.max())
@@ -276,8 +280,9 @@ def fold_features_figure(
 ) -> MapFigure:
     """Return a map of the features that each fold selected, with their positions.
 
-    It has a row per feature and a column per fold. `stability` has the features
-    of the run in the order of the rows; at most `max_features` are shown.
+    The map has a row per feature and a column per fold.
+    `stability` has the features of the run in the order of the
+    rows; at most `max_features` are shown.
     """
     # Only the first features are shown; the caption counts the others.
     features = stability.features[:max_features]
@@ -321,8 +326,8 @@ def fold_features_figure(
 def stability_figure(run: RunResult, stability: SelectionStability) -> MapFigure | None:
     """Return a map of the similarity of the selected features of each pair of folds.
 
-    `stability` has the features of the run and the indices over all folds. The
-    result is None for a single fold.
+    `stability` has the indices of agreement of the run's folds.
+    The result is None for a single fold.
     """
     n = len(stability.folds)
     if n < 2:
@@ -375,12 +380,13 @@ def _jaccard(a: set[int], b: set[int]) -> float:
 def candidates_figure(
     run: RunResult, fold: FoldResult, number: int = 1
 ) -> RowsFigure | None:
-    """Return a figure of the candidates of one step of a fold's path, best first.
+    """Return a figure of the candidates at a step of a fold's path, the best first.
 
-    Candidates are the features or groups that the step compared; `number` is
-    that of the step.
+    Candidates are the features or groups that the step compared;
+    a path is the sequence of models, and `number` is that of the
+    step.
 
-    The result is None if the method compares none.
+    The result is None if the method compares no candidates.
     """
     score = run.plan.candidate_score
     path = chosen_path(fold)
@@ -442,10 +448,11 @@ def candidates_figure(
 
 
 def candidate_steps_figure(run: RunResult, fold: FoldResult) -> MapFigure | None:
-    """Return a map of the candidates of a path by step, as shares of the step's best score.
+    """Return a map of the candidates at each step of a fold's path, with their scores.
 
-    Candidates are the features or groups that a step compares. The result is
-    None if the method compares none.
+    Candidates are the features or groups that a step compares.
+    The values are shares of the step's best score. The result is
+    None if the method compares no candidates.
     """
     score = run.plan.candidate_score
     path = chosen_path(fold)

@@ -75,9 +75,10 @@ Named = tuple[int, str]
 
 
 def x_axis_of(by: By, *, milliseconds: bool = False) -> FigureAxis:
-    """Return the x axis of a figure of several runs, for one of the quantities it may show.
+    """Return the x axis of a figure of several runs, for a quantity such as "size".
 
-    With `milliseconds`, costs are times.
+    `by` is the quantity. With `milliseconds`, the costs of
+    features are times.
     """
     if by == "cost" and milliseconds:
         return FigureAxis(tr("time for the features, per query"), "ms")
@@ -104,9 +105,10 @@ def run_curves_figure(
     by: By = "size",
     part: TriedPart = "vali",
 ) -> CurvesFigure | None:
-    """Return a figure with a curve of each run; None if no run has a curve.
+    """Return a figure with a measure's curve for each run; None if no run has a curve.
 
-    Curves that are paired with the reference run have a band.
+    Curves that are compared with the reference run query by query
+    have a band, the interval of the difference.
 
     Parameters
     ----------
@@ -121,9 +123,10 @@ def run_curves_figure(
     name : str
         Name of the measure.
     by : {"size", "cost", "train", "seconds"}
-        The x axis: features, their cost, share of the training queries, or run time.
+        The x axis: features, their cost, share of the training
+        queries, or run time.
     part : {"vali", "test"}
-        Part of the measure.
+        Part of the data on which the models are measured.
     """
     # One series for each run that has a curve.
     series = []
@@ -186,10 +189,11 @@ def run_curves_figure(
 def learning_figure(
     data: str, runs: Sequence[ReportedRun], name: str
 ) -> CurvesFigure | None:
-    """Return a figure of a measure by the share of the training queries.
+    """Return a figure of a measure against the share of the training queries.
 
-    It has a curve for each group of runs that differ in this share only. The
-    result is None if there are no such runs with the measure `name`.
+    The figure has a curve for each group of runs that differ in
+    this share only. The result is None if there are no such runs
+    with the measure `name`.
     """
     # A curve for each group of runs that differ only in the share.
     series = []
@@ -238,9 +242,10 @@ def pareto_figure(
     pareto_front: ParetoFront,
     name: str,
 ) -> CurvesFigure:
-    """Return a figure of size, or cost, against a validation measure.
+    """Return a figure of the size, or cost, of models against a validation measure.
 
-    A line joins the Pareto-optimal models: no other is both smaller and better.
+    A line joins the Pareto-optimal models: no other model is both
+    smaller and better.
 
     Parameters
     ----------
@@ -298,10 +303,11 @@ def pareto_figure(
 
 
 def _pareto_marks(plans: Sequence[Plan], front: ParetoFront) -> Iterator[Mark]:
-    """Yield marks for the best model, and for the smallest good one.
+    """Yield marks in a figure for the best model, and for the smallest good model.
 
-    There is one mark if both are the same model. `plans` are those of the runs,
-    in the order of the models' `run`.
+    There is one mark if both are the same model. `front` has the
+    models, and `plans` are those of the runs, in the order of the
+    models' `run`.
     """
     position_by_name = {tr("best"): front.best}
     if front.suggested != front.best:
@@ -355,11 +361,12 @@ def differences_figure(
     name: str,
     part: str,
 ) -> RowsFigure | None:
-    """Return a figure of the differences of runs to one of them, with intervals.
+    """Return a figure of the differences of runs from a reference run, with intervals.
 
-    `reference` is the number and the name of that run. `tested` has the tests
-    of the runs by a measure, `run_names` the name of each run by its number,
-    and `part` names the part of the data. The result is None if there are no
+    `reference` is the number and the name of the reference run.
+    `tested` has the tests of the runs by the measure `name`,
+    `run_names` the name of each run by its number, and `part`
+    names the part of the data. The result is None if there are no
     differences.
     """
     # Runs with a test; the difference may be undefined.
@@ -406,7 +413,7 @@ _MAX_FOLDS = 40
 
 @dataclass(frozen=True)
 class StudyFigure:
-    """A figure of a study.
+    """A figure of a study, drawn only when it is needed.
 
     Attributes
     ----------
@@ -424,12 +431,13 @@ class StudyFigure:
 
 
 def study_figures(source: ReportSource) -> tuple[StudyFigure, ...]:
-    """Return the figures of a study: those of groups of comparable runs, then of each run.
+    """Return the figures of a study: of each group of comparable runs, then of each run.
 
     Parameters
     ----------
     source : ReportSource
-        The study to show; no figure has a number of a test part that is sealed.
+        The study to show; no figure has a number of a test part
+        that is sealed.
     """
     # The study without numbers of sealed test parts.
     reported = source.shown
@@ -457,9 +465,10 @@ def made(figures: Sequence[StudyFigure]) -> Iterator[Figure]:
 def named_figures(
     figures: Sequence[StudyFigure], names: str
 ) -> tuple[StudyFigure, ...]:
-    """Return the requested figures of a study; all for "".
+    """Return the figures of a study with certain names; all figures for "".
 
-    `names` are names of figures or their endings, separated by commas.
+    `names` are names of figures or their endings, separated by
+    commas.
 
     Raises
     ------
@@ -503,10 +512,12 @@ def _group_figures(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
     def figure(
         key: str, title: str, make: _Draws, runs: Sequence[ReportedRun]
     ) -> StudyFigure:
-        """Return a figure of runs that is drawn later by `make(group_title, runs, name)`.
+        """Return a figure of a group that `make(group_title, runs, name)` draws later.
 
-        `key` begins the name of its file, and `title` ends its title. Uses the
-        group, its measure `name`, and `suffix` of the function around it.
+        `key` begins the name of the figure's file, and `title`
+        ends the title of the figure. The group, its measure
+        `name`, and the `suffix` of file names are variables of
+        the enclosing function.
         """
         # The title of the group counts its queries: only some figures are about them.
         group_title = group.title if key in _FIGURES_OF_QUERIES else group.folds_title
@@ -562,10 +573,10 @@ def _group_figures(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
 def _figure_with_text(
     make: Callable[[], Figure | None], explanation: Callable[[], str]
 ) -> Figure | None:
-    """Return a figure whose caption ends with a description of its runs.
+    """Draw a figure, and add a description of its runs to the end of its caption.
 
-    `make` draws the figure, and `explanation` writes the description. The
-    result is None if there is nothing to draw.
+    `make` draws the figure, and `explanation` writes the
+    description. The result is None if there is nothing to draw.
     """
     figure = make()
     return figure and replace(figure, caption=f"{figure.caption} {explanation()}")
@@ -574,9 +585,10 @@ def _figure_with_text(
 def _figure_with_run_texts(
     make: Callable[[], Figure | None], runs: Sequence[ReportedRun], name: str
 ) -> Figure | None:
-    """Draw a figure of several runs, and describe the runs that it shows in its caption.
+    """Draw a figure of several runs, and add a description of these to its caption.
 
-    `make` draws the figure, and `name` is the measure. The result is None if
+    Only runs that the figure shows are described. `make` draws
+    the figure, and `name` is the measure. The result is None if
     there is nothing to draw.
     """
     figure = make()
@@ -593,7 +605,7 @@ def _figure_with_run_texts(
 
 
 def _shows(figure: Figure, label: str) -> bool:
-    """Return whether a figure shows a run.
+    """Return whether a figure shows the run with a label.
 
     A figure shows a run as a series or row, or as its subject.
     """
@@ -606,9 +618,12 @@ def _shows(figure: Figure, label: str) -> bool:
 def curves_of(
     data: str, runs: Sequence[ReportedRun], name: str, part: TriedPart = "vali"
 ) -> CurvesFigure | None:
-    """Return the curves of runs on a part of the data, compared with the best run.
+    """Return a figure of the curves of runs on a part of the data.
 
-    `name` is the measure. The result is None if no run has a curve.
+    The runs are compared with the best run.
+
+    `data` is a title that names the dataset, and `name` is the
+    measure. The result is None if no run has a curve.
     """
     # Data that are missing are replaced by what the study records of them.
     datasets = [run.data or run.recorded.without_documents() for run in runs]
@@ -625,12 +640,14 @@ def curves_of(
 def alone_figure(
     data: str, runs: Sequence[ReportedRun], name: str
 ) -> CurvesFigure | None:
-    """Return a figure of each feature's measure alone.
+    """Return a figure of the measure of each feature when it ranks documents alone.
 
-    The selection of the best run is marked. None without documents.
+    The features that the best run selected are marked. The result
+    is None if the documents are not available.
 
-    As Figure 4 of Lai et al. 2013, it shows whether there are a few strong
-    features among many weak ones, or many similar ones.
+    As Figure 4 of Lai et al. 2013, the figure shows whether there
+    are a few strong features among many weak ones, or many
+    similar ones.
     """
     best = best_of(runs, name)
     if best.data is None or missing_requirement(name):
@@ -643,7 +660,8 @@ def alone_of(
 ) -> CurvesFigure:
     """Return a figure of the measure of each feature alone, with a run's features marked.
 
-    `run_name` is the name of the run, and `name` that of the measure.
+    `run_name` is the name of the run, and `name` that of the
+    measure.
     """
     # Mean training measure of each feature over the folds.
     convention = run.plan.convention
@@ -709,10 +727,11 @@ def differences_of(
     name: str,
     tested: Sequence[ComparedRun] | None = None,
 ) -> RowsFigure | None:
-    """Return a figure of the differences of runs to the best run by a measure.
+    """Return a figure of the differences of runs from the best run by a measure.
 
-    The tests are computed unless `tested` has them. The result is None if there
-    are no differences.
+    `data` is a title that names the dataset, and `name` the
+    measure. The tests are computed unless `tested` has them. The
+    result is None if there are no differences.
     """
     reference = best_of(runs, name)
     run_names = {run.number: run.title for run in runs}
@@ -751,9 +770,10 @@ def _front_figure(
 
 
 def _run_figures(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure]:
-    """Yield the figures of one run; each is drawn only when it is needed.
+    """Yield the figures of a single run; each is drawn only when it is needed.
 
-    `source` is the report, whose measure is shown if it names one.
+    `source` is the report, whose measure is shown if the report
+    names one.
     """
     # The measure shown: that of the report, or the one that chose the model.
     name = chooser([run], source.measure)
@@ -764,10 +784,11 @@ def _run_figures(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure
     def figure(
         key: str, title: str, make: Callable[..., Figure | None], *arguments: object
     ) -> StudyFigure:
-        """Return a figure of the run that is drawn later by `make(result, *arguments)`.
+        """Return a figure of the run that `make(result, *arguments)` draws later.
 
-        `key` ends the name of its file, and `title` its title. Uses the run, its
-        result, and the measure `name` of the function around it.
+        `key` ends the name of the figure's file, and `title` the
+        title of the figure. The run, its result, and the measure
+        `name` are variables of the enclosing function.
         """
         # Draws the figure, and adds a text on the run to its caption.
         draw = partial(

@@ -14,9 +14,10 @@ from rankstudio.engine.steps import Step
 
 
 def baseline_step(baseline: Baseline, feature_ids: Sequence[int]) -> Step:
-    """Return the best single feature of a fold as a model: weight 1 or -1, others 0.
+    """Return the best single feature of a fold as a model: its weight is 1 or -1.
 
-    `feature_ids`, of length n, has the 1-based id of each column.
+    All other weights are 0. `feature_ids`, of length n, has the
+    1-based id of the feature in each column.
     """
     coef = np.zeros(len(feature_ids))
     column = list(feature_ids).index(baseline.feature)

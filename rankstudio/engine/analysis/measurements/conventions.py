@@ -14,18 +14,21 @@ from rankstudio.engine.metrics.names import measure
 
 @dataclass(frozen=True)
 class ConventionRow:
-    """One run measured under every convention.
+    """One run, with a measure under every convention of measures.
 
     Attributes
     ----------
     key : int
         Number of the run.
     method : str
+        Title of the run.
     means : Mapping of str to float
-        Mean of the measure over the folds, by the key of the convention.
+        Mean of the measure over the folds, by the key of the
+        convention.
     places : Mapping of str to int
-        Rank among the runs under each convention, 1 for the best; ties share
-        the better rank. A run with an undefined mean has no rank.
+        Rank among the runs under each convention, 1 for the best;
+        ties share the better rank. A run with an undefined mean
+        has no rank.
     """
 
     key: int
@@ -37,14 +40,15 @@ class ConventionRow:
 def convention_rows(
     methods: Mapping[int, str], means: Mapping[int, Mapping[str, float]], name: str
 ) -> tuple[ConventionRow, ...]:
-    """Return a row for each run, with its mean and its place under each convention.
+    """Return a row for each run, with its mean and its rank under each convention.
 
     Parameters
     ----------
     methods : Mapping of int to str
         Titles of the runs, by run number.
     means : Mapping of int to Mapping of str to float
-        Means by run number, then by convention.
+        Means of the measure by run number, then by key of the
+        convention.
     name : str
         Name of the measure.
     """
@@ -68,9 +72,11 @@ def convention_rows(
 def reversed_pairs(
     rows: tuple[ConventionRow, ...], convention1: str, convention2: str
 ) -> tuple[int, int]:
-    """Return how many pairs of runs change their order between two conventions.
+    """Return how many pairs of runs are in another order under a second convention.
 
-    The second number is that of all pairs that have a mean under both.
+    `convention1` and `convention2` are keys. The second number is
+    that of all pairs of runs that have a mean under both
+    conventions.
     """
     # For each pair of runs: the difference of their places under each convention.
     pairs = [
@@ -95,13 +101,14 @@ _MAX_LETOR_LABEL = 2.0  # the greatest label of LETOR 3.0 and 4.0
 def convention_note(dataset_key: str | None, greatest: float, key: str) -> str:
     """Return a note if a convention is for labels up to 2, but the data have larger ones.
 
-    Then it counts more labels as relevant than the convention "mslr". The note
-    is "" otherwise.
+    Such a convention counts more labels as relevant than the
+    convention "mslr". The note is "" otherwise.
 
     Parameters
     ----------
     dataset_key : str or None
-        Key of the known dataset; its usual convention is then expected.
+        Key of the known dataset; None for other data. For a known
+        dataset there is no note.
     greatest : float
         The greatest relevance label.
     key : str

@@ -17,18 +17,19 @@ from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 @dataclass(frozen=True)
 class Measurement:
-    """Measurement settings of finished runs.
+    """Settings by which finished runs are measured again.
 
     Attributes
     ----------
     convention : str
-        Key of the convention.
+        Key of the convention of the measures.
     measure : str
         A further measure besides those of the plan.
     chooses : bool
         Whether the measure also selects the model of each fold.
     sealed : bool
-        Whether the test part is left out, as if the data had none.
+        Whether the test part is left out, as if the data had
+        none.
     """
 
     convention: str
@@ -37,7 +38,7 @@ class Measurement:
     sealed: bool = False
 
     def plan(self, plan: Plan) -> Plan:
-        """Return the plan of a run under these settings of measures and convention.
+        """Return the plan of a run with these settings of measures and convention.
 
         The result is the identical object if nothing changes.
         """
@@ -63,9 +64,11 @@ class Measurement:
 def _remeasured_plan(
     plan: Plan, convention: str, names: tuple[str, ...], chosen_by: str
 ) -> Plan:
-    """Return a plan with another convention, other measures, and another selection measure.
+    """Return a plan with another convention, other measures, and another selection.
 
-    Equal arguments give the same object, so that it can be a key of caches.
+    `names` are those of the measures, and `chosen_by` is the
+    measure that selects the model. Equal arguments give the same
+    object, so that the plan can be a key of caches.
     """
     return plan.changed(convention=convention, measures=names, select_by=chosen_by)
 

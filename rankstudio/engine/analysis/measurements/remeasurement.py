@@ -50,22 +50,25 @@ _MAX_VALUES = 1 << 23  # values of a measure that are computed at a time: 64 MB
 
 @dataclass(frozen=True, eq=False)
 class RankedPath:
-    """Rankings of a part by all complete steps of a path.
+    """Rankings of a part's documents by all complete steps of a path, the stored models.
 
-    Each different ranking is stored once.
+    Each different ranking of a query is stored once.
 
     Attributes
     ----------
     part : RankingDataset
+        Part of the data, such as the validation part.
     by_id : bool
-        Whether ids of documents break ties, instead of their positions.
+        Whether ids of documents break ties, instead of their
+        positions.
     whole : ndarray of shape (K,), bool
-        Whether each step is complete, so that it can score the part.
+        Whether each step is complete, so that it can score the
+        part.
     distinct : DistinctRankings
         The different rankings of each query.
     ranking_numbers : Places
-        Number of the ranking by each complete step among the different rankings
-        of each query.
+        Number of the ranking by each complete step among the
+        different rankings of each query.
     """
 
     part: RankingDataset
@@ -76,7 +79,7 @@ class RankedPath:
 
 
 def in_blocks(ranked: Iterable[RankedPath]) -> Iterator[list[RankedPath]]:
-    """Yield ranked paths in blocks, so that the measures of a block fit into memory.
+    """Yield the rankings by paths in blocks, so that the measures of a block fit in memory.
 
     The paths of a block share one store of different rankings.
     """
@@ -98,7 +101,7 @@ def in_blocks(ranked: Iterable[RankedPath]) -> Iterator[list[RankedPath]]:
 def whole_steps(
     path: PathResult, part: RankingDataset
 ) -> tuple[NDArray[np.bool_], Sequence[Step]]:
-    """Return which steps of a path can score a part, and these steps.
+    """Return which steps of a path, its models, can score a part, and these steps.
 
     The first array has shape (K,), for all K steps of the path.
     """
@@ -109,10 +112,11 @@ def whole_steps(
 
 
 def spread(values: Floats, complete: NDArray[np.bool_]) -> Floats:
-    """Return the values of complete steps, one row each, at their positions; NaN at the others.
+    """Return an array with the values of complete steps at their positions, others NaN.
 
-    `complete`, shape (K,), says which steps are complete, and `values` has only
-    their rows.
+    `complete`, shape (K,), says which steps are complete, which
+    are those whose models are stored; `values` has a row for each
+    of them.
     """
     if complete.all():
         return values
@@ -129,16 +133,17 @@ _MAX_MEASUREMENTS = 64
 
 
 class Remeasurement:
-    """Measures the models of finished runs by any measure and convention.
+    """Measures the models of finished runs again, by any measure and convention.
 
-    The documents are scored and sorted once per model. Every measure is
-    computed from those rankings, once for identical rankings of a query; they
-    are cached as long as the paths, up to half a gigabyte. Nothing is trained
-    again.
+    The documents are scored and sorted once per model. Every
+    measure is computed from those rankings, once for identical
+    rankings of a query; they are cached as long as the paths, up
+    to half a gigabyte. Nothing is trained again.
 
-    A nonlinear model that a study does not store completely has no measure:
-    NaN. The models of inner folds are not stored, so only the validation
-    measures of the plan are available for them.
+    A nonlinear model that a study does not store completely has
+    no measure: NaN. The models of inner folds are not stored, so
+    only the validation measures of the plan are available for
+    them.
     """
 
     def __init__(self) -> None:
@@ -172,7 +177,7 @@ class Remeasurement:
     def run(
         self, result: RunResult, dataset: FoldedDataset, measurement: Measurement
     ) -> RunResult:
-        """Return a run measured under other settings, with its plan changed accordingly.
+        """Return a run measured under other settings, with its plan changed to them.
 
         Parameters
         ----------
@@ -181,7 +186,8 @@ class Remeasurement:
         dataset : FoldedDataset
             Data of the run, with documents.
         measurement : Measurement
-            Measure and convention, and whether the measure selects the models.
+            Measure and convention, and whether the measure
+            selects the models.
         """
         folds = {fold.number: fold for fold in dataset.folds}
         measured = tuple(
@@ -211,12 +217,14 @@ class Remeasurement:
         names : sequence of str
             Names of the measures, by the convention of the plan.
         sealed : bool
-            Whether the test part is left out, as if the data had none.
+            Whether the test part is left out, as if the data had
+            none.
 
         Raises
         ------
         PlanError
-            For a measure of others whose code is absent.
+            For a measure that is not RankStudio's own, and whose
+            code is absent.
         """
         # Measures of other packages are loaded first: called for their errors.
         for entry in foreign_entries(names):
@@ -300,9 +308,10 @@ class Remeasurement:
     ) -> float:
         """Return the mean of a measure over the folds of a run, under other settings.
 
-        It is the measure of the settings, for the models that the run selected,
-        on the test part; without one, or if it is sealed, on the validation
-        part. NaN if undefined.
+        The measure is that of the settings, for the models that
+        the run selected, on the test part; without a test part,
+        or if it is sealed, on the validation part. The result is
+        NaN if the measure is undefined.
         """
         parts = {fold.number: fold for fold in dataset.folds}
         averages = []
@@ -326,11 +335,11 @@ class Remeasurement:
         dataset: FoldedDataset,
         measurements: Sequence[Measurement],
     ) -> Iterator[None]:
-        """Measure a run in advance, and cache the results for later calls.
+        """Measure the models of a run in advance, and cache the measures for later calls.
 
-        The generator yields None after each fold, and may be interrupted there.
-        Only models that :meth:`rank_models` has ranked are measured, which needs
-        almost no memory.
+        The generator yields None after each fold, and may be
+        interrupted there. Only models that :meth:`rank_models`
+        has ranked are measured, which needs almost no memory.
 
         Parameters
         ----------
@@ -362,9 +371,10 @@ class Remeasurement:
     def fold(
         self, result: FoldResult, fold: Fold, plan: Plan, measurement: Measurement
     ) -> FoldResult:
-        """Return a fold of a run, measured under other settings.
+        """Return the results of a fold of a run, measured under other settings.
 
-        `plan` is that of the run. The measured fold is cached as long as
+        `result` has the old results, `fold` the data, and `plan`
+        is that of the run. The measured fold is cached as long as
         `result` exists.
         """
         # The same plan: the settings change nothing.
@@ -383,9 +393,11 @@ class Remeasurement:
     def _measured_fold(
         self, result: FoldResult, fold: Fold, plan: Plan, measurement: Measurement
     ) -> FoldResult:
-        """Return a fold of a run of `plan`, measured under other settings.
+        """Return the results of a fold of a run of `plan`, measured under other settings.
 
-        If the measure of the settings selects, it may select another model.
+        `result` has the old results, and `fold` the data. If the
+        settings say that their measure selects, another model may
+        be selected.
         """
         # A sealed test part is not measured.
         new_plan = measurement.plan(plan)
@@ -446,20 +458,22 @@ class Remeasurement:
         fold : Fold
             Data of the fold.
         plan : Plan
-            Plan of the run, which chooses.
+            Plan of the run, whose rule and measure choose the
+            models.
         new_plan : Plan
             Plan whose measures and convention are used.
 
         Returns
         -------
         Mapping of str to ndarray of shape (Q,)
-            Empty without a validation part, or if a study does not store the models.
+            Empty without a validation part, or if a study does
+            not store the models.
 
         Notes
         -----
-        O(KQ) per path for the choices if the path does not keep them, of one
-        path at a time, and one scoring of the part for each of up to 100 models
-        that are chosen.
+        O(KQ) per path for the choices if the path does not keep
+        them, of one path at a time, and one scoring of the part
+        for each of up to 100 models that are chosen.
         """
         # Values of another convention do not apply.
         stored = result.cross_fitted if new_plan.convention == plan.convention else {}
@@ -485,10 +499,10 @@ class Remeasurement:
     def _with_choices(
         self, paths: Sequence[PathResult], part: RankingDataset, plan: Plan
     ) -> list[PathResult]:
-        """Return paths with the models that the plan's rule chooses on subsets of the queries.
+        """Return paths with the models that the plan's rule chooses on subsets of queries.
 
-        `part` is the validation part. The choices of a path whose models are
-        not stored are None.
+        `part` is the validation part, whose queries choose. The
+        choices of a path whose models are not stored are None.
         """
         # The measure that selects, for each step in each query, by path.
         values = self._query_values(
@@ -509,8 +523,10 @@ class Remeasurement:
     ) -> dict[str, Floats]:
         """Measure each validation query by models that a plan chooses without this query.
 
-        `plan` chooses, and `new_plan` has the measures. The result has shape
-        (Q,) for each measure; it is {} if a model is not stored.
+        The rule of `plan` chooses among the models of `paths`,
+        and `new_plan` has the measures to compute. The result has
+        shape (Q,) for each measure; it is {} if a model is not
+        stored.
         """
         # The models of inner folds are not stored.
         part = fold.vali
@@ -521,9 +537,12 @@ class Remeasurement:
         def measure_models(
             path: PathResult, positions: Sequence[int]
         ) -> dict[str, Floats]:
-            """Return each measure of D models in each query, shape (D, Q); {} if one is missing.
+            """Return each measure of D models of a path in each of Q queries, shape (D, Q).
 
-            Uses `part` and `evaluator` of the method.
+            `positions` has the positions of the models on the
+            path. The result is {} if a model is not stored.
+            `part` and `evaluator` are variables of the enclosing
+            method.
             """
             steps = [path.steps[position] for position in positions]
             if not all(step.can_score(part.X) for step in steps):
@@ -548,18 +567,21 @@ class Remeasurement:
     ) -> tuple[PathResult, ...]:
         """Return the paths of a fold, measured under other settings.
 
-        The measure of the settings is their validation measure.
+        The paths get the measure of the settings as their
+        validation measure.
 
         Parameters
         ----------
         paths : sequence of PathResult
-            Paths of a run of this plan.
+            Paths of a run of this plan, each with the models of
+            one combination of parameters' values.
         fold : Fold
             Data of the fold.
         plan : Plan
             Plan of the run.
         measurement : Measurement
-            Measure and convention, and whether the measure selects the models.
+            Measure and convention, and whether the measure
+            selects the models.
         """
         new_plan = measurement.plan(plan)
         if new_plan is plan:
@@ -638,9 +660,10 @@ class Remeasurement:
     def _validation(
         self, chosen: Chosen, paths: Sequence[PathResult], fold: Fold, plan: Plan
     ) -> Mapping[str, float]:
-        """Return the validation measures of the selected model, by name.
+        """Return the validation measures of the selected model of a fold, by name.
 
-        With inner folds they are the means over these, as in the model's path.
+        With inner folds, the measures are the means over the
+        inner folds, as in the model's path.
         """
         if not plan.inner:
             return self._mean_measures(chosen.step, fold.vali, plan)
@@ -659,11 +682,11 @@ class Remeasurement:
     ) -> Iterator[Floats]:
         """Yield for each path the measure of its K steps in each query, shape (K, Q).
 
-        A measure of rankings is computed for many paths at a time, from
-        rankings that are cached. Rankings that would take too much memory are
-        not cached.
+        A measure of rankings is computed for many paths at a
+        time, from rankings that are cached. Rankings that would
+        take too much memory are not cached.
 
-        NaN for steps whose model is not stored completely.
+        A step whose model is not stored completely has NaN.
         """
         # Only complete steps can be measured. `spread` puts their rows to the
         # positions of the steps, and NaN to the others.
@@ -715,10 +738,11 @@ class Remeasurement:
     def _ranked_path(
         self, path: PathResult, part: RankingDataset, convention: str
     ) -> RankedPath:
-        """Rank the documents of a part by the steps of a path, and cache the result.
+        """Rank the documents of a part by the steps of a path, its models; cache the result.
 
-        Identical rankings of a query are stored once. The convention says how
-        documents with equal scores are ordered.
+        Identical rankings of a query are stored once. The key
+        `convention` says how documents with equal scores are
+        ordered.
         """
         cached = self._paths.get(path)
         # Order of documents with equal scores; None for that of the file.
@@ -752,10 +776,11 @@ class Remeasurement:
         )
 
     def _make_room(self, part: RankingDataset, by_id: bool) -> DistinctRankings:
-        """Return the store of the different rankings of a part, a new one if there is none.
+        """Return the store of a part's different rankings, a new one if there is none.
 
-        First, if all cached rankings take too much memory, discard them.
-        `by_id` says whether ids of documents break ties.
+        If all cached rankings together take too much memory, they
+        are discarded first. `by_id` says whether ids of documents
+        break ties.
         """
         if self._nbytes > _MAX_RANKING_BYTES:
             self._paths.clear()
@@ -772,11 +797,12 @@ class Remeasurement:
         plan: Plan,
         owner: Baseline | None = None,
     ) -> dict[str, float]:
-        """Return the mean measures of a model on a part, by name.
+        """Return the mean measures, by name, of the model of a step on a part.
 
-        The result is {} without a part, or if the model cannot score the part.
-        `owner` is the object that the model's ranking is stored with; by
-        default the step.
+        The result is {} without a part, or if the model cannot
+        score the part. `plan` has the measures and their
+        convention. `owner` is the object with which the model's
+        ranking is cached; by default the step.
         """
         if part is None or not step.can_score(part.X):
             return {}
@@ -788,10 +814,11 @@ class Remeasurement:
     def _per_query(
         self, step: Step, part: RankingDataset | None, plan: Plan
     ) -> dict[str, Floats]:
-        """Return the measures of a model in each query.
+        """Return the measures, by name, of the model of a step in each query of a part.
 
-        Each has shape (Q,) for Q queries. The result is {} without a part, or
-        if the model cannot score the part.
+        `plan` has the measures and their convention. Each array
+        has shape (Q,) for Q queries. The result is {} without a
+        part, or if the model cannot score the part.
         """
         if part is None or not step.can_score(part.X):
             return {}
@@ -806,11 +833,13 @@ class Remeasurement:
         part: RankingDataset,
         owner: Baseline | None = None,
     ) -> dict[str, Floats]:
-        """Return the measures of one model in each query.
+        """Return the measures, by name, of the model of a step in each query of a part.
 
-        Each has shape (Q,) for Q queries. They are computed from the model's
-        ranking, or from its scores if a measure needs scores. `owner` is the
-        object that the ranking is stored with; by default the step.
+        Each array has shape (Q,) for Q queries. The measures are
+        those of `evaluator`, computed from the model's ranking,
+        or from its scores if a measure needs scores. `owner` is
+        the object with which the ranking is cached; by default
+        the step.
         """
         if not evaluator.by_rank:
             return evaluator.per_query(ScoredPart(part).scores(step))
@@ -829,10 +858,11 @@ class Remeasurement:
         convention: str,
         owner: Baseline | None = None,
     ) -> Codes:
-        """Return the ranking of a part's m documents by one model, shape (1, m).
+        """Return the ranking of a part's m documents by the model of a step, shape (1, m).
 
-        It is stored as long as its owner exists: the best single feature of a
-        fold, if the model is made of one, otherwise the step itself.
+        The ranking is cached as long as `owner` exists: the best
+        single feature of a fold, if the model is made of one,
+        otherwise the step itself.
         """
         cached = self._models.setdefault(owner or step, {})
         order = self._order(part, convention)
@@ -869,9 +899,9 @@ class Remeasurement:
     ) -> Evaluator:
         """Return the evaluator that computes measures on a part by a convention.
 
-        Measures of a study whose code is absent are left out, unless all
-        measures lack code. The evaluators of the latest calls are stored for
-        the next ones.
+        Measures whose code is absent in this installation are
+        left out, unless all measures lack code. The evaluators of
+        the latest calls are stored for the next ones.
         """
         names = computable(names) or names
         key = id(part), convention, names
@@ -893,9 +923,10 @@ def _subset_choices(
 ) -> SubsetChoices | None:
     """Return which models of a path the plan's rule chooses on subsets of the queries.
 
-    `values`, shape (K, Q), has the selection measure of K steps in the Q
-    queries of the validation part `part`. None if validation queries do not
-    choose, or some models are not stored.
+    `values`, shape (K, Q), has the selection measure of K steps
+    in the Q queries of the validation part `part`. The result is
+    None if validation queries do not choose, or some models are
+    not stored.
     """
     # A step without any value either was not stored completely, or the measure
     # is not defined for it.
@@ -909,9 +940,10 @@ def _subset_choices(
 
 
 def _without_kept_measures(path: PathResult) -> PathResult:
-    """Return a path whose choices keep no measures.
+    """Return a path without the measures that are stored with its chosen models.
 
-    The chosen models are then measured again.
+    These are the models that subsets of the queries choose.
+    Without stored measures, the models are measured again.
     """
     return (
         path
@@ -934,10 +966,11 @@ def _without_measures(path: PathResult) -> PathResult:
 def _ranking_blocks(
     steps: Sequence[Step], part: RankingDataset, order: Ints | None
 ) -> Iterator[Codes]:
-    """Yield the rankings of a part by steps, some steps at a time.
+    """Yield the rankings of a part's documents by the models of steps, in blocks.
 
-    A block has shape (steps, m): a ranking of the m documents per step. `order`
-    is that of documents with equal scores, None for that of the file.
+    A block has shape (steps, m): a ranking of the m documents per
+    step. `order` is the order of documents with equal scores,
+    None for that of the file.
     """
     for scores in _score_blocks(steps, part):
         yield rank(scores, part.y, part.query_ptr, order)
@@ -972,11 +1005,11 @@ def _score_blocks_of_any_steps(
 def _scores_of_steps(
     steps: Sequence[Step], part: ScoredPart, scores: Floats | None
 ) -> tuple[Floats, Floats | None]:
-    """Return the scores of steps, one row each, and the scores of the last step.
+    """Return the scores of a part's m documents by K steps, and those of the last step.
 
-    The scores have shape (K, m). Nonlinear models continue from the scores of
-    the step before, at first `scores`, shape (m,). The last scores are None for
-    linear models, which need none.
+    The scores have shape (K, m). Nonlinear models continue from
+    the scores of the step before, at first `scores`, shape (m,).
+    The last scores are None for linear models, which need none.
     """
     if all(step.linear for step in steps):
         return part.linear_scores(np.array([step.coef for step in steps])), None

@@ -33,7 +33,7 @@ def evaluate_file(
     *,
     model: bool = False,
 ) -> tuple[Evaluation, RankingDataset, tuple[str, ...]]:
-    """Measure a score file or a model on a data file.
+    """Measure the ranking of a data file's documents by a score file or a model.
 
     Parameters
     ----------
@@ -48,21 +48,24 @@ def evaluate_file(
     columns : Mapping, optional
         Columns of a table, if their names are not recognised.
     greatest_grade : float, optional
-        Largest label of the whole dataset, for ERR; by default the file's own.
+        Largest label of the whole dataset, for ERR; by default
+        the file's own.
     model : bool
         Whether `ranked_by` is a model.
 
     Returns
     -------
     tuple
-        Measures, data, and notes as sentences.
+        The measures, the data, and notes for the user as
+        sentences.
 
     Raises
     ------
     DatasetError
-        If there is not one score per document.
+        If the score file has not one score per document.
     DataError
-        If a file cannot be read, or the model cannot score the data.
+        If a file cannot be read, or the model cannot score the
+        data.
     """
     # Scores of the model, which says how its data are read, or of the file.
     if model:

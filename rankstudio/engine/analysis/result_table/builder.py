@@ -72,19 +72,21 @@ def no_documents() -> None:
 
 @dataclass(frozen=True, eq=False)
 class TableRun:
-    """A finished run.
+    """A finished run for a table of results, with access to its data.
 
     Attributes
     ----------
     result : RunResult
-        Result, without measures on the test part if that is sealed.
+        Result, without measures on the test part if the test part
+        is sealed.
     name : str
-        The user's name; "" for the method.
+        The user's name of the run; "" for the method.
     documents : callable
-        Returns its data with documents, or None if they are not available;
-        called only if a measure is missing.
+        Returns the run's data with documents, or None if they are
+        not available; called only if a measure is missing.
     sealed : bool
-        Whether the test part is left out, for instance because it is sealed.
+        Whether the test part is left out, for instance because it
+        is sealed.
     """
 
     result: RunResult
@@ -93,9 +95,10 @@ class TableRun:
     sealed: bool = False
 
     def measured(self, names: Sequence[str], engine: Remeasurement) -> TableRun:
-        """Return the run with these measures in every query; those it lacks are computed.
+        """Return the run with some measures in every query; missing measures are computed.
 
-        If the data are missing, only means over the folds are required.
+        If the documents are not available, only means over the
+        folds are required.
 
         Parameters
         ----------
@@ -107,7 +110,8 @@ class TableRun:
         Raises
         ------
         PlanError
-            If a measure is missing and the documents are not available.
+            If a measure is missing and the documents are not
+            available.
         """
         # A run without a test part needs cross-fitted values, which a study of an
         # earlier version does not have.
@@ -145,15 +149,15 @@ class TableRun:
 def table_runs(
     sources: Iterable[ReportSource], part: str | None = None
 ) -> list[TableRun]:
-    """Return the runs of opened studies, without the measures of sealed test parts.
+    """Return the runs of studies for a table, without measures of sealed test parts.
 
     Parameters
     ----------
     sources : iterable of ReportSource
         Contents of the studies.
     part : {"test", "validation"}, optional
-        Part of the data to use even if the seal says otherwise: with the test
-        part, or without it.
+        Part of the data to use even if the seal says otherwise:
+        with the test part, or without it.
     """
     # Opens the data of each run once.
     opener = DataOpener()
@@ -172,11 +176,12 @@ def _table_run(
     part: str | None,
     opener: DataOpener,
 ) -> TableRun:
-    """Return a run with the measures of a part of its data, "test" or "validation".
+    """Return a run for a table, with the measures of a part, "test" or "validation".
 
-    By default, these are the measures that the seal of the test part leaves
-    visible. `run` has all its measures, and `visible` only those that the seal
-    allows.
+    Without `part`, the measures are those that the seal of the
+    test part leaves visible. `run` has all measures of the run,
+    and `visible` only those that the seal allows. `source` is the
+    study, and `opener` opens the data.
     """
     if part is None:
         result = visible.result
@@ -211,20 +216,21 @@ _SETTING_FIELDS = (
 
 @dataclass(frozen=True, eq=False)
 class RowRuns:
-    """A row of the table: the same method on one or several datasets.
+    """A row of a table of results: the same method on one or several datasets.
 
     Attributes
     ----------
     title : str
+        Title of the row.
     plan : Plan
-        Plan of its first run.
+        Plan of the first run of the row.
     runs : Mapping of str to TableRun
         Runs by dataset name.
     groups : Mapping of str to ComparableGroup
-        Group of each run, by dataset name.
+        Group of comparable runs of each run, by dataset name.
     block : int
-        Position of these groups among those of their datasets: rows of the same
-        block have the same groups.
+        Position of these groups among all groups on their
+        datasets: rows of the same block have the same groups.
     """
 
     title: str
@@ -244,13 +250,14 @@ class _GroupedRun:
 
 
 def row_runs(runs: Sequence[TableRun]) -> list[RowRuns]:
-    """Return the rows of a table of runs: methods as rows, datasets as columns.
+    """Return runs as the rows of a table with methods as rows, datasets as columns.
 
-    Runs on one dataset that are not comparable are in different blocks of rows;
-    the blocks follow each other. Identical runs are included once. A method with
-    one run per dataset has one row, whatever its settings. If it has several
-    runs on a dataset, only runs with equal settings share a row, and the titles
-    of the rows have the settings in which they differ.
+    Runs on one dataset that are not comparable are in different
+    blocks of rows; the blocks follow each other. Identical runs
+    are included once. A method with one run per dataset has one
+    row, whatever its settings. If a method has several runs on a
+    dataset, only runs with equal settings share a row, and the
+    titles of the rows have the settings in which they differ.
     """
     # Equal runs are shown once.
     firsts = first_equals([run.result for run in runs])
@@ -322,10 +329,11 @@ def _comparable_values(values: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _rows_with_titles(rows: Sequence[Mapping[str, _GroupedRun]]) -> list[RowRuns]:
-    """Return the rows of a table with different titles.
+    """Return rows of runs as rows of a table, each with another title.
 
-    A row has a run for each dataset, by its name. Rows with the same title get
-    the settings in which they differ, or a number.
+    A row has a run for each dataset, by the dataset's name. Rows
+    with the same title get the settings in which they differ, or
+    a number.
     """
     # Equal titles get the parameters that distinguish their plans.
     firsts = [next(iter(row.values())) for row in rows]
@@ -380,7 +388,7 @@ def result_table(
     query: TableQuery,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> ResultTable:
-    """Return runs as a table of their measures: a row for each method.
+    """Return a table of the measures of runs, with a row for each method.
 
     Parameters
     ----------
@@ -389,14 +397,14 @@ def result_table(
     query : TableQuery
         Measures, columns, tests and reference row.
     cancelled : callable
-        Called between tests; once it returns True, testing stops and the result
-        must not be used.
+        Called between tests; once it returns True, testing stops
+        and the result must not be used.
 
     Raises
     ------
     PlanError
-        If there are no runs, a measure is not available, or the reference row
-        is missing.
+        If there are no runs, a measure is not available, or the
+        reference row is missing.
     ParameterError
         For an unknown measure.
     """
@@ -449,9 +457,9 @@ def result_table(
 
 
 def measures_of(runs: Sequence[TableRun], query: TableQuery) -> tuple[str, ...]:
-    """Return the measures of a table: those of the query, or else of the first run.
+    """Return the names of a table's measures: those of the query, or of the first run.
 
-    They have their usual names.
+    The names are in their usual spelling.
 
     Raises
     ------
@@ -480,10 +488,11 @@ def _column_contents(
     def column(
         source: str, name: str, title: str, group: str, fold: int | None = None
     ) -> _ColumnContent:
-        """Return a column for a measure on a dataset, in one fold or over all folds (None).
+        """Return a table's column for a measure on a dataset, in a fold or over all (None).
 
-        `source` is the name of the dataset, and `name` that of the measure.
-        `title` stands above the column, and `group` above several columns.
+        `source` is the name of the dataset, and `name` that of
+        the measure. `title` stands above the column, and `group`
+        above several columns.
         """
         return _ColumnContent(
             data=source,
@@ -540,9 +549,10 @@ def _fold_numbers(rows: Sequence[RowRuns], data: str) -> list[int]:
 
 
 def _measured_cell(row: RowRuns, column_content: _ColumnContent) -> ResultCell:
-    """Return the cell of a row and a column: a mean over folds, with the deviation.
+    """Return the cell of a row and a column: a measure's mean over folds, with deviation.
 
-    It is empty if the row has no run on the dataset of the column.
+    The cell is empty if the row has no run on the dataset of the
+    column.
     """
     if column_content.data not in row.runs:
         return ResultCell()
@@ -566,10 +576,11 @@ def _references(
 ) -> dict[int, int]:
     """Return, by block, the number of the row against which the other rows are tested.
 
-    A block has rows that are ranked together. The user requests a row by
-    `against`: its number, its title or its method. This is the reference of its
-    own block. In other blocks it is the row that is best in the first column
-    with estimates. A block without such a row is left out.
+    A block has rows that are ranked together. The user requests a
+    row by `against`: its number, its title or its method. This
+    row is the reference of its own block. In other blocks the
+    reference is the row that is best in the first column with
+    estimates. A block without any such row is left out.
     """
     requested_rows = _requested_rows(rows, against)
     references: dict[int, int] = {}
@@ -586,11 +597,11 @@ def _references(
 
 
 def _requested_rows(rows: Sequence[RowRuns], against: int | str) -> list[int]:
-    """Return the numbers of the rows that a number, a title or a method refers to.
+    """Return the numbers of the table rows that a number, title or method refers to.
 
-    Numbers in the result count from 0, the number `against` from 1. Of several
-    rows of a method, those without a final ranker come first. PlanError is
-    raised if there is no such row.
+    Numbers in the result count from 0, the number `against` from
+    1. Of several rows of a method, those without a final ranker
+    come first. PlanError is raised if there is no such row.
     """
     if isinstance(against, int):
         if not 1 <= against <= len(rows):
@@ -640,15 +651,19 @@ def _corrected_p_values(
     query: TableQuery,
     cancelled: Callable[[], bool],
 ) -> dict[tuple[int, _ColumnContent], float]:
-    """Test the rows of each block against its reference row, with Holm's correction.
+    """Test the rows of each block against the reference row of the block.
 
-    A block has rows that are ranked together. The tests in one column of a block
-    are corrected together.
+    A block has rows that are ranked together. The tests in one
+    column of a block are corrected together by Holm's method.
+    `references` has the number of each block's reference row;
+    `cancelled` is called between tests, and stops the work by
+    returning True.
 
     Returns
     -------
     dict
-        The corrected p by row and column; a column of one fold alone is not tested.
+        The corrected p value by number of the row and by column;
+        a column of one fold alone is not tested.
     """
     p_values: dict[tuple[int, _ColumnContent], float] = {}
     for column, (block, reference) in product(columns, references.items()):
@@ -679,9 +694,10 @@ def _distinct_paired_rows(
 ) -> list[int]:
     """Return the numbers of the rows to test against the reference row by a measure.
 
-    They are rows that can be paired with it. Of equal runs only the first is
-    tested, and none that equals the reference. `runs` has the run of each row in
-    a column, by the row's number.
+    The rows are those whose runs can be compared with the
+    reference query by query. Of equal runs only the first is
+    tested, and no run that equals the reference. `runs` has the
+    run of each row in a column, by the row's number.
     """
     against = runs.get(reference)
     if against is None:
@@ -701,9 +717,9 @@ def _distinct_paired_rows(
 
 
 def _p_value(run: RunResult, against: RunResult, name: str, query: TableQuery) -> float:
-    """Return p of a paired test of a run against another one over their queries.
+    """Return the p value of a paired test of two runs over their queries, by a measure.
 
-    `query` names the test: "t", "wilcoxon" or the randomisation.
+    `query` names the test: "t", "wilcoxon" or "randomisation".
     """
     scores = run.per_query(name)
     reference = against.per_query(name)
@@ -717,10 +733,10 @@ def _p_value(run: RunResult, against: RunResult, name: str, query: TableQuery) -
 
 
 def _caption(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> str:
-    """Describe the table: "MAP on MQ2008: test, 5 folds, 784 queries; mean over the folds.".
+    """Return the caption of a table: "MAP on MQ2008: test, 5 folds, 784 queries; …".
 
-    ``names`` are those of the measures. The table has a mean over the folds, or
-    a value for each fold, as ``by`` says.
+    ``names`` are those of the measures. The table has a mean over
+    the folds, or a value for each fold, as ``by`` says.
     """
     # Each row has its runs and their comparable groups by the name of the
     # dataset. Rows of different blocks have no common group.
@@ -741,8 +757,9 @@ def _caption(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> str:
 def _block_captions(rows: Sequence[RowRuns]) -> tuple[str, ...]:
     """Return a sentence on each block of rows that are ranked together.
 
-    It says what the block contains, and why it is not ranked with the others.
-    The result is () for a single block.
+    The sentence says what the block contains, and why its rows
+    are not ranked with those of other blocks. The result is ()
+    for a single block.
     """
     blocks = sorted({row.block for row in rows})
     if len(blocks) < 2:
@@ -813,8 +830,8 @@ def _mark_note(
 ) -> str:
     """Return the meaning of the marks of a table, such as stars; "" if nothing was tested.
 
-    `references` has the reference row of each block, and `p` the tests by row
-    and column.
+    `references` has the reference row of each block, and `p` the
+    corrected p values by row and column. `test` names the test.
     """
     # Text on the tests that were corrected together, by block.
     families = {
@@ -846,10 +863,12 @@ def _family_text(
     reference: int,
     p: Mapping[tuple[int, _ColumnContent], float],
 ) -> str:
-    """Return how many queries and hypotheses the tests of a block have, as part of a note.
+    """Return the numbers of queries and hypotheses in the tests of a block, for a note.
 
-    `reference` is the row against which the others are tested, and `p` has the
-    tests by row and column. The result is "" if nothing was tested.
+    The text is part of a sentence. A block has rows that are
+    ranked together. `reference` is the row against which the
+    others are tested, and `p` has the corrected p values by row
+    and column. The result is "" if nothing was tested.
     """
     # Number of tested rows in each column.
     counts = Counter(column for index, column in p if rows[index].block == block)

@@ -31,24 +31,30 @@ Measures = Mapping[str, float]
 
 @dataclass(frozen=True)
 class FoldRow:
-    """One fold of a run, or a summary of several.
+    """A row of a table of folds: one fold of a run, or a summary of several.
 
     Attributes
     ----------
     label : str
-        "1", or "mean" and "sd" below the folds.
+        Text of the row's first cell: "1", or "mean" and "sd"
+        below the folds.
     fold : int or None
         Number of the fold; None for mean and deviation.
     values : tuple
-        Values of its model on the axes of the plan: λ; empty for mean and deviation.
+        Values, for the fold's selected model, of the parameters
+        with several values in the plan, such as λ; empty for mean
+        and deviation.
     size : float
-        Number of features of its model.
+        Number of features of the fold's model.
     test, validation : mapping of str to float
-        Measures of the model on test and validation part, if the data have them.
+        Measures of the model on test and validation part, if the
+        data have them.
     single : mapping of str to float
-        Measures of the fold's best single feature, on the test part if there is one.
+        Measures of the fold's best single feature, on the test
+        part if there is one.
     left_out : mapping of str to float
-        Measures of the model on left-out training queries, if they selected it.
+        Measures of the model on left-out training queries, if
+        such measures selected the model.
     """
 
     label: str
@@ -63,16 +69,17 @@ class FoldRow:
 
 @dataclass(frozen=True)
 class MeasureRow:
-    """One measure of several runs in one fold, or its summary.
+    """A row of a table of folds with one measure of several runs, or its summary.
 
     Attributes
     ----------
     label, fold
         As in :class:`FoldRow`.
     values : mapping of int to float
-        Values by run number.
+        Values of the measure by run number.
     best : float or None
-        Best value; see :func:`best_of_several`. None for the deviation.
+        Best value; see :func:`best_of_several`. None for the
+        deviation.
     """
 
     label: str
@@ -88,17 +95,18 @@ class MeasureSummary:
     Attributes
     ----------
     means, deviations : mapping of str to float
-        Mean and deviation of each measure over the folds in which it is
-        defined; a deviation needs two folds.
+        Mean and standard deviation of each measure over the folds
+        in which it is defined; a deviation needs two folds.
     over_single : mapping of str to float
-        Gain of each mean over the best single features.
+        Difference of each mean from that of the best single
+        features.
     sizes : tuple of int
         Numbers of features of the selected models.
     part : Part
-        Part behind the means.
+        Part of the data on which the means are measured.
     chosen_on : mapping of str to float
-        Mean of each measure on the validation part that chose the models: too
-        high; empty without one.
+        Mean of each measure on the validation part that chose the
+        models: it is too high. Empty without such a part.
     """
 
     means: Measures = field(default_factory=dict)
@@ -110,10 +118,10 @@ class MeasureSummary:
 
 
 def fold_rows(folds: Sequence[FoldResult]) -> list[FoldRow]:
-    """Return a row for each fold with its model and measures, then two summary rows.
+    """Return table rows: each fold with its model and measures, then two summary rows.
 
-    These have the means and the standard deviations over the folds. A single
-    fold has no summary rows.
+    The summary rows have the means and the standard deviations
+    over the folds. A single fold has no summary rows.
     """
     rows = [
         FoldRow(
@@ -134,10 +142,11 @@ def fold_rows(folds: Sequence[FoldResult]) -> list[FoldRow]:
 
 
 def measure_rows(runs: Mapping[int, RunResult], name: str) -> list[MeasureRow]:
-    """Return a row for each fold with a measure of several runs, then two summary rows.
+    """Return table rows: a measure of several runs in each fold, then two summary rows.
 
-    These have the means and the standard deviations over the folds. The runs
-    have the same folds; a single fold has no summary rows.
+    The summary rows have the means and the standard deviations
+    over the folds. The runs have the same folds; a single fold
+    has no summary rows.
 
     Parameters
     ----------
@@ -242,8 +251,9 @@ def _summary_row(label: str, rows: Sequence[FoldRow], statistic: Statistic) -> F
     def summary(part: str) -> dict[str, float]:
         """Return the statistic of each measure in one attribute of the rows, such as "test".
 
-        Only measures that all rows have are included. Uses `rows` and
-        `statistic` of the function around it.
+        Only measures that all rows have are included. `rows` and
+        `statistic` (mean or deviation) are variables of the
+        enclosing function.
         """
         measures: list[Measures] = [getattr(row, part) for row in rows]
         names = [
@@ -271,9 +281,10 @@ def _summary_row(label: str, rows: Sequence[FoldRow], statistic: Statistic) -> F
 
 
 def _statistic_or_nan(statistic: Statistic, values: Sequence[float]) -> float:
-    """Return the mean or the deviation over the folds that define a measure.
+    """Return the mean or the deviation of a measure's values in several folds.
 
-    The result is NaN for too few folds.
+    `statistic` computes it; NaN values are left out. The result
+    is NaN if too few folds define the measure.
     """
     numbers = defined(values)
     least = 2 if statistic is stdev else 1
@@ -281,24 +292,25 @@ def _statistic_or_nan(statistic: Statistic, values: Sequence[float]) -> float:
 
 
 def defined(values: Iterable[float]) -> list[float]:
-    """Return the values without NaN.
+    """Return the values of a measure that are not NaN.
 
-    A measure may be undefined in a test part with a single query.
+    A measure is NaN where it is undefined, as may be in a test
+    part with a single query.
     """
     return [value for value in values if not isnan(value)]
 
 
 @dataclass(frozen=True, eq=False)
 class FoldAverage:
-    """A quantity along the paths of several folds.
+    """A quantity at each of K steps of paths, averaged over several folds.
 
     Attributes
     ----------
     mean : ndarray of shape (K,)
         Mean over the folds.
     low, high : ndarray of shape (K,)
-        One standard deviation over the folds below and above; the mean for a
-        single fold.
+        One standard deviation over the folds below and above; the
+        mean for a single fold.
     """
 
     mean: Floats
@@ -308,12 +320,13 @@ class FoldAverage:
 
 @dataclass(frozen=True, eq=False)
 class PathAverage:
-    """Paths of one combination on several folds, averaged.
+    """The paths of one combination of parameters' values, averaged over several folds.
 
     Attributes
     ----------
     x_values : ndarray of shape (K,)
-        x of the steps; K is the length of the shortest path.
+        Number of features, or round, of each step; K is the
+        length of the shortest path.
     criterion : FoldAverage
         Criterion per training document.
     validation : dict of str to FoldAverage
@@ -326,16 +339,17 @@ class PathAverage:
 
 
 def average_paths(paths: Sequence[PathResult]) -> PathAverage:
-    """Return the means over the folds of the paths of one combination, step by step.
+    """Return the means over the folds of one combination's paths, step by step.
 
-    They are the means of the validation measures, and of the criterion that the
-    method optimises.
+    A combination is one value of each parameter; a path has its
+    models on a fold. The means are those of the validation
+    measures, and of the criterion that the method optimises.
 
     Parameters
     ----------
     paths : sequence of PathResult
-        The path of each fold, at least one; the shortest one decides how many
-        steps are averaged.
+        The path of each fold, at least one; the shortest one
+        decides how many steps are averaged.
     """
     length = min(len(path.steps) for path in paths)
     names = [

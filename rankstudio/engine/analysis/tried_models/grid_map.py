@@ -24,19 +24,21 @@ Curve = tuple[Ints, Floats]
 
 @dataclass(frozen=True, eq=False)
 class GridMap:
-    """A measure over two grids.
+    """Map of a measure by the values of two parameters, the grids.
 
     Attributes
     ----------
     rows, columns : Axis
+        Parameter of the rows, and parameter of the columns.
     values : ndarray of shape (R, C)
-        Best value tried with the values of a row and a column; NaN for none.
-    combinations, places : ndarray of shape (R, C)
-        Position of the combination with the best value, and its x-value on the
-        path; -1 and 0 for none.
+        Best value of the measure with the values of a row and a
+        column; NaN for none.
+    combinations, lengths : ndarray of shape (R, C)
+        Position of the combination with the best value, and its
+        x-value on the path; -1 and 0 for none.
     best : tuple of (int, int), optional
-        Row and column of the best value; ties go to the earlier combination,
-        then to the earlier place.
+        Row and column of the best value; ties go to the earlier
+        combination, then to the earlier model on the path.
     """
 
     rows: Axis
@@ -47,9 +49,11 @@ class GridMap:
     best: tuple[int, int] | None
 
     def cell(self, values: Sequence[Any]) -> tuple[int, int] | None:
-        """Return the cell for the values of a row and a column.
+        """Return the cell of the map for two values: its row and its column.
 
-        The result is None for values between the grids.
+        `values` has the values of the rows' and of the columns'
+        parameter. The result is None for values that are not on
+        the grids.
         """
         row, column = values
         if row not in self.rows.values or column not in self.columns.values:
@@ -58,12 +62,13 @@ class GridMap:
 
 
 def grid_pairs(axes: Sequence[Axis]) -> tuple[Pair, ...]:
-    """Return the pairs of grids for which a map of a plan can be drawn.
+    """Return the pairs of a plan's grids for which a map can be drawn.
 
-    A grid is a parameter with several numbers. A pair has the positions in
-    `axes` of the grid for the rows and of that for the columns. The rows show
-    the later one, because the first one, usually λ, has more values. Pairs of
-    the same method come before pairs of a method and its final ranker.
+    A grid is a parameter with several numbers. A pair has the
+    positions in `axes` of the grid for the rows and of that for
+    the columns. The rows show the later grid, because the first
+    one, usually λ, has more values. Pairs of the same method come
+    before pairs of a method and its final ranker.
     """
     grids = [
         number
@@ -88,21 +93,23 @@ def grid_map(
     measured: Callable[[int], Curve],
     higher_is_better: bool = True,
 ) -> GridMap:
-    """Arrange the best values of a measure by the values of two parameters.
+    """Return a map of the best values of a measure by the values of two parameters.
 
     Parameters
     ----------
     axes : sequence of Axis
-        Axes of the plan.
+        Axes of the plan: its parameters with several values.
     combinations : sequence of tuple
-        Values of the combinations on the axes, in the order of the plan.
+        Values on the axes of each combination of parameters'
+        values, in the order of the plan.
     pair : pair of int
         A pair of :func:`grid_pairs`.
     measured : callable
-        Returns the x-values and measures of the models of a combination, by its
-        position; NaN for undefined measures.
+        Returns the x-values and measures of the models of a
+        combination, by its position; NaN for undefined measures.
     higher_is_better : bool
-        Whether a cell shows the greatest of several values, or the least.
+        Whether a cell shows the greatest of several values, or
+        the least.
     """
     # Cells for the values of both grids: the measure, the position of the
     # combination that has it, and the x-value of its model. -1 is a cell without

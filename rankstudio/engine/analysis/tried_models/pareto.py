@@ -40,7 +40,7 @@ class ParetoModel:
     Attributes
     ----------
     run : int
-        Position of the run.
+        Position of the run among those compared.
     values : tuple
         The combination: a value for each axis of the plan.
     step : int
@@ -52,8 +52,8 @@ class ParetoModel:
     mean : float
         Mean of the validation measure over the folds.
     error : float
-        Standard error of the mean: deviation over the folds / √folds; NaN for a
-        single fold.
+        Standard error of the mean: standard deviation over the
+        folds / √folds; NaN for a single fold.
     """
 
     run: int
@@ -67,10 +67,10 @@ class ParetoModel:
 
 @dataclass(frozen=True, eq=False)
 class ParetoFront:
-    """Pareto-optimal models by size and measure, and the suggested model.
+    """Pareto-optimal models: no other is both smaller and better by a measure.
 
-    If models are compared by cost, the cost takes the place of the size in the
-    attributes.
+    If models are compared by cost, the cost takes the place of
+    the size in the attributes.
 
     Attributes
     ----------
@@ -79,23 +79,28 @@ class ParetoFront:
         and ascending size; by cost, the models of each run that no other model
         of this run beats.
     optimal : tuple of int
-        Positions of the Pareto-optimal models, by ascending size.
+        Positions in `models` of the Pareto-optimal models, by
+        ascending size.
     best : int
-        Position of the largest mean (the smallest, for an error); ties go to
-        the smallest model.
+        Position of the model with the largest mean (the smallest,
+        for an error); ties go to the smallest model.
     suggested : int
-        Position of the smallest model that meets its level in `levels`.
+        Position of the smallest model whose mean is at least its
+        level in `levels`, the suggestion.
     levels : tuple of float
-        Minimum mean to be good enough, for each model of `optimal`. If
-        `paired`, the best mean minus half the length of the 95 % interval of
-        the difference between the two models over queries: a model at its level
-        is just not significantly worse than the best. Otherwise one standard
-        error below the best for all; a single fold has no standard error, so
-        only the best model is good enough.
+        Minimum mean to be good enough, for each model of
+        `optimal`. If `paired`, the best mean minus half the
+        length of the 95 % interval of the difference between the
+        two models over queries: a model at its level is just not
+        significantly worse than the best. Otherwise one standard
+        error below the best for all; a single fold has no
+        standard error, so only the best model is good enough.
     paired : bool
-        Whether models were compared with the best one query by query.
+        Whether models were compared with the best one query by
+        query.
     by : {"size", "cost", "milliseconds"}
-        Property by which models are compared; milliseconds per query are a cost.
+        Property by which models are compared; milliseconds per
+        query are a cost.
     """
 
     models: tuple[ParetoModel, ...]
@@ -113,14 +118,16 @@ def pareto_front_of(
     data: Sequence[FoldedDataset] = (),
     by: Literal["size", "cost"] = "size",
 ) -> ParetoFront | None:
-    """Find the models of runs for which no other is both smaller and better.
+    """Find the models of runs for which no other model is both smaller and better.
 
-    Models are compared by size, or by cost, and by the mean validation measure.
+    Models are compared by size, or by cost, and by the mean
+    validation measure.
 
-    The deviation between folds reflects the folds more than the models: a fold
-    of hard queries is hard for all models. If the documents are available, the
-    suggested model is therefore the smallest one not significantly worse than
-    the best, by the paired interval over all queries.
+    The deviation between folds reflects the folds more than the
+    models: a fold of hard queries is hard for all models. If the
+    documents are available, the suggested model is therefore the
+    smallest one not significantly worse than the best, by the
+    paired interval over all queries.
 
     Parameters
     ----------
@@ -129,9 +136,10 @@ def pareto_front_of(
     name : str
         Name of the measure.
     data : sequence of FoldedDataset, optional
-        Data of each run. Without data, validation documents or `LEAST_PAIRS`
-        validation queries, or with a model on the front that the study did not
-        store, one standard error over the folds replaces the interval.
+        Data of each run. Without data, validation documents or
+        `LEAST_PAIRS` validation queries, or with a model on the
+        front that the study did not store, one standard error
+        over the folds replaces the interval.
     by : {"size", "cost"}
         Number of features, or what they cost; see
         :func:`rankstudio.engine.analysis.tried_models.run_costs.costs_of`.
@@ -139,8 +147,8 @@ def pareto_front_of(
     Returns
     -------
     ParetoFront or None
-        None if no run has a model with a validation measure, or by cost if no
-        run has costs.
+        None if no run has a model with a validation measure, or
+        by cost if no run has costs.
     """
     # Tried models with the positions of their runs, and their sizes or costs.
     better = measure(name).higher_is_better
@@ -184,16 +192,19 @@ def _levels_and_suggestion(
     half_widths: Floats | None,
     better: bool,
 ) -> tuple[tuple[float, ...], int]:
-    """Return a level for each model of the front, and the position of the suggested model.
+    """Return the level of each model of the front, and the position of the suggested model.
 
-    A model is good enough if its mean is at least as good as its level. The
-    suggested model is the smallest good one.
+    The front has the models for which no other is both smaller
+    and better. A model is good enough if its mean is at least as
+    good as its level. The suggested model is the smallest good
+    one.
 
-    ``optimal`` has the positions of the models on the front, by size; the last
-    one has the best mean. ``half_widths`` has for each of them half the interval
-    of the paired difference to the best model: this is how much worse it may be.
-    Without them (None), it is one standard error of the best mean. ``better``
-    says whether larger means are better.
+    ``optimal`` has the positions of the models on the front, by
+    size; the last one has the best mean. ``half_widths`` has for
+    each of them half the interval of the paired difference to the
+    best model: a good model may be worse by this much. With None,
+    it may be worse by one standard error of the best mean.
+    ``better`` says whether larger means are better.
     """
     means = [model.mean for model in models]
     best = optimal[-1]
@@ -229,12 +240,13 @@ def _best_models_of_sizes(
 def _optimal_models_by_cost(
     runs: Sequence[RunResult], name: str, costs: RunCosts, better: bool
 ) -> list[tuple[int, TriedModel, float]]:
-    """Return the models of each run that no other one beats in cost and measure.
+    """Return the models of each run that no other model beats in cost and measure.
 
-    The other model is one of the same run. Models of one size differ in cost,
-    so all models are compared, not only the best one of each size. The items of
-    the result are the position of the run, the model, and its cost. `better`
-    says whether larger values of the measure `name` are better.
+    Only models of the same run are compared. Models of one size
+    differ in cost, so all models are compared, not only the best
+    one of each size. The items of the result are the position of
+    the run, the model, and its cost. `better` says whether larger
+    values of the measure `name` are better.
     """
     front_models: list[tuple[int, TriedModel, float]] = []
     for number, run in enumerate(runs):
@@ -263,8 +275,8 @@ def _optimal_models_by_cost(
 def _first_within(means: Sequence[float], levels: Sequence[float], better: bool) -> int:
     """Return the position of the first mean that is at least as good as its level.
 
-    There is one, because the last mean is always good enough. `better` says
-    whether larger means are better.
+    Such a mean exists, because the last mean is always good
+    enough. `better` says whether larger means are better.
     """
     pairs = zip(means, levels, strict=True)
     return next(
@@ -296,12 +308,13 @@ def _paired_half_widths(
     front: Sequence[tuple[int, TriedModel]],
     name: str,
 ) -> Floats | None:
-    """Return half the interval of each model's difference to the best one, shape (K,).
+    """Return half the interval of each model's difference to the best model, shape (K,).
 
-    There are K models on the front; the last one has the best mean. The
-    differences are those of the measure in each query. The result is None
-    without the data of all runs, with too few queries, or if a study did not
-    store one of the models.
+    The front has the K models for which no other is both smaller
+    and better; the last one has the best mean. The differences
+    are those of the measure `name` in each query. The result is
+    None without the data of all runs, with too few queries, or if
+    a study did not store one of the models.
     """
     if len(data) != len(runs):
         return None

@@ -21,21 +21,23 @@ from rankstudio.engine.support.number_format import fixed
 
 @dataclass(frozen=True)
 class SetOfPath:
-    """A set of features on a path.
+    """The set of features of one step of a path.
 
     Attributes
     ----------
     position : int
-        Index of its step.
+        Index of the step.
     x_value : int
-        Number of features of the step, or its number, as in `PathResult.x_values`.
+        Number of features of the step, or its number, as in
+        `PathResult.x_values`.
     features : tuple of int
-        0-based columns in the order of selection.
+        0-based columns of the features, in the order of
+        selection.
     value : float
-        Validation measure that selects the models.
+        Value of the validation measure that selects the models.
     p : float
-        p of the paired test of the set's values in each query against those of
-        the best set; 1 for the best set.
+        p value of the paired test of the set's values in each
+        query against those of the best set; 1 for the best set.
     """
 
     position: int
@@ -52,17 +54,18 @@ class SetOfPath:
 
 @dataclass(frozen=True)
 class SmallestSet:
-    """The sets of a path that are worth examining.
+    """Three sets of features of a path: the smallest good, the best and the chosen one.
 
-    They are the smallest good set, the best one and the chosen one.
+    A set is good if it is not significantly worse than the best
+    set.
 
     Attributes
     ----------
     measure : str
-        Validation measure that selects the models.
+        Name of the validation measure that selects the models.
     smallest, best : SetOfPath
-        The smallest set that is not significantly worse than the best one, and
-        the best one.
+        The smallest set that is not significantly worse than the
+        best one, and the best one.
     chosen : SetOfPath
         The chosen set.
     """
@@ -133,8 +136,9 @@ class SmallestSet:
 def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | None:
     """Return the smallest good set of features of a path.
 
-    It is not significantly worse than the best set of the path. The result also
-    has the best set and the chosen set, at `position`.
+    A set is good if it is not significantly worse than the best
+    set of the path. The result also has the best set and the
+    chosen set, at `position`.
 
     Parameters
     ----------
@@ -148,9 +152,9 @@ def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | N
     Returns
     -------
     SmallestSet or None
-        None if the models of the path are not tested: without queries to
-        validate on, with fewer than `LEAST_PAIRS` of them, or if the method's
-        criterion selects.
+        None if the models of the path are not tested: without
+        queries to validate on, with fewer than `LEAST_PAIRS` of
+        them, or if the method's criterion selects.
     """
     # The path lacks the measure that selects: it was measured by another one.
     if plan.select_by not in path.validation:
@@ -167,9 +171,10 @@ def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | N
     p_values = path.p_values[plan.select_by]
 
     def set_at(index: int) -> SetOfPath:
-        """Return the set of features of a step of the path, by its index.
+        """Return the set of features of the step of a path with an index.
 
-        Uses `path`, `values` and `p_values` of the function around it.
+        `path`, `values` (the measure of each step) and `p_values`
+        are variables of the enclosing function.
         """
         return SetOfPath(
             position=index,
@@ -199,11 +204,11 @@ def has_choice_of_size(plan: Plan, path: PathResult) -> bool:
 def smallest_set_beside(
     plan: Plan, fold: FoldResult, selected: Sequence[int]
 ) -> SmallestSet | None:
-    """Return the smallest good set of the path of a fold that has a certain selection.
+    """Return the smallest good set of features of the fold's path with a selection.
 
-    A set is good if it is not significantly worse than the best one of the
-    path. Of several paths with the selection, that of the selected model comes
-    first.
+    A set is good if it is not significantly worse than the best
+    one of the path. Of several paths with the selection, that of
+    the selected model comes first.
 
     Parameters
     ----------
@@ -212,13 +217,14 @@ def smallest_set_beside(
     fold : FoldResult
         Finished fold.
     selected : sequence of int
-        0-based columns of the selection, in the order of selection.
+        0-based columns of the selection, in the order of
+        selection.
 
     Returns
     -------
     SmallestSet or None
-        None also if no path of the fold has the selection, or a number of
-        features cannot be chosen on it.
+        None also if no path of the fold has the selection, or a
+        number of features cannot be chosen on it.
     """
     chosen = fold.chosen.unit.position
     # False comes before True: first the path of the selected model.

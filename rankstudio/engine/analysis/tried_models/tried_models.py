@@ -34,7 +34,8 @@ class TriedModel:
     combination : int
         Position of the combination in the plan.
     x_value : int
-        Position on the path: number of features, or round.
+        Length of the model on the path: number of features, or
+        round.
     size : float
         Number of features of the model, mean over the folds.
     paths : tuple of PathResult
@@ -79,7 +80,9 @@ class TriedModel:
 
 @dataclass(frozen=True, eq=False)
 class TriedPath:
-    """The models of one combination that exist in all folds, as arrays.
+    """The models of one combination of parameters' values that all folds have.
+
+    The K models differ in length; each is trained on F folds.
 
     Attributes
     ----------
@@ -90,7 +93,8 @@ class TriedPath:
     positions : ndarray of shape (K, F)
         Position of each model on the path of each fold.
     values : ndarray of shape (K, F)
-        Validation measure; NaN if undefined.
+        Validation measure of each model in each fold; NaN if
+        undefined.
     """
 
     combination: int
@@ -134,11 +138,15 @@ class TriedPath:
 
 
 def tried_models(run: RunResult, name: str) -> list[TriedPath]:
-    """Return the models of each combination, in the order of the path; none without validation.
+    """Return the models of each combination of parameters' values, in order of the path.
+
+    A path has the models of a combination, by length. The result
+    is [] without validation.
 
     Parameters
     ----------
     run : RunResult
+        Run whose models are returned.
     name : str
         Name of the measure.
     """
@@ -182,11 +190,12 @@ def best_of_sizes(paths: Sequence[TriedPath], name: str) -> list[TriedModel]:
 def _models_of_all_folds(
     combination: int, paths: tuple[PathResult, ...], name: str
 ) -> TriedPath:
-    """Return the models of a combination of parameters that all folds have.
+    """Return the models of a combination of parameters' values that all folds have.
 
-    `combination` is its position in the plan, and `paths` has its path on each
-    fold. The values of the models are those of the validation measure `name`;
-    without it there are no models.
+    `combination` is the position of the combination in the plan,
+    and `paths` has the path of its models on each fold. The
+    values of the models are those of the validation measure
+    `name`; without it there are no models.
     """
     if any(name not in path.validation for path in paths):
         empty = np.empty((0, len(paths)))
@@ -243,12 +252,13 @@ def values_by_query(
     name: str,
     part: Part = "vali",
 ) -> list[Floats]:
-    """Measure models of a run in each query of the validation or test parts.
+    """Measure models of a run in each query of its validation or test parts.
 
     Parameters
     ----------
     run : RunResult
-        Run whose folds determine the parts, and whose plan determines the convention.
+        Run whose folds determine the parts, and whose plan
+        determines the convention.
     data : FoldedDataset
         Data for which `can_measure` is true.
     models : sequence of sequence of Step
@@ -261,12 +271,13 @@ def values_by_query(
     Returns
     -------
     list of ndarray of shape (K, Q)
-        One array per fold. A model that a study did not store in every fold has
-        rows of NaN in all arrays.
+        One array per fold. A model that a study did not store in
+        every fold has rows of NaN in all arrays.
 
     Notes
     -----
-    O(K m (n + log d)) for m documents, n features and d documents per query.
+    O(K m (n + log d)) for m documents, n features and d documents
+    per query.
     """
     convention = run.plan.convention
     by_fold = []
@@ -291,19 +302,20 @@ def values_by_query(
 def _fold_parts(
     run: RunResult, data: FoldedDataset, part: Part
 ) -> list[RankingDataset | None]:
-    """Return the part of each fold of a run.
+    """Return the validation or test part of each fold of a run.
 
-    `part` is "vali" or "test"; None for a fold that the data lack, or that
-    lacks the part.
+    `part` is "vali" or "test". The result has None for a fold
+    that the data lack, or that lacks the part.
     """
     folds = {fold.number: fold.parts for fold in data.folds}
     return [folds.get(fold.fold, {}).get(part) for fold in run.folds]
 
 
 def _can_score(step: Step, part: RankingDataset | None) -> bool:
-    """Return whether a model can score a part.
+    """Return whether the model of a step can score the documents of a part.
 
-    A study stores all weights, but the trees of few models.
+    It cannot if there is no part, or a study stores only the
+    weights of the model, not its trees.
     """
     return step.linear or (part is not None and step.can_score(part.X))
 
@@ -311,9 +323,10 @@ def _can_score(step: Step, part: RankingDataset | None) -> bool:
 def _values_by_query_of_steps(
     part: RankingDataset, steps: Sequence[Step], convention: str, name: str
 ) -> Floats:
-    """Return a measure of K steps in each of Q queries of a part, shape (K, Q).
+    """Return a measure of K steps, each a model, in each of a part's Q queries, (K, Q).
 
-    The result is NaN for steps that cannot score.
+    The result is NaN for steps whose model cannot score the
+    documents.
     """
     scored = ScoredPart(part)
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, which no window waits for

@@ -30,9 +30,10 @@ class FoldSource(Protocol):
     """Source of a run's folds for a worker."""
 
     def follow(self, unit: Unit, event: Step | WorkProgress) -> None:
-        """Receive progress of a unit from a worker.
+        """Receive a finished step, or progress within a step, of a unit from a worker.
 
-        Raise Cancelled if the run was given up.
+        A unit is one combination of the parameters' values on one
+        fold. Raise Cancelled if the caller has given up the run.
         """
 
     def key(self, number: int) -> Hashable:
@@ -46,6 +47,9 @@ class FoldSource(Protocol):
 class UnitExecutor(Protocol):
     """An executor that says how it executes the units of a run; see :func:`unit_executor`.
 
+    A unit is one combination of the parameters' values on one
+    fold.
+
     Attributes
     ----------
     lost : tuple of exception types
@@ -55,9 +59,10 @@ class UnitExecutor(Protocol):
     lost: tuple[type[BaseException], ...]
 
     def ahead(self) -> int:
-        """Return the number of units submitted at a time.
+        """Return the number of units that a run submits before the first of them is finished.
 
-        A small number makes pauses effective.
+        A unit is one combination of the parameters' values on one
+        fold. A small number lets a paused run end soon.
         """
 
     def submit(
@@ -75,9 +80,10 @@ def unit_executor(executor: Executor) -> UnitExecutor:
 
 
 class _AnyExecutor:
-    """Any other executor as a `UnitExecutor`.
+    """An executor of any kind, such as one of `concurrent.futures`, as a `UnitExecutor`.
 
-    Its workers, if they are not threads, read the folds from files.
+    Threads share the folds of a run in memory; workers in other
+    processes read them from files.
     """
 
     lost: tuple[type[BaseException], ...] = ()
@@ -97,11 +103,16 @@ class _AnyExecutor:
 
 
 class InMemory:
-    """Folds shared with threads of this process.
+    """Source of the folds of a run for workers that are threads of this process.
+
+    The folds stay in memory. Workers report their progress to
+    this object, and end if the run is given up.
 
     Parameters
     ----------
     folds : sequence of Fold
+        Folds of the run, each with its training, validation and
+        test part.
     """
 
     def __init__(self, folds: Sequence[Fold]) -> None:
@@ -121,9 +132,9 @@ class InMemory:
     def follow(self, unit: Unit, event: Step | WorkProgress) -> None:
         """Receive a finished step of a unit, or progress within one, from a worker.
 
-        Raise Cancelled if the caller of the run has given it up. The progress
-        replaces the latest one of all workers, which `latest` returns to the
-        thread that shows it.
+        Raise Cancelled if the caller of the run has given it up.
+        Otherwise the event is stored as the latest progress of
+        all workers, which :meth:`latest` returns.
         """
         if self._given_up:
             raise Cancelled("The run")
@@ -147,25 +158,28 @@ class InMemory:
 
 @dataclass(frozen=True)
 class FoldFiles:
-    """Folds on the disk, by the names of their parts.
+    """Source of the folds of a run for other processes: names of files on the disk.
 
-    The names are small enough to be sent with every unit.
+    Each file has a part: training, validation or test data. The
+    names are small enough to be sent with every unit.
 
     Attributes
     ----------
     folder : str
-        Folder of the parts.
+        Folder of the files.
     parts : Mapping of int to tuple of str
-        By fold number: names of its train, vali and test part, "" for a missing part.
+        By fold number: names of the files of its train, vali and
+        test part, "" for a missing part.
     """
 
     folder: str
     parts: Mapping[int, tuple[str, ...]]
 
     def follow(self, unit: Unit, event: Step | WorkProgress) -> None:
-        """Do nothing.
+        """Ignore an event of a unit.
 
-        The caller is in another process, and ends this one if necessary.
+        The caller of the run is in another process, and ends this
+        worker process to cancel.
         """
 
     @property
@@ -182,10 +196,10 @@ class FoldFiles:
         return self.parts[number]
 
     def path_of(self, name: str) -> Path:
-        """Return the path of a part on the calling machine.
+        """Return the path of the file with a part of a fold on this machine.
 
-        The file is in `folder`, or else in this machine's own folder of
-        temporary files.
+        `name` is the name of the file. The file is in `folder`,
+        or else in this machine's own folder of temporary files.
         """
         path = Path(self.folder) / name
         return path if store.is_whole(path) else store.scratch_folder() / name
@@ -196,7 +210,8 @@ class FoldFiles:
         Raises
         ------
         FileAccessError
-            If a part is not on this machine, or is damaged.
+            If the file of a part (training, validation or test
+            data) is not on this machine, or is damaged.
         """
         # The names of the files of the three parts; "" if the fold has no such part.
         train, vali, test = (
@@ -209,16 +224,18 @@ class FoldFiles:
 
 @dataclass(frozen=True)
 class WholeFile(FoldFiles):
-    """The file of one part for all folds.
+    """Source of folds that are all made from the file of one dataset.
 
-    A worker divides the part itself, as in leave-query-out.
+    The dataset is on the disk once. A worker divides it into
+    folds itself, as in leave-query-out, where each fold leaves
+    out one query.
 
     Attributes
     ----------
     whole : str
-        Name of the part.
+        Name of the file.
     division : Division
-        Division into folds.
+        Rule that divides the dataset into folds.
     """
 
     whole: str = ""
@@ -246,8 +263,9 @@ def write_folds(folds: Sequence[Fold]) -> FoldFiles:
     A part is the training, validation or test data of a fold. Parts that are
     made from one dataset are not written, only this dataset.
 
-    The result is small: it is sent to a process, which opens the folds with it
-    by their numbers.
+    The result has the names of the files. It is sent to a
+    process, which opens each fold by its number with
+    `FoldFiles.fold`.
 
     Raises
     ------

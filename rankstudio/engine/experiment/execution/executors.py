@@ -59,9 +59,11 @@ _NICENESS = 5  # of 0 to 19; a higher number is a lower priority
 
 
 class _Counted:
-    """Base class of the two pools.
+    """Base class of the pools of threads and of processes, with a number of workers.
 
-    It has what a `UnitExecutor` needs and an executor of Python lacks.
+    It adds to an executor of Python two members of a
+    `UnitExecutor`: the exceptions of lost workers, and the number
+    of units that are submitted ahead.
     """
 
     count: int
@@ -81,9 +83,10 @@ class _Threads(_Counted, ThreadPoolExecutor):
 
 
 class _Processes(_Counted, ProcessPoolExecutor):
-    """A pool of processes.
+    """A pool of worker processes for the units of a run.
 
-    It uses threads instead if data for the processes cannot be written.
+    Threads of this process are used instead if the folds cannot
+    be written to files for the processes.
 
     Attributes
     ----------
@@ -101,8 +104,9 @@ class _Processes(_Counted, ProcessPoolExecutor):
     def give(self, folds: Sequence[Fold]) -> FoldSource:
         """Write the folds to files, and return an object that opens them in a worker.
 
-        If they cannot be written, threads replace the processes from now on,
-        with a warning, and use the folds in memory.
+        If the files cannot be written, threads replace the
+        processes from now on, with a warning, and use the folds
+        in memory.
         """
         if self._threads is None:
             try:
@@ -147,9 +151,10 @@ class _Processes(_Counted, ProcessPoolExecutor):
 
 @contextmanager
 def on_threads(count: int | None = None) -> Iterator[Executor]:
-    """Provide threads of this process as workers inside the block.
+    """Provide an executor with threads of this process as workers inside the block.
 
-    Threads start quickly, and are fast for methods outside of Python.
+    Threads start quickly, and are fast for methods whose work is
+    done outside of Python.
 
     Parameters
     ----------
@@ -168,7 +173,7 @@ def on_threads(count: int | None = None) -> Iterator[Executor]:
 
 @contextmanager
 def on_processes(count: int | None = None, gently: bool = False) -> Iterator[Executor]:
-    """Provide worker processes inside the block.
+    """Provide an executor with worker processes inside the block.
 
     Each process takes a second or two to start, and then runs independently of
     the others. The processes end with the block, even during their work, and
@@ -184,7 +189,8 @@ def on_processes(count: int | None = None, gently: bool = False) -> Iterator[Exe
 
     Notes
     -----
-    They are spawned: a forked copy would have the locks of this process's threads, but not the threads.
+    The processes are spawned: a forked copy of this process would
+    have the locks of this process's threads, but not the threads.
     """
     # Loading a kernel, compiled code, sets the folder of all compiled code, once:
     # the processes inherit the setting.
@@ -217,8 +223,9 @@ def _start_processes(
 ) -> _Processes:
     """Start worker processes and return their pool, whose processes end with the stack.
 
-    Each process first loads modules, by `get_ready` or, by default, those of
-    units. `gently` lowers its priority.
+    Each of the `count` processes first calls `get_ready`, which
+    by default loads the modules for training. `gently` lowers the
+    priority of the processes. The exit of `stack` ends them.
     """
     context = multiprocessing.get_context("spawn")
     # The workers wait at their end of a pipe, and exit as soon as the owner's
@@ -258,7 +265,10 @@ def _threads_with_warning(count: int, reason: str) -> Iterator[Executor]:
 def on_cluster(
     address: str, certificates: Certificates | None = None
 ) -> Iterator[Executor]:
-    """Provide the workers of a running dask scheduler, and release them at the end.
+    """Provide an executor with the workers of a running dask scheduler inside the block.
+
+    The workers are released at the end of the block, and continue
+    to run.
 
     Parameters
     ----------
@@ -326,10 +336,10 @@ def _is_loopback(address: str) -> bool:
 
 @contextmanager
 def _ignoring_ctrl_c() -> Iterator[None]:
-    """Ignore Ctrl+C inside the block.
+    """Ignore Ctrl+C in this process inside the block.
 
-    A process that starts in the block inherits the setting, until it makes its
-    own setting.
+    A process that starts in the block ignores Ctrl+C, too, until
+    it changes its own setting.
     """
     # Python allows only the main thread to set the handling of signals.
     if threading.current_thread() is not threading.main_thread():
@@ -345,7 +355,8 @@ def _ignoring_ctrl_c() -> Iterator[None]:
 def _checked_count(count: int | None) -> int:
     """Return a valid number of workers; for None, the number of available threads.
 
-    ParameterError is raised if the number is invalid.
+    ParameterError is raised for a number below 1 or an impossibly
+    large one.
     """
     if count is None:
         return threads.available()
@@ -359,11 +370,13 @@ def _checked_count(count: int | None) -> int:
 
 
 def _become_worker(worker_end: Connection, gently: bool) -> None:
-    """Make this process a worker with one thread, which exits when its owner ends.
+    """Make this process a worker with one thread, which exits when its owner process ends.
 
-    Only the owner has the other end of the pipe, which the system closes when
-    the owner ends in any way: no worker goes on without an owner. Ctrl+C is
-    handled by the owner.
+    `worker_end` is this process's end of a pipe. Only the owner
+    has the other end, which the system closes when the owner ends
+    in any way: no worker goes on without an owner. `gently`
+    lowers the priority of this process. Ctrl+C is handled by the
+    owner.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if gently and hasattr(os, "nice"):

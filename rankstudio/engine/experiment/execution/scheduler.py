@@ -60,16 +60,18 @@ _MAX_KEPT_BYTES = 1 << 29
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """One unit for a worker.
+    """One unit of a run for a worker: one combination of the parameters' values on one fold.
 
     Attributes
     ----------
     run : str
         Unique key of the run: a worker prepares a fold once for all units of a run.
     plan : Plan
+        Plan of the run.
     source : FoldSource
-        Source of the fold.
+        Source from which the worker gets the fold.
     unit : Unit
+        Number of the fold, and values of the parameters.
     """
 
     run: str
@@ -83,11 +85,12 @@ Learned = tuple[PathResult, float]
 
 
 class _FoldCache(threading.local):
-    """Prepared data of a worker.
+    """Folds of the latest runs, prepared for training, as a worker keeps them.
 
     Each thread has a cache, because methods store results with the data.
 
-    The data outlive the run: the next one may be another method on the same folds.
+    The data outlive the run: the next run may be another method
+    on the same folds.
     """
 
     def __init__(self) -> None:
@@ -96,10 +99,11 @@ class _FoldCache(threading.local):
         self._prepared: OrderedDict[tuple[str, int], FoldContext] = OrderedDict()
 
     def fold(self, task: Task) -> FoldContext:
-        """Return the fold of a task with its data prepared for all units of the run.
+        """Return the fold of a task, with its data prepared for all units of the run.
 
-        The result is stored for the next unit. Only the few folds that were
-        used last are kept.
+        The result is stored for the next unit, another
+        combination of parameters' values on the fold. Only the
+        few folds that were used last are kept.
         """
         number = task.unit.fold
         # `run` is an id of the run, which all its tasks have.
@@ -118,8 +122,9 @@ class _FoldCache(threading.local):
     def _group(self, key: Hashable, fold: Fold) -> TrainingData:
         """Return the training data of a fold, grouped by queries, and keep them for other runs.
 
-        Beyond a number of bytes, the data that were not used for the longest
-        time are discarded. `key` is equal for folds with the same data.
+        Beyond a limit of bytes, the data that were not used for
+        the longest time are discarded. `key` is equal for folds
+        with the same data.
         """
         if key not in self._grouped:
             self._grouped[key] = group_training(fold)
@@ -137,8 +142,9 @@ _FOLDS = _FoldCache()
 def learn_unit(task: Task) -> Learned:
     """Train one combination of parameters on one fold, a unit, on one thread.
 
-    This function runs in a worker. It returns the path, the sequence of models
-    with their measures, and the duration in seconds.
+    This function runs in a worker. It returns a pair: the path,
+    which is the sequence of models with their measures, and the
+    duration in seconds.
 
     Raises
     ------
@@ -168,7 +174,10 @@ def learn_unit(task: Task) -> Learned:
 
 
 class UnitScheduler:
-    """The units of one run on an executor.
+    """Submits the units of one run to an executor, and collects their results.
+
+    A unit is one combination of the parameters' values on one
+    fold; its result is a path, the sequence of its models.
 
     As a context manager, it cancels pending units on exit.
 
@@ -177,6 +186,7 @@ class UnitScheduler:
     executor : Executor
         Any executor, preferably a `UnitExecutor`.
     plan : Plan
+        Plan of the run.
     folds : sequence of Fold
         Folds with units.
     units : sequence of Unit
@@ -193,9 +203,9 @@ class UnitScheduler:
     Raises
     ------
     OutputError
-        If the data cannot be written for other processes.
+        If the folds cannot be written for other processes.
     WorkerError
-        If there are no workers.
+        If the executor has no workers.
     """
 
     def __init__(
@@ -206,9 +216,11 @@ class UnitScheduler:
         units: Sequence[Unit],
         keep: Keeper,
     ) -> None:
-        """Give the folds to the executor, and submit the first units.
+        """Give the folds of a plan to the executor, and submit the first units.
 
-        `keep` converts each finished path for storage.
+        `units` are the combinations of parameters' values on the
+        folds. `keep` converts the finished path of each unit, the
+        sequence of its models, to the form in which it is kept.
         """
         self.paths: dict[tuple[int, int], PathResult] = {}
         self._keep = keep
@@ -256,21 +268,24 @@ class UnitScheduler:
             future.cancel()
 
     def finish(self, fold: int) -> Iterator[Event]:
-        """Wait for the units of a fold, and report finished units of other folds meanwhile.
+        """Yield events until the units of a fold are finished, and those of others meanwhile.
 
-        Until something finishes there is a progress event every tenth of a
+        A unit is one combination of the parameters' values on one
+        fold, and `fold` is the number of the fold. Until a unit
+        finishes there is a progress event every tenth of a
         second, so that the caller can stop.
 
-        Finished paths are converted for storage, and put into `paths`. Start
-        and end of a unit are reported together, because its worker does not
-        report the start.
+        The path of a finished unit, the sequence of its models,
+        is converted for storage, and put into the attribute
+        `paths`. The start and the end of a unit are reported
+        together, because the worker does not report the start.
 
         Raises
         ------
         WorkerError
-            If the workers are lost.
+            If the workers of the executor are lost.
         RankStudioError
-            Error of a unit.
+            Any error that a unit has raised in its worker.
         """
         while any(
             unit.fold == fold
@@ -298,9 +313,10 @@ class UnitScheduler:
                 yield UnitFinished(unit, self.paths[key], seconds)
 
     def _submit_units(self) -> None:
-        """Submit as many units as the executor may have at a time.
+        """Submit units until the executor has as many unfinished ones as it may have.
 
-        The units remain pending until there is room.
+        The other units of the run remain pending until the next
+        call.
         """
         try:
             while self._pending_units and len(self._futures) < self._max_submitted:
@@ -312,10 +328,12 @@ class UnitScheduler:
             raise _lost_workers_error() from error
 
     def _latest_progress(self) -> tuple[Unit, WorkProgress]:
-        """Return the latest progress of a thread, with its unit.
+        """Return the latest progress of a worker, with its unit.
 
-        Workers in other processes report none: then it is any unit that is
-        being computed, "waiting".
+        A unit is one combination of parameters' values on one
+        fold. Workers in other processes report no progress: the
+        result is then any unit that is being computed, with the
+        progress "waiting".
         """
         latest = self._source.latest() if isinstance(self._source, InMemory) else None
         return latest or (

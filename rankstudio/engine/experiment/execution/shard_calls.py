@@ -26,17 +26,19 @@ _MAX_SESSIONS = 4
 
 @dataclass(frozen=True)
 class PartFile:
-    """A part of a dataset on the disk, available to every worker.
+    """Training data of a fold in a file on the disk, which every worker can open.
 
     Attributes
     ----------
     folder : str
-        Folder in which it was written, or in which this machine stores such parts.
+        Folder in which the file was written, or in which this
+        machine stores such files.
     name : str
+        Name of the file.
     documents : int
-        Maximum number of documents per shard.
+        Maximum number of documents per shard, a range of queries.
     columns : tuple of int or None
-        Columns to use; all by default.
+        Columns of the features to use; all by default.
     """
 
     folder: str
@@ -74,20 +76,26 @@ class PartFile:
 
 @dataclass(frozen=True, eq=False)
 class ShardCall:
-    """Messages for one shard, to be sent to a worker.
+    """Messages for one shard, a range of the training queries, to be sent to a worker.
+
+    A session is one computation on all shards, in which each
+    shard has a state that messages change.
 
     Attributes
     ----------
     session : str
         Unique key of the session.
     part : PartFile
+        File with the training data.
     work : ShardWork
+        Computation on each shard.
     index : int
         Index of the shard.
     heard : int
         Number of earlier messages to the shard.
     messages : tuple
-        One message, or all missed ones.
+        The last message, or all messages that the worker's state
+        lacks.
     room : float or None
         Limit of the worker's memory for states in bytes; None for its own limit.
     """
@@ -104,8 +112,10 @@ class ShardCall:
 def answer(call: ShardCall) -> Sums | None:
     """Return a shard's summands for the last message of a call.
 
-    The result is None if this worker has no state of the shard, and so needs
-    the earlier messages again.
+    A shard is a range of the training queries; the summands of
+    all shards give a sum. The result is None if this worker has
+    lost the state of the shard, so that the caller must send the
+    earlier messages again.
     """
     with threads.STEADY, threads.at_most(1):
         return _WORKER_STATE.session(call).answer(call)
@@ -117,9 +127,10 @@ def forget(session: str) -> None:
 
 
 class _StoredState(NamedTuple):
-    """The state of a shard between two calls.
+    """The state of a shard, a range of the training queries, between two calls.
 
-    It has scratch memory, and the number of messages that it has heard.
+    With it are stored its scratch memory, and the number `heard`
+    of the messages that it has received.
     """
 
     state: ShardState
@@ -131,7 +142,7 @@ class _Session:
     """One session on this worker, with the states of its shards."""
 
     def __init__(self, call: ShardCall, data: TrainingData) -> None:
-        """Start a session for a call, without states; `data` are those of the call's part.
+        """Start the session of a call, without states of shards; `data` are those of the call.
 
         `_states` has the state of each shard by the index of the shard.
         `_locks` has a lock for each shard, so that one call at a time changes
@@ -149,13 +160,14 @@ class _Session:
         self._locks: defaultdict[int, threading.Lock] = defaultdict(threading.Lock)
 
     def answer(self, call: ShardCall) -> Sums | None:
-        """Pass the messages of a call to its shard, and return the summands of the last answer.
+        """Pass the messages of a call to its shard, and return the answer to the last one.
 
-        `heard` is the number of messages that a state has received, and in the
-        call the number of messages before its own.
+        An answer is a shard's summands of a sum over all shards.
+        The call's `heard` must be the number of messages that the
+        state of the shard has received.
 
-        The result is None if the state of the shard is lost, and the caller
-        must send all messages again.
+        The result is None if the state of the shard is lost: the
+        caller must send all messages again.
         """
         with self._locks[call.index]:  # a call that was given up may still be at work
             if call.index not in self._states:
@@ -206,9 +218,10 @@ class _WorkerState:
         self._column_subset: tuple[PartFile, TrainingData] | None = None
 
     def session(self, call: ShardCall) -> _Session:
-        """Return the session of a call; the first call begins a new one.
+        """Return the session to which a call belongs; the first call begins a new session.
 
-        The oldest sessions are discarded.
+        A session has the states of the shards in this worker.
+        Beyond a fixed number, the oldest sessions are discarded.
         """
         with self._lock:
             if call.session not in self._sessions:
@@ -219,11 +232,11 @@ class _WorkerState:
             return self._sessions[call.session]
 
     def _data_of(self, part: PartFile) -> TrainingData:
-        """Return the data of a part.
+        """Return the training data in the file of a part, mapped into memory.
 
-        The data stay in memory with what was computed from them, because the
-        next session is often on the same part, for example with another
-        parameter value.
+        The data stay open, with what was computed from them,
+        because the next computation is often on the same part,
+        for example with another parameter value.
         """
         # The latest subset of columns is made from the data of all columns, and
         # stored too.

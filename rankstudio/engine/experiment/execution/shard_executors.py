@@ -57,7 +57,11 @@ class ProvidesShardExecutor(Protocol):
 
 
 class ShardWorkers(Protocol):
-    """Remote workers, as used by a session.
+    """Workers in other processes that compute the shards of a session.
+
+    A shard is a range of the training queries. A session is one
+    computation on all shards; a worker keeps a state of each of
+    its shards.
 
     Attributes
     ----------
@@ -72,9 +76,10 @@ class ShardWorkers(Protocol):
         """Approximate number of parallel workers."""
 
     def room(self) -> float | None:
-        """Return the memory limit for states of each worker in bytes.
+        """Return the memory limit, in bytes, for the states of shards in each worker.
 
-        The result is None if a worker has its own limit.
+        A shard is a range of the training queries. The result is
+        None if each worker has its own limit.
         """
 
     def give(self, part: PartFile) -> None:
@@ -93,11 +98,12 @@ class ShardWorkers(Protocol):
 def shard_executor(
     executor: Executor | None, estimate: MemoryEstimate | None = None
 ) -> ShardExecutor:
-    """Return the workers that share the shards of a path.
+    """Return the workers that share the shards of a path, the models of one combination.
 
-    A shard is a range of the training queries. `executor` executes the units of
-    the run. Without one, or if it has no workers in other processes, the shards
-    are computed by threads of this process.
+    A combination is one value of each parameter; a shard is a
+    range of the training queries. `executor` executes the units
+    of the run. Without one, or if it has no workers in other
+    processes, the shards are computed by threads of this process.
 
     `estimate` is the memory that the run needs. It limits the number of the
     threads, and by its `room` the bytes of the shards' states.
@@ -122,10 +128,11 @@ def shard_executor(
 
 
 def workers_here(executor: Executor | None) -> WorkersHere:
-    """Return the number of an executor's workers, and whether they share shards.
+    """Return the number of an executor's workers on this machine, and if they share shards.
 
-    These workers use the memory of this machine. Without an executor, the run
-    is alone in its process.
+    A shard is a range of the training queries. The workers use
+    the memory of this machine. An executor that does not say how
+    many workers it has counts as one worker, as does None.
     """
     shares_shards = isinstance(executor, ProvidesShardExecutor)
     return (
@@ -138,11 +145,12 @@ def workers_here(executor: Executor | None) -> WorkersHere:
 
 
 class Elsewhere:
-    """Distributes shards to remote workers.
+    """Distributes shards, ranges of the training queries, to workers in other processes.
 
     Parameters
     ----------
     workers : ShardWorkers
+        Workers that keep a state of each of their shards.
 
     Attributes
     ----------
@@ -184,9 +192,11 @@ class Elsewhere:
 
 
 class _Session:
-    """A session with remote workers.
+    """One computation on all shards, ranges of the training queries, by remote workers.
 
-    It sends messages to all shards, and sums the answers in shard order.
+    It sends messages to all shards, and sums their answers in the
+    order of the shards. Each worker keeps a state of each of its
+    shards, which the messages change.
     """
 
     def __init__(
@@ -204,9 +214,10 @@ class _Session:
         self._losses = 0
 
     def limit(self, room: float) -> None:
-        """Limit the bytes of states on all workers together.
+        """Limit the bytes of the states of shards on all workers together.
 
-        Workers that have limits of their own are not limited.
+        The limit of each worker is its share of `room`. Workers
+        that have limits of their own stay as they are.
         """
         if self._room is not None:
             self._room = min(self._room, room / self._workers.count)
@@ -214,8 +225,10 @@ class _Session:
     def sum(self, message: Any, activity: str = "summing over shards") -> Waiting[Sums]:
         """Send a message to every shard; yield progress, and return the sum of the answers.
 
-        The progress is named by `activity`. A few shards per worker are asked
-        ahead; their answers are added in the order of the shards.
+        A shard is a range of the training queries, and its answer
+        are its summands. The progress events are named by
+        `activity`. WorkerError is raised if several workers in a
+        row are lost.
         """
         # Messages are kept only if a new worker must repeat them.
         self._messages.append(message)
@@ -252,9 +265,13 @@ class _Session:
     def _settled_answer(
         self, index: int, pending_answers: dict[int, Answer]
     ) -> Sums | None:
-        """Return a shard's answer, or None if it is still pending.
+        """Return the answer of a shard, or None if the answer is still pending.
 
-        A shard whose answer is lost is asked again.
+        `index` is the number of the shard, and `pending_answers`
+        has the pending answers by this number. If a worker is
+        lost, the shard is asked again, and its entry there
+        replaced. WorkerError is raised if several workers in a
+        row are lost.
         """
         # A pending call is stranded if it waits for a lost worker: it is made again.
         future = pending_answers[index]
@@ -282,11 +299,10 @@ class _Session:
         return summands
 
     def _ask(self, index: int, anew: bool = False) -> Answer:
-        """Send a shard the last message, and return the pending answer.
+        """Send the last message to the shard with an index, and return its pending answer.
 
-        With ``anew``, all messages are sent, because its worker may have no
-        state of the shard. `heard` counts the messages that the worker's state
-        must have received before.
+        With ``anew``, all messages of the session are sent,
+        because the worker may have no state of the shard.
         """
         heard = 0 if anew or not self._work.replayed else len(self._messages) - 1
         messages = tuple(self._messages[heard:])
@@ -304,7 +320,10 @@ class _Session:
 
 
 class ProcessWorkers:
-    """Processes of this machine, each with shards of its own; lost processes are restarted.
+    """Processes of this machine, each with shards of its own.
+
+    A shard is a range of the training queries. A process that is
+    lost is started again.
 
     Parameters
     ----------
@@ -313,7 +332,8 @@ class ProcessWorkers:
     count : int
         Number of processes.
     room : callable
-        Returns the memory limit for states of all processes in bytes.
+        Returns the memory limit for the states of shards in all
+        processes, in bytes.
     """
 
     lost: tuple[type[BaseException], ...] = (BrokenExecutor,)
@@ -335,9 +355,10 @@ class ProcessWorkers:
         """Do nothing: the processes read the files on this machine's disk."""
 
     def ask(self, call: ShardCall) -> Answer:
-        """Submit a call to the process that has its shard, and return the pending answer.
+        """Submit a call for a shard to the process of the shard; return the pending answer.
 
-        A process that has ended is replaced by a new one, without states.
+        A process that has ended is replaced by a new one, which
+        has no states of shards.
         """
         # The same process always has the same shards, because it stores their states.
         process_index = call.index % self.count
@@ -373,9 +394,10 @@ class _Files:
 
 
 def write_part(data: TrainingData) -> PartFile:
-    """Write training data for other processes, and return the file.
+    """Write training data to a file for other processes, and return its description.
 
-    A file that was written earlier for the same data is used again.
+    The file is in the folder of temporary files. A file that was
+    written earlier for the same data is used again.
 
     Raises
     ------

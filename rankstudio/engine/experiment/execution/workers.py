@@ -18,12 +18,15 @@ _MAX_NUMBERS = 1 << 26
 
 @dataclass(frozen=True)
 class Workers:
-    """An executor, and the sizes of runs for which it is worthwhile.
+    """An executor for the units of runs, and the sizes of runs for which it is worthwhile.
+
+    A unit is one combination of the parameters' values on one
+    fold.
 
     Attributes
     ----------
     executor : Executor or None
-        None to run one unit after the other.
+        Executor; None to run one unit after the other.
     least : int
         Smallest number of units: with fewer units, a method's own threads use
         the processors better.
@@ -45,8 +48,9 @@ class Workers:
     def serve(self, n_units: int, n_numbers: int) -> Executor | None:
         """Return the executor for a run; None if the run is faster or smaller without one.
 
-        `n_units` is the number of units of the run, and `n_numbers` the number
-        of values in its training parts.
+        `n_units` is the number of units of the run (combinations
+        of parameters' values on a fold), and `n_numbers` the
+        number of values in its training parts.
         """
         is_small = n_units < self.least
         is_large = self.most is not None and n_numbers > self.most
@@ -59,16 +63,17 @@ ALONE = Workers()
 
 @dataclass(frozen=True)
 class Certificates:
-    """TLS files, by which traffic is encrypted.
+    """Files for TLS, which encrypts the traffic with the workers of a cluster.
 
-    Only holders of a certificate of the same authority are accepted.
+    Only workers and schedulers with a certificate of the same
+    authority are accepted.
 
     Attributes
     ----------
     ca : Path
         Certificate of the authority, PEM.
     cert : Path
-        Own certificate, signed by it, PEM.
+        Own certificate, signed by the authority, PEM.
     key : Path
         Private key of the own certificate, PEM.
 
@@ -83,9 +88,9 @@ class Certificates:
     key: Path
 
     def __post_init__(self) -> None:
-        """Raise a ParameterError for a file that cannot be read.
+        """Raise a ParameterError if a file of the certificates cannot be read.
 
-        The contents are not checked here.
+        The contents of the files are not checked.
         """
         for name in ("ca", "cert", "key"):
             path: Path = getattr(self, name)

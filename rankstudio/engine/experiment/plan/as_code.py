@@ -123,12 +123,14 @@ def plan_words(plan: Plan) -> list[str]:
 
 
 def _first_grid_name(entry: Method, ranker: Method | None = None) -> tuple[str, ...]:
-    """Return the name of the first parameter if it is a grid.
+    """Return the name of a method's first parameter if the parameter is a grid, as a tuple.
 
-    A grid is written even with its default value.
+    This grid is written into a command even with its default
+    value.
 
-    Return () otherwise, and for a grid of a method's own ranking if another
-    ranker replaces that ranking.
+    `entry` is the method, and `ranker` a final ranker. The result
+    is () if the parameter is no grid, or if it only concerns the
+    method's own ranking, which a final ranker replaces.
     """
     first = entry.parameters[:1]
     return tuple(
@@ -147,10 +149,12 @@ def parameter_words(
     always: Collection[str] = (),
     prefix: str = "--",
 ) -> Iterator[str]:
-    """Yield the options of parameters with values other than the defaults.
+    """Yield the terminal options of parameters with other values than the defaults.
 
-    Parameters in `always` have an option in any case. `prefix` begins each
-    option, such as "--ranker-" for a final ranker.
+    Each option is two words, such as "--lambda" and its value, or
+    one word with "=". `values` has the values by name. Parameters
+    with a name in `always` have an option in any case. `prefix`
+    begins each option, such as "--ranker-" for a final ranker.
     """
     for p in parameters:
         if p.name in always or values[p.name] != p.default:
@@ -192,7 +196,8 @@ def column_words(plan: Plan) -> Iterator[str]:
 def group_words(plan: Plan) -> Iterator[str]:
     """Yield the terminal options for feature groups, costs and preferences.
 
-    A plan has them as extensions. One without them yields nothing.
+    The options are words such as "--costs" and its value. A plan
+    without groups, costs and preferences yields nothing.
     """
     if feature_groups_of(plan):
         yield from option_words("--groups", format_groups(feature_groups_of(plan)))
@@ -240,10 +245,11 @@ def program(
     lines: Sequence[str],
     computed_with: Mapping[str, str] = UNKNOWN,
 ) -> str:
-    """Return imports and other lines as the text of a program.
+    """Return the text of a Python program from its imports and its other lines.
 
-    A comment has the versions in `computed_with`, which give the same bits, if
-    they are known.
+    A comment names the versions of libraries in `computed_with`,
+    by name of the library, which give the same bits; it is left
+    out if `computed_with` is empty.
     """
     origin_text = origin(computed_with)
     comment = [f"# {comment_text(origin_text, 'python')}"] if origin_text else []
@@ -278,9 +284,10 @@ def as_notebook(
 
 
 def notebook(*cells: tuple[str, str]) -> str:
-    """Return a Jupyter notebook of cells.
+    """Return a Jupyter notebook of these cells, as the JSON of its file.
 
-    A cell is a pair of its kind, "markdown" or "code", and its text.
+    Each cell is a pair of its kind, "markdown" or "code", and its
+    text.
     """
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     content = {
@@ -293,9 +300,10 @@ def notebook(*cells: tuple[str, str]) -> str:
 
 
 def _notebook_cell(number: int, kind: str, text: str) -> dict[str, Any]:
-    """Return a cell as the JSON of a notebook has it.
+    """Return a cell of a Jupyter notebook as plain values for its JSON.
 
-    `kind` is "markdown" or "code"; the id of the cell is made from its number.
+    `kind` is "markdown" or "code", and `text` the contents of the
+    cell. The id of the cell is made from `number`.
     """
     shared = {
         "cell_type": kind,
@@ -319,7 +327,7 @@ def _import_lines(out: str) -> list[str]:
 def _make_folder_lines(out: str) -> list[str]:
     """Return the lines of the program that make the folder of the results, before any work.
 
-    There are none if `out`, the folder, is "".
+    `out` is the folder; the result is [] if it is "".
     """
     if not out:
         return []
@@ -330,20 +338,22 @@ def _make_folder_lines(out: str) -> list[str]:
 
 
 def origin(computed_with: Mapping[str, str]) -> str:
-    """Return a sentence on the versions that give the same bits.
+    """Return a sentence on the versions of libraries that give the same bits.
 
-    The result is "" if the versions are not known.
+    `computed_with` has the versions by name of the library. The
+    result is "" if it is empty.
     """
     names = ", ".join(f"{name} {number}" for name, number in computed_with.items())
     return f"The same bits, on the same data, with {names}." if names else ""
 
 
 def plan_code(plan: Plan, names: Collection[str] = ()) -> str:
-    """Return Python code that makes a plan, several lines as one text.
+    """Return Python code that makes a plan, a call of `Plan`, as a text of several lines.
 
-    Without `names`, all settings are written. Otherwise these are the data and
-    the settings in `names` that differ from their defaults, so `names` should
-    have "data".
+    Without `names`, all fields of the plan are written. With
+    `names`, only fields with these names are written, if their
+    values differ from the defaults; `names` should contain
+    "data".
     """
     defaults = plan_as_dict(Plan(plan.data))
     arguments = []

@@ -12,7 +12,7 @@ from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 @dataclass(frozen=True)
 class Axis:
-    """A parameter with several values in a plan.
+    """A parameter for which a plan has several values.
 
     Attributes
     ----------
@@ -69,16 +69,18 @@ def varied_axes(combinations: Sequence[tuple[Any, ...]]) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class ParameterCombination:
-    """One value of every parameter.
+    """One combination of values: a single value of every parameter of a plan.
 
     Attributes
     ----------
     parameters : Mapping
-        Parameters of the method.
+        Values of the method's parameters, by name.
     ranker : Mapping
-        Parameters of the final ranker; empty without one.
+        Values of the final ranker's parameters, by name; empty
+        without a final ranker.
     values : tuple
-        Values on the axes of the plan.
+        Values of the parameters for which the plan has several
+        values, the axes, in their order.
     """
 
     parameters: Mapping[str, Any] = field(default_factory=FrozenMapping)
@@ -95,8 +97,10 @@ class Unit:
     fold : int
         Number of the fold, from 1.
     position : int
-        Position of the combination in the plan, from 0.
+        Position of the combination among those of the plan, from
+        0.
     combination : ParameterCombination
+        The value of every parameter.
     """
 
     fold: int

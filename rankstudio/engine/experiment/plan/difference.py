@@ -40,8 +40,9 @@ def differences(
     Returns
     -------
     tuple of str
-        Values of the first plan. For different methods no parameters are
-        listed, because they are not comparable.
+        One text per difference, with the value of the first plan;
+        empty for equal plans. For different methods no parameters
+        are listed, because they are not comparable.
     """
     if plan.method != reference.method:
         return (tr("another method"),)
@@ -67,10 +68,11 @@ def differences(
 
 
 def parameter_texts(plan: Plan) -> dict[str, str]:
-    """Return the value of each parameter in effect as a text for users, by its label.
+    """Return the value of each parameter that has an effect as a text, by its label.
 
-    Labels of the final ranker's parameters begin with its name. Groups,
-    preferences, and a rule other than "best", are included if the plan has
+    Labels of parameters of the final ranker begin with the
+    ranker's name. Groups of features, preferences, and a
+    selection rule other than "best" are included if the plan has
     them.
     """
     ranker = plan.ranker_entry
@@ -98,7 +100,10 @@ def parameter_texts(plan: Plan) -> dict[str, str]:
 
 
 def _preference_source(plan: Plan) -> dict[str, str]:
-    """Return the file name of preferences or clicks, by its label; {} for labels of documents.
+    """Return the file name of a plan's preferences or clicks, as a dict with its label.
+
+    The result is {} for a plan that learns from the labels of
+    documents.
 
     For clicks, the text also names the documents that make pairs with a clicked
     one, and η, the exponent of the weights of positions.
@@ -118,7 +123,7 @@ def _preference_source(plan: Plan) -> dict[str, str]:
 
 
 def changed_parameters(plan: Plan) -> dict[str, str]:
-    """Return the parameters with other values than the defaults, as texts by label.
+    """Return texts of the parameters with other values than the defaults, by label.
 
     Parameters without effect are left out.
     """
@@ -133,10 +138,11 @@ def changed_parameters(plan: Plan) -> dict[str, str]:
 def distinctions(plans: Mapping[int, Plan]) -> dict[int, str]:
     """Return a text for each plan that distinguishes it from the others: "λ 1, 2 · features k 5".
 
-    The text has the parameters in which plans of the same method differ. It
-    also has the rule, the measure that chooses the model, and the convention of
-    the measures, if the plans differ in these. Plans and texts have the same
-    keys, such as numbers of runs.
+    The text has the parameters in which plans of the same method
+    differ. It also has the rule, the measure that chooses the
+    model, and the convention of the measures, if the plans differ
+    in these. `plans` may have any integers as keys, such as
+    numbers of runs; the result has the same keys.
     """
     # The values of the parameters as texts, by label, for each plan.
     values = {key: parameter_texts(plan) for key, plan in plans.items()}
@@ -246,10 +252,11 @@ def _feature_names(ids: Iterable[int], names: Names) -> str:
 
 
 def _protocol_differences(plan: Plan, reference: Plan) -> tuple[str, ...]:
-    """Return a text for each field in which a plan differs from a reference plan.
+    """Return a text for each setting, besides the method, in which a plan differs.
 
-    The text has the value of the plan. The method and its parameters are not
-    among the fields.
+    `plan` is compared with `reference`, and each text has the
+    value of `plan`. The method and its parameters are not
+    compared. The result is () without differences.
     """
     hand_choices = plan.extension(HandChoices)
     preference_text = learned_from(preferences_of(plan))
@@ -282,7 +289,7 @@ def _protocol_differences(plan: Plan, reference: Plan) -> tuple[str, ...]:
 
 
 def _costs_text(plan: Plan, reference: Plan) -> str:
-    """Return how the costs of features differ from those of a reference.
+    """Return a text on how the costs of features of a plan differ from a reference plan's.
 
     At least one of the plans has costs.
     """

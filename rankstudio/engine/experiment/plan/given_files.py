@@ -14,14 +14,16 @@ from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 @dataclass(frozen=True)
 class GivenRanking:
-    """Scores of the method "given-scores", or models of "given-model".
+    """Files with a user's scores or models, by which a plan ranks instead of training.
+
+    The plan has the method "given-scores" or "given-model".
 
     Attributes
     ----------
     name : str
         Name for tables.
     path : str
-        A file or a folder.
+        A file, or a folder with a file for each fold.
     files : Mapping of str to str
         SHA-256 of each file by its path in the folder; files with other
         contents are rejected.
@@ -33,7 +35,9 @@ class GivenRanking:
 
     @classmethod
     def parsed(cls, values: Any, method: str) -> Self | None:
-        """Parse the plain values of a plan; None for none.
+        """Return the files that the plain values of a plan describe; None for empty values.
+
+        `method` is the key of the plan's method.
 
         Raises
         ------

@@ -44,11 +44,13 @@ class HandChoice:
 
 @dataclass(frozen=True)
 class HandChoices:
-    """Folds whose queries were known when pinned features were chosen by hand.
+    """Folds whose queries were known when the features that a plan pins were chosen by hand.
 
-    These are their training and validation queries.
+    The queries are the training and validation queries of the
+    folds.
 
-    They change no number; a run that measures such queries is not ranked, see
+    The record of these folds changes no number; a run that
+    measures such queries is not ranked, see
     `rankstudio.engine.analysis.comparisons.comparability`.
 
     Attributes
@@ -61,9 +63,9 @@ class HandChoices:
 
     @classmethod
     def parsed(cls, text: Any) -> Self | None:
-        """Return the choices in a text, see :func:`parse_hand_choices`.
+        """Return the folds of a choice by hand that a text names; None for "".
 
-        The result is None for "".
+        PlanError is raised for a text in another form.
         """
         check_field("hand_chosen", text, tr("a text"), isinstance(text, str))
         choices = parse_hand_choices(text)
@@ -112,9 +114,10 @@ def hand_choices_text(choices: tuple[HandChoice, ...]) -> str:
 
 
 def _parsed_choices(part: str, text: str) -> list[HandChoice]:
-    """Return the choices in one part of a text, such as "5-fold, seed 0: 1, 2".
+    """Return the folds in one part of a text, such as "5-fold, seed 0: 1, 2".
 
-    `text` is the whole text, which the message of a PlanError quotes.
+    Each fold is one on which features were chosen by hand. `text`
+    is the whole text, which the message of a PlanError quotes.
     """
     origin, colon, folds = part.rpartition(":")
     numbers = [number.strip() for number in folds.split(",")]

@@ -245,7 +245,7 @@ class Plan:
         extensions: Extensions = Extensions(),  # noqa: B008
         **words: Any,
     ) -> None:
-        """Set the fields, and bring their values into canonical form.
+        """Set the fields of the plan, and bring their values into canonical form.
 
         `words` has values of extensions, such as ``costs``, by the names that
         they have in the file of a plan.
@@ -346,9 +346,10 @@ class Plan:
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields of the plan: a process that unpickles it derives the rest.
 
-        Methods that are not of a plug-in go along, so that a worker has them,
-        and descriptions of measures, so that a worker without one can say what
-        is missing.
+        Methods that no plug-in provides, such as those of a
+        user's file, go along, so that a worker has them, and
+        descriptions of measures, so that a worker without a
+        measure can say what is missing.
         """
         values = {
             attribute.name: getattr(self, attribute.name) for attribute in fields(self)
@@ -361,9 +362,10 @@ class Plan:
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a pickled plan, and add its methods and measures to this process.
+        """Restore a pickled plan, and add the methods and measures with it to this process.
 
-        :meth:`__getstate__` packs those that a new process lacks.
+        `state` is what :meth:`__getstate__` returned, with the
+        methods and measures that a new process lacks.
         """
         for entry in state.pop(_ADDED_METHODS_KEY, ()):
             if find_method(entry.key) is None:
@@ -413,9 +415,10 @@ class Plan:
         return {word: getattr(self, word) for word in WORDS}
 
     def extension(self, kind: type[Value]) -> Value | None:
-        """Return the plan's extension of a type, such as `FeatureCosts`.
+        """Return the plan's value of an optional ability, by its type, such as `FeatureCosts`.
 
-        The result is None if the plan has no such extension.
+        Such a value is called an extension. The result is None if
+        the plan has none of this type.
         """
         return self.extensions.find(kind)
 
@@ -463,10 +466,12 @@ class Plan:
 
     @property
     def sources(self) -> tuple[CodeSource, ...]:
-        """Code that computes a run, whose origin a study names.
+        """Code that computes a run of the plan, so that a study can record where it comes from.
 
-        It is the methods, the measures of others, the data format, and a
-        stand-in for the plug-in that reads preferences if this is missing.
+        The code is that of the methods, of measures that are not
+        RankStudio's, and of the plug-in for the data format. If
+        the plug-in that reads the plan's preferences is missing,
+        a stand-in names it.
         """
         data_sources = format_sources(str(self.columns.get("format", "")))
         pairs = (
@@ -483,9 +488,10 @@ class Plan:
 
     @property
     def share_text(self) -> str:
-        """Suffix of the title for a share of the training queries.
+        """End of the plan's title that names the share of the training queries in use.
 
-        It is, for example, ", train 20%", and "" for all queries.
+        The text is, for example, ", train 20%". It is "" if all
+        queries train.
         """
         train = parse_protocol(self.protocol).train
         return "" if train == 100 else f", train {train}%"
@@ -515,9 +521,10 @@ class Plan:
 
     @property
     def candidate_score(self) -> CandidateScore | None:
-        """Score by which the steps of a path compare candidates; None if they compare none.
+        """Score by which each step of training compares features; None if no step compares.
 
-        A candidate is a feature, or group of features, that a step might add.
+        A candidate is a feature, or group of features, that a
+        step might add to the model.
 
         With a final ranker, the steps contain the scores of the selector, not
         criteria of its models from which a score could be computed.
@@ -564,13 +571,16 @@ class Plan:
         return self._left_out_as(self.entry.criterion.name, of_ranker=False)
 
     def _left_out_as(self, criterion: str, *, of_ranker: bool) -> str:
-        """Return the name of a criterion by what it leaves out of training.
+        """Return the name of a selection criterion by what is left out of training.
 
-        Usually it leaves out queries, and the name remains. Data with one
-        ranking have only one query: documents are left out if the loss is
-        pointwise, otherwise pairs of documents. A selector with a pointwise
-        loss leaves out documents for all data. With ``of_ranker``, the loss is
-        that of the final ranker, if there is one, otherwise that of the method.
+        `criterion` is a name such as "leave-query-out MAP".
+        Usually queries are left out, and the name remains. Data
+        with one ranking have only one query: documents are left
+        out if the loss is pointwise, otherwise pairs of
+        documents. A selector with a pointwise loss leaves out
+        documents for all data. With ``of_ranker``, the loss is
+        that of the final ranker, if there is one, otherwise that
+        of the method.
         """
         entry = self.entry
         values = self.parameters
@@ -622,10 +632,11 @@ class Plan:
         return is_pair_out(self.select_by)
 
     def left_out_by(self, name: str) -> str:
-        """Return a measure's name on left-out queries or pairs, such as "leave-query-out MAP".
+        """Return a measure's name on what the plan leaves out, such as "leave-query-out MAP".
 
-        If the plan leaves out pairs, and the measure is no pair measure, return
-        the plan's own criterion.
+        `name` is that of the measure, such as "MAP". If the plan
+        leaves out pairs of documents, and the measure is no pair
+        measure, return the plan's own criterion.
         """
         if self.pairs_out and name not in PAIR_MEASURES:
             return self.select_by
@@ -633,7 +644,7 @@ class Plan:
 
     @property
     def chosen_by(self) -> str:
-        """Measure that selects the model, or ``"criterion"``.
+        """Name of the measure that selects the model, or ``"criterion"`` for the method's own.
 
         The name has no "leave-query-out" at its beginning.
         """
@@ -669,9 +680,10 @@ class Plan:
 
     @cached_property
     def combinations(self) -> tuple[ParameterCombination, ...]:
-        """All combinations of the axes' values, one value per parameter.
+        """All combinations of the parameters' values, one value per parameter in each.
 
-        The last axis varies fastest.
+        An axis is a parameter with several values. The values of
+        the last axis vary fastest.
         """
         return tuple(
             self.combination(values)
@@ -714,9 +726,10 @@ class Plan:
         return dict(zip((axis.name for axis in self.axes), values, strict=True))
 
     def agrees(self, other: Plan) -> bool:
-        """Return whether two plans are equal.
+        """Return whether this plan and another one are equal.
 
-        A plan without a convention takes that of the other plan.
+        A plan that names no convention of the measures is
+        compared as if it had the convention of the other plan.
         """
         if self.convention and other.convention:
             return self == other
@@ -731,10 +744,11 @@ class Plan:
         )
 
     def changed(self, **changes: Any) -> Plan:
-        """Return a copy with some attributes replaced.
+        """Return a copy of the plan with some fields replaced, by their names.
 
-        Some extensions are dropped: given scores if the method changes, and the
-        folds of a choice by hand if no feature is pinned.
+        Some values are dropped: the files of given scores if the
+        method changes, and the record of folds on which features
+        were chosen by hand if no feature is pinned.
         """
         is_other_method = changes.get("method", self.method) != self.method
         parameters = changes.get("parameters", self.parameters)
@@ -774,11 +788,12 @@ def usual_measures(plan: Plan, *, one_ranking: bool) -> Plan:
 
 
 def counting_plan(plan: Plan) -> Plan:
-    """Return the plan with defaults for all parameters without effect.
+    """Return the plan with the default value for each parameter without effect.
 
-    These are parameters of the method's own model, if a final ranker replaces
-    it, and parameters that the value of another parameter switches off. Plans
-    that differ only in such parameters define the same work.
+    Without effect are parameters of the method's own model, if a
+    final ranker replaces that model, and parameters that the
+    value of another parameter switches off. Plans that differ
+    only in such parameters define the same work.
     """
     ranker = plan.ranker_entry
     method_defaults = {
@@ -798,10 +813,11 @@ def counting_plan(plan: Plan) -> Plan:
 
 
 def path_plan(plan: Plan) -> Plan:
-    """Return the plan without settings that do not change a path: grids, folds, selection.
+    """Return the plan without its grids, folds and selection, which do not change a path.
 
-    A path is the sequence of models of one combination of parameters. Runs with
-    equal plans of this kind can share paths.
+    A path is the sequence of models of one combination of
+    parameters' values on one fold. Runs for which this function
+    returns equal plans can share paths.
     """
     ranker = plan.ranker_entry
     method_defaults = {p.name: p.default for p in plan.entry.grids}
@@ -826,7 +842,10 @@ def has_map(plan: Plan) -> bool:
 
 
 def longest_path(plan: Plan, n_features: int) -> int:
-    """Return the maximum length of a path: of its features, iterations or rounds.
+    """Return the maximum length of a path, the sequence of models that training makes.
+
+    The length is a number of features, iterations or rounds, by
+    method.
 
     Parameters
     ----------
@@ -838,7 +857,7 @@ def longest_path(plan: Plan, n_features: int) -> int:
     Returns
     -------
     int
-        The number; 1 for a method that uses all features at once.
+        The length; 1 for a method that uses all features at once.
     """
     # The parameter has another name for each kind of step; 0 or None is no limit.
     limits = [
@@ -860,7 +879,9 @@ def longest_path(plan: Plan, n_features: int) -> int:
 def refusal(plan: Plan, entry: Method, *, selects: bool) -> str:
     """Return the reason why a method does not support a plan; "" if it does.
 
-    The method may lack support of groups or of preferences, which the plan has.
+    The reason, a sentence for the user, is that the method does
+    not support groups of features or preferences, which the plan
+    has.
 
     Parameters
     ----------
@@ -883,8 +904,9 @@ def refusal(plan: Plan, entry: Method, *, selects: bool) -> str:
 def n_steps(plan: Plan, feature_ids: Ints) -> int:
     """Return the maximum number of steps of a unit of a plan on data with these features.
 
-    A unit trains one combination of parameters on one fold. `feature_ids`,
-    shape (n,), has the 1-based ids of the data's features.
+    A unit trains one combination of the parameters' values on one
+    fold; each step is a model. `feature_ids`, shape (n,), has the
+    1-based ids of the data's features.
 
     Raises
     ------
@@ -914,11 +936,12 @@ def n_steps(plan: Plan, feature_ids: Ints) -> int:
 def estimator(
     plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_ids: Ints
 ) -> LinearRanker:
-    """Create an estimator with one value per parameter.
+    """Create an estimator of a plan's method or final ranker, with one value per parameter.
 
-    `entry` is the plan's method or final ranker, and `parameters` has its
-    values by name. Users write feature ids; the estimator gets columns,
-    positions in `feature_ids` of shape (n,).
+    `entry` is the method or final ranker, and `parameters` has
+    its values by name. Users write feature ids; the estimator
+    gets columns, which are the positions of the ids in
+    `feature_ids`, shape (n,).
 
     Raises
     ------
@@ -973,11 +996,11 @@ def estimator(
 def _check_bans(
     parameters: Mapping[str, Any], groups: Mapping[str, Sequence[int]]
 ) -> None:
-    """Raise a ParameterError if a banned feature, or one of its group, is pinned.
+    """Raise a ParameterError if a banned feature, or one of its group, is also pinned.
 
-    `parameters` has the method's values by name, and `groups` the feature ids
-    of each group by its name. The method checks the same, but knows only
-    columns: this error names the ids that the user wrote.
+    `parameters` has the method's values by name, and `groups` the
+    feature ids of each group by its name. The error names the ids
+    that the user wrote.
     """
     pinned = parameters.get("pinned") or ()
     banned = parameters.get("banned") or ()
@@ -996,10 +1019,10 @@ def _check_bans(
 
 
 def _feature_prices(plan: Plan) -> tuple[tuple[int, float], ...]:
-    """Return the costs of features as a parameter has them: (id, milliseconds) pairs.
+    """Return the costs of a plan's features as a parameter has them: (id, cost) pairs.
 
-    The milliseconds are those for a query. PlanError is raised if the plan has
-    no costs.
+    A cost is in milliseconds per query. PlanError is raised if
+    the plan has no costs.
     """
     costs = plan.extension(FeatureCosts)
     if costs is None:
@@ -1015,10 +1038,11 @@ def _feature_prices(plan: Plan) -> tuple[tuple[int, float], ...]:
 def _with_columns(parameter: Parameter, value: Any, columns: Mapping[int, int]) -> Any:
     """Return a value of a parameter as the estimator expects it.
 
-    Ids of features become columns: `columns` has the 0-based column of each
-    feature by its id. Costs become an array of shape (n,), 1 for a feature
-    without a cost, or None without any. If the value is the name of a CSV file,
-    the file is read. Other values stay the same.
+    Ids of features become columns: `columns` has the 0-based
+    column of each feature by its id. Costs of features become an
+    array of shape (n,), with 1 for a feature without a cost; they
+    become None if no feature has a cost. If the value is the name
+    of a CSV file, the file is read. Other values stay the same.
     """
     if parameter.kind is Kind.FEATURES:
         return tuple(_column(parameter.label, i, columns) for i in value)
@@ -1037,9 +1061,10 @@ def _with_columns(parameter: Parameter, value: Any, columns: Mapping[int, int]) 
 
 
 def _column(label: str, feature: int, columns: Mapping[int, int]) -> int:
-    """Return the column of a feature's id; `label` names the parameter for the error.
+    """Return the column of the feature with an id, from the columns by id.
 
-    ParameterError is raised if the data have no such feature.
+    ParameterError is raised if the data have no such feature; its
+    message names the parameter by `label`.
     """
     if feature not in columns:
         expected = tr("ids of the dataset's features, {first} to {last}").format(
@@ -1050,7 +1075,7 @@ def _column(label: str, feature: int, columns: Mapping[int, int]) -> int:
 
 
 def _check_kinds(plan: Plan) -> None:
-    """Raise a PlanError for values of a wrong type.
+    """Raise a PlanError if a field of a plan has a value of a wrong type.
 
     Values may have any type, because a person may have written the file of the
     plan.
@@ -1083,10 +1108,10 @@ def _check_kinds(plan: Plan) -> None:
 
 
 def _check_ranker(plan: Plan) -> Method | None:
-    """Return the entry of the final ranker, None without one.
+    """Return the catalog entry of a plan's final ranker; None without a final ranker.
 
-    Raise a PlanError if it is not a ranker, or if the plan's method selects no
-    features for it.
+    Raise a PlanError if the plan names a method that is not a
+    ranker, or if the plan's method selects no features for it.
     """
     ranker = plan.ranker_entry
     if ranker is None:

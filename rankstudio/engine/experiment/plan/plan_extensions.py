@@ -26,17 +26,21 @@ class PlanExtension:
     Attributes
     ----------
     word : str
-        Its name in a plan's file and among the arguments of `Plan`.
+        Name of the value in a plan's file and among the arguments
+        of `Plan`.
     kind : type
-        Type of its value; see :meth:`Plan.extension`.
+        Type of the value; see :meth:`Plan.extension`.
     parsed : callable
-        Returns the value from plain values and the key of the plan's method;
-        None for nothing.
+        Takes plain values, as in a file, and the key of the
+        plan's method. Returns the value of this type, or None for
+        empty values.
     plain : callable
-        Returns the plain values of a value.
+        Takes a value of this type, and returns it as plain values
+        for a file.
     lasts : callable
-        Returns whether the value stays in a changed plan, given whether the
-        method changed, and the new parameters.
+        Takes whether the method of a plan changed, and the new
+        parameters. Returns whether the changed plan keeps the
+        value.
     """
 
     word: str

@@ -53,14 +53,16 @@ class FinalRanker:
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """The way in which one of the models of a run is chosen.
+    """The way in which a plan chooses one of the models of a run.
 
     Attributes
     ----------
     select_by : str
         A measure, of validation or left-out queries, or ``"criterion"``.
     rule : str
-        "best", "smallest", "one-se" or "at most 10".
+        "best"; "smallest" or "one-se" for a smaller model that is
+        about as good; or "at most 10" for the best with this many
+        features.
     """
 
     select_by: str = "MAP"

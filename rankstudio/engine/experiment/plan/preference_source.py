@@ -22,7 +22,8 @@ class PreferenceSource:
 
     Measures still use the labels.
 
-    Running a plan with a method that does not support them is an error.
+    Running a plan with a method that does not support preferences
+    is an error.
 
     Attributes
     ----------
@@ -36,12 +37,13 @@ class PreferenceSource:
 
     @classmethod
     def parsed(cls, values: Any) -> Self | None:
-        """Parse the plain values of a plan, in canonical form; None for none.
+        """Return the preferences that plain values of a plan describe; None for empty values.
 
         Raises
         ------
         PlanError, ParameterError
-            If the values do not name such a file.
+            If the values do not name a file of preferences, or
+            have other settings than those of `told`.
         """
         # Check the kind of the values and their names: `check_field` raises the
         # PlanError if its last argument is False.
@@ -71,7 +73,11 @@ class PreferenceSource:
 
 
 def preferences_of(extended: Extended) -> Mapping[str, str]:
-    """Return the settings of a plan's `PreferenceSource`.
+    """Return the settings of the preferences that a plan learns from, by name.
+
+    `extended` is a plan or another object with extensions. The
+    settings are those of `PreferenceSource.told`, such as
+    ``path``.
 
     The result is empty if the plan learns from labels.
     """
@@ -92,10 +98,11 @@ def refusal_of_preferences(entry: Method) -> str:
 def preferences_in_words(
     preferences: Mapping[str, str], entries: Iterable[Method]
 ) -> str:
-    """Return a sentence on the preferences of a plan.
+    """Return a sentence on the preferences of a plan, for the user.
 
-    It says what the methods in `entries` learn from the preferences, or why
-    they cannot.
+    `preferences` has the settings of `PreferenceSource.told`. The
+    sentence says what the methods in `entries` learn from the
+    preferences, or why a method cannot learn from them.
     """
     if pair_source() is None:
         # Only a plug-in can read the file, and it is not installed. `lacking`
@@ -121,7 +128,9 @@ def preferences_in_words(
 def learned_from(preferences: Mapping[str, str]) -> str:
     """Return the source of preferences or clicks, for a title: "clicks: log.csv".
 
-    The result is "" if the plan learns from labels.
+    `preferences` has the settings of `PreferenceSource.told`. The
+    result is "" if they are empty, as in a plan that learns from
+    labels.
     """
     if not preferences:
         return ""

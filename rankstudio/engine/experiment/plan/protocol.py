@@ -37,7 +37,7 @@ _AT_MOST = re.compile(r"at most (\d{1,9})(?: features?)?")
 
 @dataclass(frozen=True)
 class Protocol:
-    """Protocol of the folds of a run.
+    """Protocol of the folds of a run: how the queries are divided.
 
     Attributes
     ----------
@@ -48,14 +48,16 @@ class Protocol:
         with a validation part taken from the training queries of folds without
         one (`nested` there).
     numbers : tuple of int
-        k; the percentages of train, vali and test; the percentage for
-        validation; none for the given folds.
+        k of "k-fold"; the percentages of train, vali and test of
+        "split"; the percentage for validation of "nested";
+        otherwise none.
     inner : int
         Number of inner folds that select the model, see
         `rankstudio.engine.data.splitting.splits`; 0 for none.
     train : int
-        Percentage of the training queries that each fold keeps; 100 for all of
-        them. Runs that differ only in it are the points of a learning curve.
+        Percentage of the training queries that each fold keeps;
+        100 for all of them. Runs that differ only in this
+        percentage are the points of a learning curve.
     """
 
     kind: Literal["given", "k-fold", "leave-query-out", "split", "nested"] = "given"
@@ -79,9 +81,10 @@ class Protocol:
 
     @property
     def validates(self) -> bool:
-        """Whether each fold has queries that select the model, regardless of the files.
+        """Whether each fold has queries that select the model, whatever the files of the data.
 
-        These are a validation part, or the inner folds of a cross-validation.
+        Such queries are those of a validation part, or of the
+        inner folds of a cross-validation.
         """
         match self.kind, self.numbers:
             case "k-fold", (k,):
@@ -96,15 +99,18 @@ class Protocol:
         return has_validation or self.inner > 0
 
     def divided_by(self, seed: int) -> str:
-        """Return the text by which a dataset with these folds records their origin.
+        """Return the text by which a dataset records that this protocol made its folds.
 
-        The result is "" for the folds of the files; `seed` is that of the plan.
+        `seed` is the seed of the plan. The text is, for example,
+        "10-fold, seed 1"; it is "" for the folds of the files.
         """
         seedless = {GIVEN: "", LEAVE_QUERY_OUT: LEAVE_QUERY_OUT}
         return seedless.get(str(self), f"{self}, seed {seed}")
 
     def divide(self, dataset: FoldedDataset, seed: int) -> FoldedDataset:
-        """Return the dataset with the folds of this protocol; unchanged if it already has them.
+        """Return the dataset with the folds of this protocol; unchanged if it has them already.
+
+        `seed` is the seed of the random division.
 
         Raises
         ------

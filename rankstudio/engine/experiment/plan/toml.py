@@ -43,10 +43,10 @@ _MAX_PLAN_BYTES = 4 << 20  # 4 MB, which take some seconds to parse
 
 
 def plan_as_dict(plan: Plan) -> dict[str, Any]:
-    """Return the plan as plain lists, strings and numbers, for TOML and JSON, without None.
+    """Return a plan as plain lists, strings and numbers by field, for TOML and JSON.
 
-    Tables such as "parameters" are dicts, after all other values. An empty
-    table is left out.
+    None does not occur. Tables such as "parameters" are dicts,
+    after all other values. An empty table is left out.
     """
     # Extensions are the values of optional abilities, such as costs or groups
     # of features.
@@ -95,7 +95,8 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
 def _plain_value(parameter: Parameter, value: Any) -> Any:
     """Return the value of a parameter for TOML.
 
-    Tuples are lists, and None is the name of None.
+    Tuples become lists, and None becomes the parameter's name for
+    None, such as "none".
     """
     name_of_none = {None: parameter.none_label} if parameter.none_label else {}
     if parameter.several(value):
@@ -144,7 +145,7 @@ def plan_from_dict(values: Mapping[str, Any]) -> Plan:
 
 
 def measure_keys(plan: Plan) -> list[str]:
-    """Return the keys of the code of a plan's measures that come from Python files.
+    """Return keys for the code of a plan's measures that come from Python files.
 
     A key is ``measure:file.py:function@checksum``, and names code to be loaded
     before the plan is run; :func:`method_keys` finds the same keys in the plain
@@ -159,12 +160,13 @@ def measure_keys(plan: Plan) -> list[str]:
 
 
 def _package_requirements(plan: Plan) -> dict[str, str]:
-    """Return the packages and files of methods and measures, by their keys.
+    """Return the packages and files that a plan's methods and measures come from, by key.
 
-    The value is ``name==version`` for the package of a plug-in, and
-    ``file.py:function@checksum`` for a measure of a Python file. RankStudio's
-    own methods and measures are left out, and methods of Python files: their
-    keys name the file.
+    A key is that of a method or measure. The value is
+    ``name==version`` for the package of a plug-in, and
+    ``file.py:function@checksum`` for a measure of a Python file.
+    RankStudio's own methods and measures are left out, and
+    methods of Python files: their keys name the file.
     """
     entries: tuple[Method | MeasureEntry, ...] = (*plan.entries, *plan.foreign_measures)
     files = {
@@ -184,7 +186,7 @@ def _package_requirements(plan: Plan) -> dict[str, str]:
 
 
 def _refuse_absent(packages: Any) -> None:
-    """Raise a PlanError for the first method or measure of a plan that is absent here.
+    """Raise a PlanError for the first method or measure of a plan that is not installed.
 
     `packages` is the table of the plan's file, of key to package with version,
     or to Python file with checksum; the message names that package or file.
@@ -252,7 +254,7 @@ def save_plan(plan: Plan, path: str | Path) -> None:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Return the plain values in the TOML file of a plan, or of a comparison.
+    """Return the plain values in the TOML file of a plan, or of a comparison, by key.
 
     Raises
     ------
@@ -320,11 +322,11 @@ def load_plan(path: str | Path) -> Plan:
 
 
 def with_data_beside(plan: Plan, path: str | Path) -> Plan:
-    """Resolve relative paths of a plan against its folder, if the files exist there.
+    """Return a plan whose relative paths are resolved against the folder of its file.
 
-    These are the paths of the data, of files of their columns, and of
-    preferences. `path` is the file of the plan. A path that names no file there
-    remains as it is.
+    The paths are those of the data, of files of the data's
+    columns, and of preferences. `path` is the file of the plan. A
+    path that names no file in this folder remains as it is.
     """
     folder = Path(path).parent
 

@@ -177,9 +177,12 @@ def cross_fitted_values(
     plan : Plan
         Plan of the run.
     chosen : Chosen
-        The selected model.
+        The model that the run has selected by all validation
+        queries.
     paths : sequence of PathResult
-        All paths of the fold, with their `choices`.
+        All paths of the fold: each has the models of one
+        combination of parameters' values, and `choices` on
+        subsets of queries.
     n_queries : int
         Number Q of validation queries.
     measure_models : callable
@@ -226,18 +229,22 @@ def cross_fitted_values(
 
 
 class ChosenModel(NamedTuple):
-    """A model that some subsets choose.
+    """A model of a path that some subsets of the validation queries choose.
 
-    It has the share of the divisions in which it measures each query.
+    Random divisions split the queries into groups; each group is
+    measured by the model that the other groups, a subset, choose.
 
     Attributes
     ----------
     path : int
-        Index of its path.
+        Index of the model's path: a path has the models of one
+        combination of parameters' values.
     position : int
-        Position of its step.
+        Position of the model's step on the path.
     shares : ndarray of shape (Q,)
-        From 0 to 1; the shares of all chosen models sum to 1 in each query.
+        Share of the divisions in which the model measures each
+        query, from 0 to 1; the shares of all chosen models sum to
+        1 in each query.
     """
 
     path: int
@@ -358,9 +365,11 @@ class _Rows:
     """Values of models in each query, and their exact means on subsets."""
 
     def __init__(self, queries: Sequence[Floats], sign: float) -> None:
-        """Hold the values of K models: an array of shape (K, Q) for each part of the queries.
+        """Hold the values of a measure for K models: per part of the queries an array (K, Q).
 
-        `sign` is -1 if smaller values are better, otherwise 1.
+        A part is the validation part, or an inner fold; Q is its
+        number of queries. `sign` is -1 if smaller values are
+        better, otherwise 1.
         """
         self.queries = queries
         self.sign = sign
@@ -437,7 +446,9 @@ class _Rows:
 
 
 class _SubsetBlock(NamedTuple):
-    """Subsets with equally many queries of each part.
+    """Subsets of the validation queries, with equally many queries of each part.
+
+    A part is the validation part, or an inner fold.
 
     Attributes
     ----------
@@ -456,11 +467,11 @@ class _SubsetBlock(NamedTuple):
 
 @lru_cache(maxsize=4)
 def _blocks_of_equal_sizes(n_queries: tuple[int, ...]) -> tuple[_SubsetBlock, ...]:
-    """Return the subsets of the validation queries in blocks of equal numbers of queries.
+    """Return the subsets of the validation queries, in blocks of equal numbers of queries.
 
-    With equal numbers, the values of all subsets of a block are one array. The
-    argument is the number of queries of each part: a validation part, or
-    several inner folds.
+    With equal numbers, the values of all subsets of a block are
+    one array. `n_queries` is the number of queries of each part:
+    a validation part, or several inner folds.
     """
     subsets = query_subsets(sum(n_queries))
     parts = np.split(subsets, np.cumsum(n_queries)[:-1], axis=1)
@@ -490,8 +501,7 @@ def _choose_models(
     the number of features of each of the K models, which are the rows of
     `rows`.
 
-    Approximate values decide wherever their rounding leaves no doubt; the
-    others are computed exactly.
+    `block` has the subsets.
     """
     # Approximate gains, shape (S, K), and a bound of their rounding. Exact gains
     # are computed only for models that may be the best.
@@ -546,10 +556,13 @@ def _choose_models(
 
 
 def _exact_gains(rows: _Rows, block: _SubsetBlock, needed: Bools) -> Floats:
-    """Return the exact gains of the needed models on S subsets, shape (S, K).
+    """Return the exact gains of the needed models on S subsets of the queries, shape (S, K).
 
-    `needed`, shape (S, K), says which of the K models to compute on which
-    subset. The gains of the other models are -inf.
+    A gain is the mean measure on a subset, with the sign by which
+    larger is better. The models are the rows of `rows`, and the
+    subsets those of `block`. `needed`, shape (S, K), says which
+    of the K models to compute on which subset. The gains of the
+    other models are -inf.
     """
     gains = np.full(needed.shape, -np.inf)
     for numbers, models in _pairs_in_blocks(needed, block):
@@ -563,7 +576,7 @@ def _exact_gains(rows: _Rows, block: _SubsetBlock, needed: Bools) -> Floats:
 def _find_equal_models(
     rows: _Rows, block: _SubsetBlock, best: Ints
 ) -> tuple[Bools, Bools]:
-    """Return which models are not significantly worse than each subset's best, (S, K).
+    """Return which models are not significantly worse than each subset's best, shape (S, K).
 
     There are S subsets of the validation queries in ``block``, and K models,
     which are the rows of ``rows``. `best`, shape (S,), has the best model of
@@ -598,10 +611,12 @@ def _find_equal_models(
 
 
 def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, Bools]:
-    """Return which models are surely not significantly worse than the best.
+    """Return which models are surely not significantly worse than each subset's best model.
 
-    The second array says which models need an exact test. Both have shape (S,
-    K); `best`, shape (S,), has the best model of each subset.
+    The second array says which models need an exact test. Both
+    have shape (S, K), for the S subsets of the queries in `block`
+    and the K models in `rows`. `best`, shape (S,), has the best
+    model of each subset.
 
     Student's paired t is computed by matrix products. With several inner folds,
     every test must be exact.
@@ -657,10 +672,12 @@ def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, B
 
 
 def _pairs_in_blocks(needed: Bools, block: _SubsetBlock) -> Iterator[tuple[Ints, Ints]]:
-    """Yield pairs of a subset and a model as two arrays, in blocks that fit into memory.
+    """Yield the positions of the True values of an array, as two arrays, in blocks.
 
-    `needed`, shape (S, K), is True for the pairs to yield, of S subsets and K
-    models. The arrays have the numbers of the subsets and those of the models.
+    `needed`, shape (S, K), is True for the pairs of a subset and
+    a model to be tested. The arrays have the numbers of the
+    subsets, and those of the models. The pairs of a block, with
+    the queries of `block`, fit into memory.
     """
     numbers, models = np.nonzero(needed)
     # Number of queries of each subset, and so of values for a pair.
@@ -674,9 +691,9 @@ def _pairs_in_blocks(needed: Bools, block: _SubsetBlock) -> Iterator[tuple[Ints,
 def _standard_error(rows: _Rows, block: _SubsetBlock, number: int, model: int) -> float:
     """Return the standard error of a model's measure on a subset of the queries.
 
-    It is that of the mean over the queries of a validation part, or over inner
-    folds. `number` is the row of the subset in the block, and `model` that of
-    the model in `rows`.
+    The mean is over the queries of a validation part, or over
+    inner folds. `number` is the row of the subset in the block,
+    and `model` that of the model in `rows`.
     """
     # The model's values in the subset's queries: an array for each part.
     values = [
@@ -689,8 +706,8 @@ def _standard_error(rows: _Rows, block: _SubsetBlock, number: int, model: int) -
 
 
 def _mean_or_nan(values: Floats) -> Floats:
-    """Return the means of the last axis.
+    """Return the means over the last axis of an array.
 
-    The result is NaN for an empty axis, as in inner folds outside of a subset.
+    They are NaN if this axis is empty.
     """
     return average(values) if values.shape[-1] else np.full(values.shape[:-1], np.nan)

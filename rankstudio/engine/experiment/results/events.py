@@ -23,12 +23,14 @@ from rankstudio.engine.support.work import WorkProgress
 
 @dataclass(frozen=True, eq=False)
 class RunStarted:
-    """The run starts.
+    """The event that a run starts.
 
-    Its data are open, and its units and their greatest number of steps are
-    known.
+    The data are open. The event has the plan, the numbers of the
+    folds, the units (combinations of parameters' values on
+    folds), and the greatest number of steps of a unit.
 
-    The event has the memory estimate, unless all units are already finished.
+    It also has the memory estimate, unless all units are already
+    finished.
     """
 
     plan: Plan
@@ -65,9 +67,11 @@ class UnitProgress:
 
 @dataclass(frozen=True, eq=False)
 class StepDone:
-    """A step is finished, and measured on the validation part.
+    """The event that a step of a unit is finished, and measured on the validation part.
 
-    It selected a feature, or it is an iteration.
+    A unit trains one combination of parameters' values on a fold.
+    A step makes a model: with one more feature, or after one more
+    iteration.
     """
 
     unit: Unit
@@ -93,9 +97,11 @@ class StepDone:
 
 @dataclass(frozen=True, eq=False)
 class UnitFinished:
-    """All steps of a unit are done.
+    """The event that all steps of a unit are done.
 
-    Their seconds are known if a worker computed the unit.
+    A unit trains one combination of parameters' values on a fold.
+    The duration in seconds is known if a worker computed the
+    unit.
     """
 
     unit: Unit

@@ -47,12 +47,12 @@ _MAX_NAMED_METHODS = 4  # methods that a sentence names
 
 @dataclass(frozen=True)
 class MemoryEstimate:
-    """Memory requirements of a run, and how it executes.
+    """Memory requirements of a run, and how the run is executed.
 
     Attributes
     ----------
     label : str
-        The method.
+        Name of the method.
     m, n : int
         Documents and features of the largest training part.
     on_disk : bool
@@ -99,9 +99,11 @@ class MemoryEstimate:
 
     @property
     def large(self) -> bool:
-        """Whether users should see the estimate.
+        """Whether users should see this estimate of memory.
 
-        This is so if the data have several shards, or need much of the limit.
+        They should if the data have several shards, which are
+        ranges of queries, or if the run needs much of the memory
+        limit.
         """
         return self.m > DOCUMENTS or self.resident > self.budget / 2 or not self.runs
 
@@ -168,11 +170,12 @@ class MemoryEstimate:
         )
 
     def refuse(self) -> None:
-        """Reject a run without sufficient memory.
+        """Raise an error if the run needs more memory than there is.
 
         Raises
         ------
         OutOfMemoryError
+            If the run does not fit into the memory limit.
         """
         if not self.runs:
             raise OutOfMemoryError(self.refusal)
@@ -248,14 +251,16 @@ def _rounded_up(n_bytes: float) -> float:
 
 @dataclass(frozen=True)
 class WorkersHere:
-    """The workers on this machine.
+    """The workers of a run that use the memory of this machine.
 
     Attributes
     ----------
     count : int
         Number of parallel workers.
     share_shards : bool
-        Whether they share the shards of one path instead of running units of their own.
+        Whether the workers share the shards (ranges of the
+        training queries) of one path of models, instead of
+        training a combination of parameters' values each.
     """
 
     count: int = 1
@@ -273,9 +278,13 @@ def memory_estimate(
     Parameters
     ----------
     plan : Plan
+        Plan with the method and all its combinations of
+        parameters' values.
     folds : sequence of Fold
         Folds to run.
     workers : WorkersHere
+        Number of workers that use the memory of this machine; by
+        default a single one.
 
     Raises
     ------
@@ -284,7 +293,8 @@ def memory_estimate(
 
     Notes
     -----
-    O(S log Q) for S shards of Q queries; no document is read.
+    O(S log Q) for S shards of Q queries each; no document is
+    read.
     """
     return max(
         (_fold_estimate(plan, fold, workers) for fold in folds),
@@ -360,9 +370,9 @@ def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstima
 
 
 def _largest_shard(train: RankingDataset) -> int:
-    """Return the number of documents of the largest shard.
+    """Return the number of documents of the largest shard of a training part.
 
-    Sparse data are a single shard.
+    A shard is a range of queries. Sparse data are a single shard.
     """
     if isinstance(train.X, SparseRows):
         return train.n_documents
@@ -390,7 +400,8 @@ def shards_are_shared(plan: Plan, train: RankingDataset) -> bool:
 def _method_need(method: LinearRanker, shape: DataShape, stored: float) -> MemoryNeed:
     """Return the memory that a method needs in addition to the data.
 
-    `stored` is the number of bytes of sparse values, 0 for dense data.
+    `shape` has the numbers of documents and features. `stored` is
+    the number of bytes of sparse values, 0 for dense data.
     """
     if not stored:
         return method.memory_need(shape)
@@ -407,11 +418,12 @@ def _method_need(method: LinearRanker, shape: DataShape, stored: float) -> Memor
 def _largest_need(
     plan: Plan, shape: DataShape, ids: Ints, stored: float
 ) -> tuple[str, MemoryNeed]:
-    """Return the label and the memory need of the method or final ranker that needs most.
+    """Return label and memory need of the plan's method or ranker that needs most memory.
 
-    The need is the largest of all combinations of parameters. `ids`, shape
-    (n,), has the ids of the features, and `stored` is the number of bytes of
-    sparse values, 0 for dense data.
+    `shape` has the numbers of documents and features. The need is
+    the largest of all combinations of parameters. `ids`, shape
+    (n,), has the ids of the features, and `stored` is the number
+    of bytes of sparse values, 0 for dense data.
     """
     if plan.entry.learns_nothing:
         return plan.title, MemoryNeed(0.0, reading=Reading.SHARED)
@@ -470,9 +482,10 @@ def _ranker_need(
 
 
 def _part_need(part: RankingDataset) -> float:
-    """Return the bytes needed to measure models on a part.
+    """Return the bytes needed to measure models on a part, such as the validation part.
 
-    The features of a part with one shard are copied.
+    They include a copy of the features if the part has one shard,
+    a range of queries; larger parts are read piece by piece.
     """
     if isinstance(part.X, SparseRows):
         return _BYTES_PER_MEASURED_DOCUMENT * part.n_documents + part.X.nbytes

@@ -29,7 +29,7 @@ def select_model(
     paths: Sequence[PathResult],
     standard_error: Callable[[Step], float] | None = None,
 ) -> Chosen:
-    """Return the model selected by the plan's rule and measure.
+    """Return the model of a fold that the plan's rule and measure select.
 
     Ties go to the earlier combination, then to the earlier step: to the smaller
     λ, then to fewer features. For an optimiser only the last iteration is a
@@ -40,7 +40,8 @@ def select_model(
     plan : Plan
         Plan whose `select_by` and `rule` are used.
     paths : sequence of PathResult
-        One path per combination, in order; at least one.
+        One path per combination of parameters' values, in order;
+        at least one. A path has the models of its steps.
     standard_error : callable, optional
         Returns the standard error of a step's measure over the validation
         queries, for paths without standard errors of their own. Without
@@ -113,7 +114,9 @@ def select_model(
 def selectable_positions(path: PathResult, max_features: int | None = None) -> Ints:
     """Return the positions of the steps of a path that may be selected, ascending.
 
-    They are models of at most ``max_features`` features, by default of any
+    A path is the sequence of models of one combination of
+    parameters' values. Steps with models of at most
+    ``max_features`` features may be selected, by default of any
     number. Of an optimiser, only the last step is a model.
     """
     # `models` is the slice of the steps that are models.
@@ -128,22 +131,27 @@ def selectable_positions(path: PathResult, max_features: int | None = None) -> I
 def best_position(
     plan: Plan, path: PathResult, max_features: int | None = None
 ) -> int | None:
-    """Return the position of a path's best model by the selection criterion.
+    """Return the position of a path's best model by the plan's selection criterion.
 
-    Only models of up to `max_features` features count, by default all. The
-    result is None if there is no such model, and the first model if no value is
-    defined.
+    A path is the sequence of models of one combination of
+    parameters' values.
+
+    Only models of up to `max_features` features count, by default
+    all. The result is None if there is no such model, and the
+    position of the first model if the criterion is undefined for
+    all.
     """
     models = selectable_positions(path, max_features)
     return int(models[_gains(plan, path)[models].argmax()]) if models.size else None
 
 
 def smallest_position(plan: Plan, path: PathResult) -> int | None:
-    """Return the position of the smallest model that is not worse than the best one.
+    """Return the position of a path's smallest model that is not worse than the best one.
 
-    Each model of the path was tested against the best one, so this means not
-    significantly worse. The result is None if the path has no p values of the
-    measure that selects, or no model has a value of it.
+    Not worse means: not significantly worse, by the path's p
+    values of each model against the best one. The result is None
+    if the path has no p values of the measure that selects, or no
+    model has a value of it.
     """
     # Shape (K,) for K steps.
     model_p_values = path.p_values.get(plan.select_by)
@@ -205,9 +213,11 @@ def p_values(
 
 
 def _smallest_good_enough(plan: Plan, path: PathResult, enough: Bools) -> int:
-    """Return the smallest of the models that are good enough.
+    """Return the position of the smallest of a path's models that are good enough.
 
-    Of equal sizes it is the best one, and of equal ones the first.
+    `enough`, shape (K,), says which of the K models are good
+    enough. Of several models of this size, the best one counts,
+    and of equally good ones the first.
     """
     gains = _gains(plan, path)
     good_positions = (
@@ -217,11 +227,12 @@ def _smallest_good_enough(plan: Plan, path: PathResult, enough: Bools) -> int:
 
 
 def _gains(plan: Plan, path: PathResult) -> Floats:
-    """Return the value that selects a model for each of K steps, shape (K,).
+    """Return the value by which a plan selects a model, for each of a path's K steps, (K,).
 
-    It is the validation measure or the method's own criterion that the plan
-    selects by, with the sign by which larger is better: measures of errors and
-    the criterion change their sign. An undefined value is -inf.
+    The value is the validation measure or the method's own
+    criterion that the plan selects by, with the sign by which
+    larger is better: measures of errors and the criterion change
+    their sign. An undefined value is -inf.
     """
     if plan.select_by == CRITERION:
         values = -path.criterion

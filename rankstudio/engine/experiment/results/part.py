@@ -8,10 +8,12 @@ from rankstudio.engine.language import tr, translatable
 
 
 class Part(Enum):
-    """Part of the data behind the measures of a run.
+    """Part of the data on which the models of a run are measured.
 
-    Only the first two are estimates for new queries: neither was used to choose the
-    model that it measures.
+    `TEST` is the test part. `CROSS_FITTED` are validation
+    queries, each measured by a model that was chosen without it;
+    `CHOSEN_ON` are validation queries that chose the model. Only
+    the first two give estimates for new queries.
     """
 
     TEST = "test"
@@ -21,9 +23,10 @@ class Part(Enum):
 
     @property
     def is_estimate(self) -> bool:
-        """Whether the measures estimate those of new queries.
+        """Whether measures on this part are estimates for new queries.
 
-        Runs can then be ranked and tested by them.
+        If they are, runs can be ranked and tested by these
+        measures.
         """
         return self in (Part.TEST, Part.CROSS_FITTED)
 

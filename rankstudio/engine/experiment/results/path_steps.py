@@ -51,7 +51,7 @@ _CACHE_LOCK = Lock()  # the window and its worker ask for steps of the same path
 
 
 class PathSteps(Sequence[Step], ABC):
-    """The steps of a path, which may be created on demand.
+    """The steps of a path, each with a model; a step may be created on demand.
 
     As long as a step exists, the same object is returned, so that information
     can be attached to it.
@@ -65,7 +65,7 @@ class PathSteps(Sequence[Step], ABC):
     sizes : ndarray of shape (K,)
         Number of features used by each step's model.
     gains : ndarray of shape (K,)
-        Reduction of the criterion by each step.
+        Amount by which each step reduces the criterion.
     """
 
     _existing_steps: WeakValueDictionary[int, Step] | None = None
@@ -104,9 +104,10 @@ class PathSteps(Sequence[Step], ABC):
     def __getitem__(self, index: slice) -> tuple[Step, ...]: ...
 
     def __getitem__(self, index: int | slice) -> Step | tuple[Step, ...]:
-        """Return a step, or several steps for a slice; a step is made when it is first needed.
+        """Return the step at an index, or a tuple of steps for a slice.
 
-        As long as anybody uses a step, the same object is returned.
+        A step is made when it is first needed. As long as anybody
+        uses it, the same object is returned.
         """
         positions = range(len(self))
         if isinstance(index, slice):
@@ -138,10 +139,11 @@ class PathSteps(Sequence[Step], ABC):
         return self[position].selected
 
     def added(self, position: int) -> tuple[int, ...]:
-        """Return the columns that a step adds to the columns of the previous step.
+        """Return the columns of the features that a step adds to those of the previous step.
 
-        These are all columns of the step if it does not begin with the columns
-        of the previous step.
+        `position` is that of the step. All columns of the step
+        are returned if it does not begin with the columns of the
+        previous step.
         """
         selected = self.selected(position)
         before = self.selected(position - 1) if position else ()
@@ -150,9 +152,10 @@ class PathSteps(Sequence[Step], ABC):
         )
 
     def _small_steps(self) -> Sequence[Step]:
-        """Return steps that may lack their values of all features.
+        """Return the steps in a form that may lack their values of all features.
 
-        Their number, criterion and size are the same.
+        The number, criterion and size of each step are the same
+        as in its complete form.
         """
         return self
 
@@ -162,7 +165,7 @@ class PathSteps(Sequence[Step], ABC):
 
 
 class HeldSteps(PathSteps):
-    """Steps in memory, complete or with some attributes stored as rows.
+    """Steps of a path in memory, complete or with some attributes stored as rows.
 
     Parameters
     ----------
@@ -196,9 +199,11 @@ class HeldSteps(PathSteps):
         return self._steps[position].selected if rows is None else rows.row(position)
 
     def added(self, position: int) -> tuple[int, ...]:
-        """Return the columns that a step adds to those of the previous step.
+        """Return the columns of the features that a step adds to those of the previous step.
 
-        All its columns are returned if it does not extend that step.
+        `position` is that of the step. All columns of the step
+        are returned if it does not begin with the columns of the
+        previous step.
         """
         rows = self.rows.get("selected")
         # This form of rows says what a step adds without making the tuples.
@@ -217,8 +222,8 @@ class HeldSteps(PathSteps):
     def _make_step(self, position: int) -> Step:
         """Return the complete step at a position.
 
-        Some attributes, such as `coef`, are stored as rows, one for each step: they
-        are put into the step.
+        Attributes that are stored as rows for all steps, such as
+        `coef`, are put into the step.
         """
         attributes = {name: rows.row(position) for name, rows in self.rows.items()}
         return (
@@ -267,7 +272,7 @@ def packed(steps: Sequence[Step], shared: Mapping[str, Rows] = _NO_ROWS) -> Held
 
 
 class StepsFile:
-    """A temporary file with the steps of paths, deleted when no path refers to it.
+    """A temporary file with the steps of paths, deleted when no path uses it any more.
 
     Parameters
     ----------
@@ -285,11 +290,12 @@ class StepsFile:
         self._last_read: tuple[int, PathSteps | None] = (-1, None)
 
     def keep(self, steps: PathSteps) -> PathSteps:
-        """Write steps to the file, and return steps that are read from it on demand.
+        """Write the steps of a path to the file, and return steps that are read on demand.
 
-        The steps that are read are identical to those that were written, bit
-        for bit. What curves need of them stays in memory. If the disk is full,
-        the steps themselves are returned.
+        The steps that are read are identical to those that were
+        written, bit for bit. Numbers, criteria, sizes and gains
+        of the steps stay in memory. If the disk is full, the
+        steps themselves are returned.
         """
         # These are in a file already.
         if isinstance(steps, FiledSteps):
@@ -319,9 +325,10 @@ class StepsFile:
         return offset
 
     def read(self, offset: int, size: int) -> PathSteps:
-        """Return the steps at an offset of the file; offset and size are in bytes.
+        """Return the steps of a path at an offset of the file; offset and size are in bytes.
 
-        They stay in memory until others are read.
+        The steps stay in memory until those of another path are
+        read.
         """
         with self._lock:
             last_offset, steps = self._last_read
@@ -333,7 +340,7 @@ class StepsFile:
 
 
 class FiledSteps(PathSteps):
-    """The steps of a path in a file.
+    """The steps of a path that are stored in a file, and read on demand.
 
     Parameters
     ----------

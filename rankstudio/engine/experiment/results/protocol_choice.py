@@ -27,17 +27,18 @@ _NO_VALUES = np.empty(0)
 
 @dataclass(frozen=True)
 class ProtocolChoice:
-    """Values of a plan's axes, and the length of the path, chosen by all folds together.
+    """The parameters' values and the length of a model that all folds choose together.
 
     Attributes
     ----------
     values : tuple
-        Value on each axis of the plan.
+        Value on each axis of the plan, a parameter with several
+        values.
     length : int or None
-        Number of features of the model, or of its rounds; None for an
-        optimiser, whose last iteration is the model.
+        Number of features, or of rounds, of the model; None for
+        an optimiser, whose last iteration is the model.
     folds : tuple of int
-        Numbers of the folds.
+        Numbers of the folds that have chosen.
     """
 
     values: tuple[Any, ...]
@@ -46,7 +47,11 @@ class ProtocolChoice:
 
 
 def choose_by_protocol(plan: Plan, folds: Sequence[FoldResult]) -> ProtocolChoice:
-    """Choose the values of the axes and the length of the path by the means over the folds.
+    """Choose the parameters' values and a length of the path by the means over the folds.
+
+    A path is the sequence of models of one combination of
+    parameters' values. Its length is a number of features or
+    rounds.
 
     Parameters
     ----------
@@ -143,9 +148,9 @@ def mean_path(paths: Sequence[PathResult]) -> PathResult:
 
 
 def last_within(lengths: Ints, max_length: int) -> int | None:
-    """Return the position of the greatest length up to a maximum; None if all exceed it.
+    """Return the position of the greatest length up to a maximum, None if all exceed it.
 
-    Of equal lengths it is the last one.
+    Of equal lengths, the position of the last one is returned.
     """
     positions = np.flatnonzero(lengths <= max_length)
     if not positions.size:
@@ -170,7 +175,11 @@ def _shared_lengths(paths: Sequence[PathResult]) -> Ints:
 
 
 def _counting_positions(path: PathResult, lengths: Ints) -> list[int]:
-    """Return the position on a path of the model that counts for each length.
+    """Return the position on a path of the model that counts for each of some lengths.
+
+    A length is a number of features or rounds. The model that
+    counts is the last one of this length, or the largest model
+    below it.
 
     Of an optimiser, the last model counts, whatever the lengths.
     """
@@ -185,8 +194,9 @@ def _measures_by_fold(
 ) -> dict[str, Floats]:
     """Return each measure that all folds have, shape (K, F) for K models in F folds.
 
-    ``measures`` has the measures along each fold's path, and ``rows`` the
-    positions of the K models on it.
+    ``measures`` has, for each fold, the measures of all models of
+    its path by name, and ``rows`` the positions of the K models
+    on this path.
     """
     names = [name for name in measures[0] if all(name in values for values in measures)]
     return {

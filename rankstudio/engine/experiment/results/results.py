@@ -56,11 +56,12 @@ _MIN_GRID_VALUES = 3  # with fewer values, every choice is an end of the grid
 
 @dataclass(frozen=True, eq=False)
 class PathResult:
-    """All steps of one unit with their measures.
+    """The path of one unit: all its steps, each a model, with their measures.
 
     Attributes
     ----------
     unit : Unit
+        Fold, and value of each parameter.
     steps : PathSteps
         The K steps.
     validation : Mapping of str to ndarray of shape (K,)
@@ -71,7 +72,8 @@ class PathResult:
         Divisor that makes criteria comparable between folds: the number of
         training documents if they are sums over documents, otherwise 1.
     step_kind : StepKind
-        Kind of the steps.
+        Kind of the steps: selected features, rounds or
+        iterations.
     notes : tuple of Note
         Notes of the method; in a study all are of one kind.
     standard_errors : Mapping of str to ndarray of shape (K,)
@@ -126,7 +128,7 @@ class PathResult:
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a table with a row per step, and its criterion and measures.
+        """Return a table with a row per step of the path, its criterion and its measures.
 
         "column" is the column of the newest feature in the data, counted from 0; -1
         means that the step has no feature.
@@ -149,11 +151,13 @@ class PathResult:
         )
 
     def plot(self, name: str | None = None, ax: Axes | None = None) -> Axes:
-        """Draw a measure after each step on axes of Matplotlib; return the axes.
+        """Draw a measure after each step of the path on axes of Matplotlib; return the axes.
 
-        By default it is the first validation measure, or the criterion without
-        any. A new figure is made without `ax`. ParameterError is raised for a
-        measure that the path does not have.
+        `name` is that of the measure; by default the first
+        validation measure, or the method's criterion if the path
+        has no measures. A new figure is made without `ax`.
+        ParameterError is raised for a measure that the path does
+        not have.
         """
         default = next(iter(self.validation), "")
         # A measure that the caller names must exist; "" is the criterion.
@@ -181,10 +185,12 @@ Keeper = Callable[[PathResult], PathResult]
 
 
 def path_keeper(plan: Plan) -> Keeper:
-    """Return the function that stores the paths of a run.
+    """Return a function that takes each path of a run, and returns it as it is to be kept.
 
-    It leaves them in memory, or, for leave-query-out, writes their steps to a
-    file.
+    A path is the sequence of models of one combination of
+    parameters' values on a fold. The function leaves it in
+    memory, or, for the protocol leave-query-out, writes its steps
+    to a temporary file.
     """
     if plan.protocol != LEAVE_QUERY_OUT:
         return lambda path: path
@@ -199,9 +205,10 @@ class Chosen:
     Attributes
     ----------
     unit : Unit
-        Unit with the parameters.
+        Unit that trained the model: the fold, and the value of
+        each parameter.
     step : Step
-        Selected step.
+        Step of the unit's path that has the model.
     """
 
     unit: Unit
@@ -217,8 +224,9 @@ class Baseline:
     feature : int
         1-based id of the feature.
     name : str
+        Name of the feature.
     descending : bool
-        Whether it ranks high values first.
+        Whether high values of the feature are ranked first.
     validation, test : Mapping of str to float
         Measures of ranking by this feature alone.
     """
@@ -232,22 +240,24 @@ class Baseline:
 
 @dataclass(frozen=True, eq=False)
 class FoldResult:
-    """A finished fold.
+    """The results of a finished fold of a run.
 
     Attributes
     ----------
     fold : int
         Number of the fold, from 1.
     chosen : Chosen
-        The model.
+        The selected model.
     selected : tuple of int
         1-based ids of the selected model's features, in order of selection.
     validation, test : Mapping of str to float
         Measures of the selected model; empty if the dataset has no such part.
     paths : tuple of PathResult
-        All paths, in the order of the combinations.
+        The path of each combination of parameters' values, all
+        its models, in the order of the combinations.
     baseline : Baseline
-        The best single feature.
+        The best single feature on the training documents, with
+        its measures.
     per_query : Mapping of str to ndarray of shape (Q,)
         Measures of the selected model in each query of the test part, or of the
         validation part without one, in the order of the data: for paired tests
@@ -307,9 +317,11 @@ class FoldResult:
 
     @property
     def left_out(self) -> dict[str, float]:
-        """Measures of the selected model on left-out queries, such as "leave-query-out MAP".
+        """Measures of the selected model on left-out training queries, by name.
 
-        It is {} if the run has none, or the path of the model is not stored.
+        A name is, for example, "leave-query-out MAP". The result
+        is {} if the run has no such measures, or the path of the
+        model is not stored.
         """
         number = self.chosen.step.number
         unit = self.chosen.unit
@@ -332,6 +344,7 @@ class RunResult:
     Attributes
     ----------
     plan : Plan
+        Plan of the run.
     data_name : str
         Name for titles and tables.
     feature_ids, feature_names
@@ -401,17 +414,18 @@ class RunResult:
 
     @property
     def average(self) -> dict[str, float]:
-        """Mean over the folds of each measure on `part`.
+        """Mean over the folds of each measure on `part`, the part that measures the run.
 
-        It estimates the measure of new queries if `part.is_estimate`. Otherwise
-        it is the best of many values on the part that chose it, and too high.
+        The mean is an estimate for new queries if
+        `part.is_estimate`. Otherwise the model was chosen on the
+        same part, and the mean is too high.
         """
         return self.average_on(self.part)
 
     def average_on(self, part: Part) -> dict[str, float]:
-        """Return the mean over the folds of each measure on a part.
+        """Return the mean over the folds of each measure, by name, on a part of the data.
 
-        The result is empty if the measure is unknown.
+        The result is {} if the measures on this part are unknown.
         """
         return _mean_measures([fold.measured(part) for fold in self.folds])
 
@@ -419,8 +433,8 @@ class RunResult:
     def reported_average(self) -> dict[str, float]:
         """Mean over the folds of the measures on the test part, or else on the validation part.
 
-        It is the average of the values that files of a single run list per
-        fold.
+        The files of a run list the values of each fold whose mean
+        this is.
         """
         return _mean_measures([fold.test or fold.validation for fold in self.folds])
 
@@ -437,9 +451,11 @@ class RunResult:
 
     @property
     def greatest_grade(self) -> float:
-        """The grade for ERR: that of the convention, or the largest label of the dataset.
+        """The largest grade that ERR uses: that of the convention, or the largest label.
 
-        NaN if no fold is finished, or for a run of an earlier version.
+        The largest label is that of the dataset. The result is
+        NaN if no fold is finished, or for a run of an earlier
+        version.
         """
         grades = [
             fold.greatest_grade
@@ -453,19 +469,21 @@ class RunResult:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Notes on the run.
+        """Notes for the user on the run.
 
-        They are those of the methods, the first of each kind, and those of the
+        They are the notes that the methods made during training,
+        the first of each kind, and those on the choices of the
         folds, see `fold_notes`.
         """
         method_notes = notes_of(path for fold in self.folds for path in fold.paths)
         return (*method_notes, *fold_notes(self.plan, self.folds))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row per fold: the selected model and its measures.
+        """Return a table with a row per fold: its selected model and its measures.
 
-        The index is the fold; columns are the values on the axes of the plan,
-        "n_features", and each measure as "validation MAP" and "test MAP".
+        The index is the number of the fold. Columns are the
+        parameters with several values in the plan, "n_features",
+        and each measure as "validation MAP" and "test MAP".
         """
         import pandas as pd  # noqa: PLC0415 - slow to import, and not needed by runs
 
@@ -520,7 +538,9 @@ class RunResult:
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
     def plot(self, name: str | None = None, ax: Axes | None = None) -> Axes:
-        """Plot a validation measure by size, mean over the folds, one curve per combination.
+        """Plot a validation measure against model size, a curve per combination of parameters.
+
+        The values are means over the folds.
 
         Parameters
         ----------
@@ -538,7 +558,7 @@ class RunResult:
         Raises
         ------
         ParameterError
-            If there is no validation by this measure.
+            If the run has no validation values of this measure.
         """
         paths = [path for fold in self.folds for path in fold.paths]
         name = _checked_measure(
@@ -566,9 +586,9 @@ class RunResult:
         return ax
 
     def _repr_html_(self) -> str:
-        """Return a description, the table of the folds, and the means, as HTML.
+        """Return the run as HTML: a description, a table of its folds, and the mean measures.
 
-        A notebook shows them.
+        A notebook shows this HTML.
         """
         plan = self.plan
         # The convention of the measures, in words.
@@ -584,11 +604,12 @@ class RunResult:
         return f"<p>{html_text(description)}</p>{table}<p>Mean ({self.part.label}): {html_text(means)}</p>"
 
     def per_query(self, name: str) -> Floats:
-        """Return a measure in every query of `part`, fold by fold.
+        """Return a measure in every query of `part`, the part that measures the run, (Q,).
 
-        On the test part, the values are those of the folds' models.
-        Cross-fitted values are those of models that were chosen without the
-        query.
+        The queries of all folds follow each other. On the test
+        part, the values are those of the folds' selected models.
+        Cross-fitted values of validation queries are those of
+        models that were chosen without the query.
         """
         if self.part is Part.CROSS_FITTED:
             return np.concatenate([fold.cross_fitted[name] for fold in self.folds])
@@ -598,7 +619,7 @@ class RunResult:
     def queries_per_fold(self) -> tuple[int, ...]:
         """Number of queries in each fold, of the part on which the run is measured.
 
-        It is 0 for a fold without measures by query.
+        The number is 0 for a fold without measures in each query.
         """
         # The part is the test part, or the validation queries "cross-fitted":
         # each is measured by a model that was chosen without it.
@@ -614,10 +635,11 @@ class RunResult:
         )
 
     def has_per_query(self, name: str) -> bool:
-        """Return whether a measure is known in each query of the measured part.
+        """Return whether a measure is known in each query of the part that measures the run.
 
-        This is the test part, or the validation queries "cross-fitted": each
-        measured by a model that was chosen without it.
+        The part is the test part, or the validation queries
+        "cross-fitted": each measured by a model that was chosen
+        without it.
         """
         is_cross_fitted = self.part is Part.CROSS_FITTED
         values = [
@@ -657,8 +679,9 @@ def notes_of(paths: Iterable[PathResult]) -> tuple[Note, ...]:
 def fold_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     """Return notes for the user on the choices of the folds.
 
-    The notes name values at the ends of grids, features that were left out, and
-    choices that nothing decides.
+    `folds` are the finished folds of a run of the plan. The notes
+    name values at the ends of grids, features that were left out,
+    and choices that nothing decides.
     """
     undecided = undecided_notes(plan, folds)
     # If all features are constant, further notes would be about arbitrary choices.
@@ -674,8 +697,9 @@ def fold_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
 def untested_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     """Return a note if too few queries could test models for the rule "smallest".
 
-    The best model was chosen instead. The result is () if the rule could be
-    applied, or is another one.
+    The note says that the best model was chosen instead. The
+    result is () if the rule could be applied, or the plan has
+    another rule.
     """
     has_tests = all(
         any(plan.select_by in path.p_values for path in fold.paths) for fold in folds
@@ -690,7 +714,7 @@ def untested_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
 
 
 def undecided_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
-    """Return a note if nothing distinguishes the models of a fold.
+    """Return a note if nothing distinguishes the models of a fold; otherwise ().
 
     This happens if no feature varies within a query, as in a table whose query
     column names the documents, or if the measure is the same for all models, as
@@ -738,7 +762,8 @@ def _all_features_are_constant(folds: Sequence[FoldResult]) -> bool:
 def constant_notes(folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     """Return a note on the features that all folds leave out as constant.
 
-    Without such features there is no note.
+    Constant means: equal in all documents of each query. The
+    result is () without such features.
     """
     constant_columns = (
         set.intersection(*(set(fold.constant) for fold in folds)) if folds else set()
@@ -754,10 +779,10 @@ def constant_notes(folds: Sequence[FoldResult]) -> tuple[Note, ...]:
 
 
 def edge_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
-    """Return a note for each end of a grid that was chosen.
+    """Return a note for each end of a grid of parameter values that a fold has chosen.
 
-    It says that better values may lie beyond the end. Grids of two values are
-    skipped, because both values are ends.
+    The note says that better values may lie beyond the end. Grids
+    of two values are skipped, because both values are ends.
     """
     # Two texts each: for a run of one fold, and for several folds.
     smallest = (
@@ -845,12 +870,14 @@ def _colors(n: int) -> list[Color]:
 
 
 def _mean_curve(paths: tuple[PathResult, ...], name: str) -> tuple[Ints, Floats]:
-    """Return the mean curve of several paths: x and value of each of K steps.
+    """Return the mean curve of the paths of several folds: x and value of each of K steps.
 
-    The x of a step is its number of features or rounds. The K steps are those
-    that all paths have; of iterations, only the last step of each path is used.
+    The x of a step is its number of features or rounds. The K
+    steps are those that all paths have; if steps are iterations,
+    only the last step of each path is used.
 
-    `name` is a measure, or "" for the criterion. NaN where no path has a value.
+    `name` is a measure, or "" for the criterion. The value is NaN
+    where no path has one.
     """
     # Iterations: one point.
     if paths[0].step_kind is StepKind.ITERATIONS:
@@ -876,11 +903,12 @@ def _curve_values(path: PathResult, name: str) -> Floats:
 
 
 def _checked_measure(paths: list[PathResult], name: str, *, is_required: bool) -> str:
-    """Return the measure to draw.
+    """Return the name of the measure to draw for some paths.
 
-    It is `name` if all paths have it, otherwise another one that they have, or
-    "", for the method's own criterion, if they have none. ParameterError is
-    raised if the paths lack `name` and it is required.
+    The result is `name` if all paths have this measure, otherwise
+    another one that they have, or "", for the method's own
+    criterion, if they have none. ParameterError is raised if the
+    paths lack `name` and it is required.
     """
     name_sets = [set(path.validation) for path in paths]
     shared_names = sorted(set.intersection(*name_sets)) if name_sets else []

@@ -17,10 +17,12 @@ class SubsetChoices:
     Attributes
     ----------
     positions : ndarray of shape (S,)
-        Position of the chosen step; -1 if the rule allows no model of the path.
+        Position on the path of the step that each subset chooses;
+        -1 if the rule allows no model of the path.
     gains : ndarray of shape (S,)
-        Selection measure of the path's best model on each subset, larger being
-        better; -inf if undefined. Paths are compared by it.
+        Selection measure of the path's best model on each subset,
+        larger being better; -inf if undefined. Several paths are
+        compared by these values.
     per_query : Mapping of str to ndarray of shape (D, Q)
         Measures of the D different chosen models, in the order of `distinct`,
         in each validation query. Empty for models that a study stores
@@ -37,12 +39,13 @@ class SubsetChoices:
         return np.unique(self.positions[self.positions >= 0])
 
     def measures_at(self, positions: Sequence[int]) -> dict[str, Floats]:
-        """Return the kept measures of D chosen steps, shape (D, Q) by name.
+        """Return the stored measures of D chosen steps of a path, by name, shape (D, Q) each.
 
         Q is the number of validation queries.
 
-        `positions` are those of chosen steps on the path. The result is empty
-        if no measures are kept.
+        `positions` has the positions of the D steps on the path,
+        all of them chosen by a subset of the queries. The result
+        is {} if no measures are stored.
         """
         rows = np.searchsorted(self.distinct, positions)
         return {name: values[rows] for name, values in self.per_query.items()}

@@ -17,13 +17,16 @@ SAMPLE_FEATURES = 46
 
 @dataclass(frozen=True)
 class Workload:
-    """Work of several plans.
+    """Amount of work that running several plans takes.
 
     Attributes
     ----------
     n_runs, n_units : int
+        Number of runs, and of units: combinations of parameters'
+        values on folds.
     seconds : float
-        Approximate duration of the units, one after the other.
+        Approximate duration in seconds of all units, one after
+        the other.
     n_guessed : int
         Number of runs that are estimated without a finished run on the same data.
     """
@@ -40,13 +43,14 @@ def workload(
     n_documents: int = SAMPLE_DOCUMENTS,
     n_features: int = SAMPLE_FEATURES,
 ) -> Workload:
-    """Return the number of runs and units of several plans, and their approximate duration.
+    """Return the work of running several plans, with its approximate duration.
 
-    The typical seconds of a method are scaled by the ratio of its fastest run
-    on the same data, because compilation and other programs only add time.
-    Without finished runs they are scaled by the number of documents. With runs
-    of other methods alone, the scale is the geometric mean of both: a run that
-    is drawn while it works takes several times as long as one in the
+    The typical seconds of a method are scaled by the ratio of its
+    fastest run on the same data, because compilation and other
+    programs only add time. Without finished runs the seconds are
+    scaled by the number of documents. With runs of other methods
+    alone, the scale is the geometric mean of both: a run that is
+    drawn while it works takes several times as long as one in the
     background.
 
     Parameters
@@ -97,10 +101,11 @@ def workload(
 def typical_seconds(
     plan: Plan, n_folds: int, n_features: int = SAMPLE_FEATURES
 ) -> float:
-    """Return the approximate seconds of a plan on data as large as the sample.
+    """Return the approximate seconds to run a plan on data as large as the sample.
 
-    They are for one thread. Only the number of features, `n_features`, may
-    differ from that of the sample.
+    The seconds are for one thread and `n_folds` folds. Only the
+    number of features, `n_features`, may differ from that of the
+    sample.
     """
     # `seconds` of an entry has the time of a fold that all fits share, of a
     # fit, and of the path of a final ranker; each combination has a fit.

@@ -94,7 +94,8 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
     path : PathResult
         Path of any method. Linear steps of unknown classes become plain `Step` objects.
     model : Step
-        Step that must remain able to score if it is nonlinear.
+        Step of the path that is stored completely, so that it can
+        score documents even if it is nonlinear.
     ids : sequence of int of length n
         1-based id of the feature in each column.
 
@@ -118,7 +119,10 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
 def _path_header(
     path: PathResult, steps: Sequence[Step], model: Step, ids: Sequence[int]
 ) -> dict[str, Any]:
-    """Return all of a path except its arrays, as plain values for JSON.
+    """Return all of a path except its arrays, as plain values for JSON, by key.
+
+    A path has the models of one combination of parameters' values
+    on a fold, one per step.
 
     The keys are those of the stored format. "kinds" has the class of each step,
     and "extras" the fields that only this class has. "beyond" has what defines a
@@ -154,10 +158,12 @@ def _path_header(
 
 
 def _path_arrays(path: PathResult, steps: Sequence[Step]) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a path, in the order of the archive.
+    """Return the arrays of a path by name, in the order of the archive.
 
-    The last axis of an array has one entry per step. Rows of different lengths,
-    such as "weights", are joined to one array, with the lengths in a second one.
+    `steps` are the K steps of the path. The last axis of an array
+    has one value per step. Rows of different lengths, such as
+    "weights", are joined to one array, with the lengths in a
+    second one.
 
     "before" is the criterion before each step, "n" the number of features, and
     "used" has the columns with weights.
@@ -193,8 +199,10 @@ def unpack_path(
 ) -> PathResult:
     """Return the path of a unit from the bytes that `pack_path` made.
 
-    `ids`, of length n, has the 1-based id of the feature in each column.
-    `source` names the study in later messages about its models.
+    `unit` has the fold and the parameters' values. `ids`, of
+    length n, has the 1-based id of the feature in each column.
+    `source` names the study in later messages about the models of
+    the path.
 
     Raises
     ------
@@ -303,12 +311,13 @@ def fold_from_values(
     names : collection of str
         Measures of the plan.
     ids : sequence of int of length n
-        1-based id of each column.
+        1-based id of the feature in each column.
 
     Raises
     ------
     IMPOSSIBLE
-        If these cannot be the values of a fold of these units.
+        Any exception of the tuple `IMPOSSIBLE`, if `values`
+        cannot be the results of a fold with these units.
     """
     # The chosen step is stored by its number on the path of its unit.
     path = units[fold, values["chosen"]["position"]]
@@ -362,7 +371,8 @@ def _checked_query_values(
 def _checked_ids(values: Any, ids: Collection[int]) -> tuple[int, ...]:
     """Return ids of features from a list of JSON.
 
-    ValueError is raised for an id that is not in `ids`.
+    `ids` has the ids of the data's features. ValueError is raised
+    for any other id.
     """
     parsed_ids = sequence(values, int)
     if not set(parsed_ids) <= set(ids):
@@ -373,10 +383,11 @@ def _checked_ids(values: Any, ids: Collection[int]) -> tuple[int, ...]:
 def _parsed_baseline(
     values: Mapping[str, Any], names: Collection[str], ids: Collection[int]
 ) -> Baseline:
-    """Return the ranking by the best single feature from plain values of JSON.
+    """Return the baseline of a fold, its best single feature, from plain values of JSON.
 
-    Raise a ValueError for a feature that is not in `ids`, or other measures
-    than `names`.
+    `ids` has the ids of the data's features, and `names` the
+    names of the plan's measures. ValueError is raised for other
+    features or measures.
     """
     if values["feature"] not in ids:
         raise ValueError("expected a feature of the data")
@@ -392,7 +403,7 @@ def _parsed_baseline(
 def archived_arrays(
     content: bytes, max_bytes: float = math.inf
 ) -> dict[str, NDArray[Any]]:
-    """Return the arrays of an archive, after checking its sizes.
+    """Return the arrays of a compressed archive of NumPy by name, after checking its sizes.
 
     Parameters
     ----------
@@ -404,7 +415,8 @@ def archived_arrays(
     Raises
     ------
     ValueError
-        If the arrays take more bytes, or more than the content can hold.
+        If the arrays take more than `max_bytes`, or more bytes
+        than the compressed content can hold.
     MemoryError
         If the free memory is too small for the arrays.
     """
@@ -423,7 +435,7 @@ def archived_arrays(
 
 
 def _read_array(archive: Any, name: str) -> NDArray[Any]:
-    """Return an array of an archive.
+    """Return the array with a name from an open archive of NumPy.
 
     A study has thousands of small arrays: their equal headers are parsed only
     once. numpy itself reads all other arrays, and those with an unexpected
@@ -466,7 +478,7 @@ def _read_array(archive: Any, name: str) -> NDArray[Any]:
 
 @lru_cache(maxsize=4096)
 def _array_header(content: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Return shape, Fortran order and type of a header.
+    """Return the shape, the Fortran order and the type in the header of a NumPy array.
 
     The result is cached, because parsing is slower than reading.
     """
@@ -478,9 +490,11 @@ def _array_header(content: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]
 def _values_by_measure(
     names: Sequence[str], stored: NDArray[Any], n_steps: int
 ) -> dict[str, NDArray[Any]]:
-    """Return each measure after each step, shape (K,), from its stored rows.
+    """Return each measure after each step of a path, shape (K,), from its stored rows.
 
-    ValueError is raised for another shape than a row per name and a value per step.
+    `names` are those of the measures, one per row of `stored`,
+    and `n_steps` is K. ValueError is raised for an array of
+    another shape.
     """
     shape = (len(names), n_steps) if names else (0,)
     return dict(zip(names, array(stored, "<f8", shape), strict=True))
@@ -503,11 +517,11 @@ def _p_values(header: Mapping[str, Any], arrays: Arrays) -> dict[str, NDArray[An
 
 
 def _choices_arrays(choices: SubsetChoices) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a path's choices on subsets of the validation queries.
+    """Return arrays, by name, of a path's choices on subsets of the validation queries.
 
-    They are the position of the chosen step and its gain for each subset, and
-    the measures that are kept, shape (measures, D, Q): for D chosen steps in Q
-    queries.
+    They are the position of the chosen step, and the best gain,
+    for each subset, and the stored measures, shape (measures, D,
+    Q): for D chosen steps in Q queries.
     """
     return {
         "choices": choices.positions.astype("<i8"),
@@ -517,11 +531,12 @@ def _choices_arrays(choices: SubsetChoices) -> dict[str, NDArray[Any]]:
 
 
 def _parsed_choices(header: Mapping[str, Any], arrays: Arrays) -> SubsetChoices | None:
-    """Return the models that a path's rule chooses on subsets of the validation queries.
+    """Return the models that the plan's rule chose on subsets of the validation queries.
 
-    `header` and `arrays` are the two parts of a stored path. The result is None
-    if validation queries did not choose, or in older studies; ValueError is
-    raised for damaged values.
+    `header` and `arrays` are the two parts of a stored path of
+    models. The result is None if validation queries did not
+    choose, or in older studies; ValueError is raised for damaged
+    values.
     """
     if "choices_of" not in header:
         return None
@@ -561,9 +576,11 @@ def _checked_divisor(value: Any) -> float:
 def _parsed_steps(
     header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...], stored: str
 ) -> PathSteps:
-    """Return the steps of a path from its header and arrays.
+    """Return the steps of a stored path, each a model, from its header and arrays.
 
-    ValueError is raised if the header or the arrays are invalid.
+    `ids` has the 1-based id of the feature in each column.
+    `stored` names the study in later messages. ValueError is
+    raised if the header or the arrays are invalid.
     """
     # Arrays of variable length are stored one after another, with the size for
     # each step.
@@ -631,9 +648,10 @@ def _parsed_steps(
 
 
 def _nonzero_weights(coef: Floats) -> tuple[Ints, Floats]:
-    """Return the columns of the weights other than 0, and these weights.
+    """Return the columns of the weights other than 0, and these weights, as two arrays.
 
-    -0.0 counts as a weight, too.
+    `coef` has the weights of a model. -0.0 counts as other than
+    0.
     """
     # The bits of a number are all 0 for 0.0 only.
     columns = np.flatnonzero(np.ascontiguousarray(coef).view(np.int64))
@@ -671,8 +689,9 @@ def _joined_rows(
 def _split_rows(name: str, arrays: Arrays, dtype: str) -> list[NDArray[Any]]:
     """Return views of the rows that are stored one after the other in the array `name`.
 
-    Their lengths are in another array, with "_sizes" behind the name. ValueError
-    is raised if the lengths or the type of the values are wrong.
+    The lengths of the rows are in another array, with "_sizes"
+    behind the name. ValueError is raised if the lengths are
+    wrong, or the values are not of the type `dtype`.
     """
     flat = arrays[name]
     sizes = arrays[f"{name}_sizes"]

@@ -90,7 +90,7 @@ _READ_MARK_OFFSET = 16
 
 
 class StudyFile:
-    """A study's database, open and owned by this process.
+    """The database file of a study, open and owned by this process.
 
     Parameters
     ----------
@@ -106,6 +106,7 @@ class StudyFile:
     Attributes
     ----------
     path : Path
+        Path of the open file; another one after :meth:`move_to`.
     read_only : bool
         Whether nothing can be stored.
     written : datetime or None
@@ -121,7 +122,7 @@ class StudyFile:
     def __init__(
         self, path: str | Path, *, reading: bool = False, shared: bool = False
     ) -> None:
-        """Open the file, and check that it is a study.
+        """Open the file of a study, and check that it is a study.
 
         With `reading`, a file that cannot be written is read as a copy in
         memory. With `shared`, a copy is read in any case, so that other
@@ -144,7 +145,7 @@ class StudyFile:
         self._closed = False
 
     def move_to(self, path: str | Path) -> None:
-        """Copy everything to another file, replacing an existing study, and continue there.
+        """Copy the study to another file, replacing an existing study, and continue there.
 
         Threads that write meanwhile wait, and then use the other file.
 
@@ -191,7 +192,9 @@ class StudyFile:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Execute all or none of the writes inside; they are on disk at the end.
+        """Provide a connection inside the block; either all or none of its writes are executed.
+
+        The writes are on disk at the end of the block.
 
         Yields the connection for the writes. Errors of SQLite become a
         StoreError that names the file. Afterwards, `written` is the present
@@ -270,14 +273,15 @@ class StudyFile:
     def kept_open(self) -> Iterator[bool]:
         """Keep the file open during the block, if it is open.
 
-        Yield whether it is, because it may be closed already.
+        The block gets True if the file is open, and False if it
+        was closed before.
         """
         with self._lock:
             yield not self._closed
 
 
 def _open_owned(path: Path) -> sqlite3.Connection:
-    """Open a sound study, and return a connection to it.
+    """Open an undamaged study, and return a connection to its database.
 
     Until the connection is closed, no other process can open the study.
     StoreError is raised for a file that is damaged or no study, and
@@ -316,13 +320,14 @@ def _writable(path: Path) -> bool:
 
 
 def _memory_copy(path: Path, *, shared: bool) -> sqlite3.Connection:
-    """Return a connection to a copy in memory of a sound study.
+    """Return a connection to a copy in memory of the database of an undamaged study.
 
-    A log beside the file has the latest results. It is read, too, unless the
-    study is `shared`: other processes may have it open.
+    A log beside the file has the latest results. The log is read,
+    too, unless the study is `shared`: other processes may have it
+    open.
 
-    SQLite reads a log only in a folder in which it may write, so such a study
-    is first copied to a temporary folder.
+    SQLite reads a log only in a folder in which it may write, so
+    a study with a log is first copied to a temporary folder.
     """
     needs_copy = _has_log(path) and not shared
     with _file_copy(path) if needs_copy else nullcontext() as copy:
@@ -339,9 +344,10 @@ def _memory_copy(path: Path, *, shared: bool) -> sqlite3.Connection:
 
 @contextmanager
 def _file_copy(path: Path) -> Iterator[Path]:
-    """Provide a temporary copy of a study and its logs, deleted at the end of the block.
+    """Provide the path of a temporary copy of a study and its logs inside the block.
 
-    SQLite may write in its folder, as it must to read a log.
+    SQLite may write in the folder of the copy, as it must to read
+    a log. The copy is deleted at the end of the block.
     """
     try:
         with tempfile.TemporaryDirectory(prefix="rankstudio-") as folder:
@@ -371,9 +377,11 @@ def _has_log(path: Path) -> bool:
 
 
 def _take_ownership(db: sqlite3.Connection, path: Path) -> None:
-    """Lock a study until the connection is closed: no other process can open it.
+    """Lock a study until its connection `db` is closed: no other process can open it.
 
-    The study also gets a log, to which SQLite appends changes.
+    The study also gets a log, to which SQLite appends changes. An
+    error of sqlite3 is raised if another process has the study
+    open.
     """
     db.execute("PRAGMA locking_mode = EXCLUSIVE")
     db.execute("PRAGMA journal_mode = WAL")
@@ -388,7 +396,7 @@ def _take_ownership(db: sqlite3.Connection, path: Path) -> None:
 def create(
     path: str | Path, fill: Callable[[sqlite3.Connection], None] = lambda _: None
 ) -> None:
-    """Create the file of a study with its initial contents.
+    """Create the database file of a study with its initial contents.
 
     The file is built in memory and named in one step, only if the name is free,
     so that neither a second process nor an interruption leaves half a study.
@@ -533,7 +541,7 @@ def _owner_file(path: Path) -> Path:
 
 
 def _note_owner(path: Path) -> None:
-    """Write the number of this process to a file beside a study: the process that owns it.
+    """Write the number of this process, the owner of a study, to a file beside the study.
 
     The message for another process, which cannot open the study, names this
     number. Without the file it only says "another program". A failure is
@@ -581,9 +589,9 @@ def _all_or_nothing(db: sqlite3.Connection) -> Iterator[None]:
 def _is_foreign(db: sqlite3.Connection) -> bool:
     """Return whether a database is not a study.
 
-    This is so if it lacks a column of a study, if a column that later versions
-    added has another type, or if it has objects that act by themselves, such as
-    triggers.
+    A database is no study if it lacks a column of a study, if a
+    column that later versions added has another type, or if the
+    database has objects that act by themselves, such as triggers.
     """
     with closing(sqlite3.connect(":memory:")) as empty_study:
         _make_tables(empty_study)
@@ -609,7 +617,9 @@ def _columns(db: sqlite3.Connection) -> set[tuple[Any, ...]]:
 
 
 def _log_is_whole(path: Path) -> bool:
-    """Return whether SQLite found all commits in a log that it has just read.
+    """Return whether SQLite found all commits in a study's log that it has just read.
+
+    `path` is the file of the log.
 
     SQLite ignores a damaged frame of a log, and all frames behind it, without
     an error. See "WAL-mode File Format" and "The WAL-Index File Format" in its
@@ -672,10 +682,11 @@ def _count_unread_commits(
 
 
 def _checksum(content: bytes, *, is_big_endian: bool) -> tuple[int, int]:
-    """Return the checksum of SQLite's logs.
+    """Return the checksum that SQLite's logs have for some bytes, two 32-bit numbers.
 
-    It consists of two sums over pairs of 4-byte numbers, each of which also
-    adds the other sum, as SQLite's documentation defines them.
+    The numbers are two sums over pairs of 4-byte numbers, each of
+    which also adds the other sum, as SQLite's documentation
+    defines them.
     """
     s0 = s1 = 0
     for a, b in struct.iter_unpack(">2I" if is_big_endian else "<2I", content):

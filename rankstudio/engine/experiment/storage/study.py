@@ -110,7 +110,10 @@ SUFFIX = ".rankstudio"
 
 
 class Study:
-    """An open study; a context manager. It may be shared by threads, but not by processes.
+    """An open study, the file in which runs and their results are stored.
+
+    A study is a context manager, which closes the file. Threads
+    may share it, but not processes.
 
     Raises
     ------
@@ -131,6 +134,7 @@ class Study:
         Parameters
         ----------
         path : str or Path
+            Path of the study's file.
         reading : bool
             Whether to open read-only files; nothing can then be stored.
         shared : bool
@@ -148,7 +152,9 @@ class Study:
 
     @classmethod
     def create(cls, path: str | Path, title: str = "") -> Study:
-        """Create and open a study if the file does not exist yet.
+        """Create the file of a new study, and return the open study.
+
+        `title` is the title of the study.
 
         Raises
         ------
@@ -181,10 +187,10 @@ class Study:
         return str(rows[0]["title"]) if rows and rows[0]["title"] else self.path.stem
 
     def damage(self) -> tuple[str, ...]:
-        """Return a sentence for each damaged record and unreadable run.
+        """Return a sentence for each damaged record of the study, and for each unreadable run.
 
-        The notes do not include damaged parts of a run: :meth:`runs` reports
-        those with the run.
+        The sentences do not include damaged parts of a run:
+        :meth:`runs` reports those with the run.
         """
         # Records of the whole study, by kind. Each row has a digest: it is sound if
         # this digest matches its cells.
@@ -250,7 +256,7 @@ class Study:
         self.close()
 
     def begin(self, plan: Plan, dataset: FoldedDataset, anew: bool = False) -> RunKey:
-        """Return the run to resume, or a new one.
+        """Return the run of a plan to resume, or else a new run.
 
         The run to resume is the latest run of an equal plan on equal data (from
         any location), computed by the same versions, so that all numbers of a
@@ -309,7 +315,7 @@ class Study:
         return RunKey(run, plan, tuple(int(i) for i in dataset.feature_ids))
 
     def check(self, run: RunKey, dataset: FoldedDataset) -> None:
-        """Raise an error if the data or the versions differ from those of a run.
+        """Raise an error if a dataset or the present versions differ from those of a run.
 
         Such a run may not be resumed, because its numbers would have two
         origins.
@@ -399,11 +405,14 @@ class Study:
         Parameters
         ----------
         run : RunKey
+            Run of the study.
         values : tuple or None
-            Values of the model's path on the axes of the plan; None for the
-            path that validation chose.
+            Values, for the model, of the parameters for which the
+            plan has several values; None for the path that
+            validation chose.
         length : int or None
-            Number of features, or round; None for the best.
+            Number of features, or round; None for the length that
+            the plan's rule chooses.
         """
         payload = as_json([values, length])
         with self._file.transaction() as db:
@@ -432,11 +441,12 @@ class Study:
 
     @property
     def seal_marks(self) -> tuple[SealMark, ...]:
-        """Times at which test parts were sealed and unsealed, in order.
+        """Records that test parts of datasets were sealed (hidden) or unsealed, in order of time.
 
-        A mark without datasets seals all datasets, but it unseals only those
-        that were recorded when a study had one seal for all datasets. A damaged
-        mark seals all datasets.
+        A mark that names no datasets seals all datasets, but it
+        unseals only those that the study recorded when a study
+        had one seal for all datasets. A damaged mark seals all
+        datasets.
         """
         rows = self._file.records("seal", "ORDER BY id")
         unsealed_keys = self._recorded_with_one_seal()
@@ -503,7 +513,9 @@ class Study:
         Parameters
         ----------
         run : RunKey
+            Run of the study.
         fold : int
+            Number of the fold, from 1.
         key : str
             Key of the selection or model.
         payload : bytes
@@ -519,10 +531,11 @@ class Study:
             db.execute("INSERT OR REPLACE INTO evidence VALUES (?, ?, ?, ?, ?)", cells)
 
     def evidence(self, run: RunKey, fold: int, key: str) -> bytes | None:
-        """Return the evidence with a key, of a run on a fold.
+        """Return the evidence with a key that is stored for a fold of a run, as bytes.
 
-        Evidence is stored bytes that explain a selection. The result is None if
-        it is missing or damaged, or if the study is closed.
+        Evidence explains a selection of features; `fold` is the
+        number of the fold. The result is None if the evidence is
+        missing or damaged, or if the study is closed.
         """
         records = self._evidence(run)
         return next(
@@ -535,16 +548,19 @@ class Study:
         )
 
     def evidence_of_run(self, run: RunKey) -> list[tuple[int, bytes]]:
-        """Return all evidence of a run with its fold, without damaged entries.
+        """Return all evidence of a run, as pairs of the number of the fold and the bytes.
 
-        The result is [] if the study is closed.
+        Evidence explains a selection of features. Damaged
+        evidence is left out. The result is [] if the study is
+        closed.
         """
         return [(fold, payload) for fold, _, payload in self._evidence(run)]
 
     def _evidence(self, run: RunKey) -> list[tuple[int, str, bytes]]:
         """Return fold, key and bytes of each undamaged evidence of a run.
 
-        The result is [] if the study is closed.
+        Evidence explains a selection of features on a fold. The
+        result is [] if the study is closed.
         """
         # A thread may ask after another one has closed the study.
         with self._file.kept_open() as is_open:
@@ -560,9 +576,10 @@ class Study:
         ]
 
     def _feature_set(self, data: str) -> FeatureSet | None:
-        """Return a search engine's names for the features of some data, by the data's checksum.
+        """Return a search engine's names for the features of data with a checksum.
 
-        The result is None if there is no feature set, or if it is damaged.
+        `data` is the checksum. The result is None if the study
+        has no such names, or if they are damaged.
         """
         if not self._has_table("feature_set"):
             return None
@@ -575,7 +592,7 @@ class Study:
         return None
 
     def _has_table(self, name: str) -> bool:
-        """Return whether the file has a table.
+        """Return whether the file of the study has a table with a name.
 
         Some tables are made only when they are first needed.
         """
@@ -586,7 +603,7 @@ class Study:
         )
 
     def save_unit(self, run: RunKey, path: PathResult, seconds: float) -> None:
-        """Store the path of a finished unit, and the unit's duration in seconds.
+        """Store the path of a finished unit, and the duration of the unit in seconds.
 
         A unit is one combination of parameters on one fold; its path has a
         model per step. The time is O(K n) for K steps and n features.
@@ -608,7 +625,9 @@ class Study:
     def finished_units(self, run: RunKey) -> dict[tuple[int, int], PathResult]:
         """Return the paths of a run's finished units, without damaged ones.
 
-        The keys are the number of the fold and the position of the combination.
+        A path has all models of a unit, which is one combination
+        of parameters' values on one fold. The keys are the number
+        of the fold and the position of the combination.
         """
         combinations = run.plan.combinations
         # Keeps the steps of a path in memory, in leave-query-out in a file.
@@ -672,11 +691,13 @@ class Study:
     def save_cross_fitted(self, run: RunKey, folds: Iterable[FoldResult]) -> None:
         """Store the cross-fitted measures of finished folds, computed after the run.
 
-        These are measures in each validation query, by models that were chosen
-        without it. Nothing else of the folds changes.
+        Cross-fitted measures are values in each validation query,
+        by models that were chosen without it. Nothing else of the
+        folds changes.
 
-        Folds without them, with other measures than the plan's, or that are not
-        stored soundly are skipped.
+        Skipped are folds without such measures, folds with other
+        measures than the plan's, and folds whose record is
+        damaged.
         """
         names = set(run.plan.evaluated)
         _, sound_folds = self._sound_parts(run)
@@ -758,7 +779,7 @@ class Study:
                 )
 
     def runs(self) -> list[RunSummary]:
-        """Return the runs, oldest first.
+        """Return a summary of each run of the study, the oldest first.
 
         Removed runs, and those reported by :meth:`damage`, are left out.
         """
@@ -778,7 +799,7 @@ class Study:
     def result(
         self, run: RunKey, units: Mapping[tuple[int, int], PathResult] | None = None
     ) -> RunResult:
-        """Return the results of a run; of its finished folds if it is unfinished.
+        """Return the results of a run; those of the finished folds if it is unfinished.
 
         Parameters
         ----------
@@ -847,10 +868,11 @@ class Study:
         return rows[0]
 
     def _data(self, run: Row) -> RecordedData:
-        """Return the description of the data of a run.
+        """Return the description of the data of a run, whose record is `run`.
 
-        It includes a search engine's names for the features, if the study has
-        them. StoreError is raised if the description is missing or damaged.
+        The description includes a search engine's names for the
+        features, if the study has such names. StoreError is
+        raised if the description is missing or damaged.
         """
         try:
             # Without exactly one row this raises a ValueError, which is caught.
@@ -899,8 +921,10 @@ class Study:
     ) -> None:
         """Raise ChangedDataError if files at a location have changed since a run of the study.
 
-        `sources` are the files as they are now, with their checksums. They are
-        compared with those of runs that read the same columns.
+        `sources` are the files as they are now, with their
+        checksums. They are compared with the files that earlier
+        runs of the plan's columns have recorded for this
+        location.
         """
         # Only runs with the same columns count: with other columns, or the labels
         # of another judge, the same file has another checksum. A damaged record,
@@ -924,11 +948,12 @@ class Study:
                 raise ChangedDataError(text.format(changed=change_text, path=self.path))
 
     def _read_run(self, row: Row) -> tuple[Row, Plan, RecordedData]:
-        """Return the record of a run with its plan and its data.
+        """Return the record of a run, its plan, and the description of its data.
 
-        Methods and measures of the run that this installation lacks are added
-        to the known ones, so that they have names. StoreError is raised if the
-        record is damaged, or the plan or the data cannot be read.
+        Methods and measures of the run that this installation
+        lacks are added to the known ones, so that messages and
+        lists can name them. StoreError is raised if the record is
+        damaged, or the plan or the data cannot be read.
         """
         # The record again: an error if it is damaged.
         run = self._run(row.id)
@@ -1005,10 +1030,12 @@ class Study:
     def _parts(
         self, row: Row, plan: Plan, data: RecordedData
     ) -> tuple[list[Row], list[Row]]:
-        """Return the rows of the units and of the folds of a run, with damaged ones marked.
+        """Return the rows of a run's units and of its folds, with damaged rows marked.
 
-        `row` is the record of the run. Units and folds that its plan does not
-        have count as damaged.
+        A unit is one combination of parameters' values on one
+        fold. `row` is the record of the run, `plan` its plan, and
+        `data` the description of its data. Units and folds that
+        its plan does not have count as damaged.
         """
         numbers = plan.folds or data.folds
         n_combinations = _n_combinations(plan)
@@ -1034,8 +1061,9 @@ class Study:
     def _lost(self) -> list[str]:
         """Return texts such as "runs 3 to 5" on the runs whose records are missing.
 
-        They are gaps in the numbers, and later runs that only rows of other
-        tables mention.
+        A record is missing if its number is a gap between those
+        of other runs, or if only rows of other tables mention its
+        number.
         """
         run_ids = [
             row.id for row in self._file.records("run", "WHERE id > 0 ORDER BY id")
@@ -1061,7 +1089,7 @@ class Study:
         ]
 
     def _summary(self, row: Row) -> RunSummary:
-        """Return a run as an item of a list: its plan, data, times, and how much is finished.
+        """Return the summary of a run for a list: plan, data, times, and what is finished.
 
         `row` is the record of the run. StoreError is raised if its plan or its
         data cannot be read.
@@ -1127,8 +1155,9 @@ def write_data(
 ) -> int:
     """Write the record of a dataset, replacing a damaged one; return its number.
 
-    It contains the names and checksums of the data, not the documents.
-    `location` is the path that was opened, "" for data in memory.
+    The record contains the names and checksums of the data, not
+    the documents. `location` is the path that was opened, "" for
+    data in memory.
     """
     query = select("dataset", "WHERE checksum = ? AND place = ?")
     rows = [
@@ -1165,9 +1194,11 @@ def write_data(
 
 
 def _write_methods(db: sqlite3.Connection, run: int, plan: Plan) -> None:
-    """Store descriptions of the methods of a run that are not RankStudio's own.
+    """Store descriptions of the methods of a plan that are not RankStudio's own.
 
-    A reader without them can then still name the methods and their parameters.
+    `run` is the number of the run of the plan. A reader without
+    these methods can then still name the methods and their
+    parameters.
     """
     descriptions = [
         description_of(entry)
@@ -1185,9 +1216,10 @@ def _write_methods(db: sqlite3.Connection, run: int, plan: Plan) -> None:
 
 
 def _write_measures(db: sqlite3.Connection, run: int, plan: Plan) -> None:
-    """Store descriptions of the measures of a run that are not RankStudio's own.
+    """Store descriptions of the measures of a plan that are not RankStudio's own.
 
-    A reader without them can then still name the measures.
+    `run` is the number of the run of the plan. A reader without
+    these measures can then still name the measures.
     """
     descriptions = [description_of_measure(entry) for entry in plan.foreign_measures]
     if descriptions:
@@ -1204,9 +1236,10 @@ def _write_measures(db: sqlite3.Connection, run: int, plan: Plan) -> None:
 def _write_feature_set(
     db: sqlite3.Connection, data: str, feature_set: FeatureSet
 ) -> None:
-    """Store a search engine's names for the features of some data; replace an earlier set.
+    """Store the names that a search engine has for the features of some data.
 
-    `data` is the checksum of the data.
+    `data` is the checksum of the data. An earlier feature set of
+    these data is replaced.
     """
     payload = as_json(
         {
@@ -1223,7 +1256,7 @@ def _write_feature_set(
 
 
 def _read_feature_set(values: Any) -> FeatureSet:
-    """Return the feature set from its stored values.
+    """Return a feature set, a search engine's names of features, from its stored values.
 
     Raise a DataError, or an exception of the tuple IMPOSSIBLE, for damaged values.
     """
@@ -1239,14 +1272,15 @@ def _read_feature_set(values: Any) -> FeatureSet:
 def _digest_of_earlier_version(plan: Plan, data: RecordedData) -> str:
     """Return the digest of a fold's data, for folds that an earlier version stored without one.
 
-    It equals that of new runs if the folds are those of the files.
+    The digest equals that of new runs if the folds are those of
+    the files; otherwise it is the checksum of the data.
     """
     is_from_files = bool(data.files) and parse_protocol(plan.protocol).kind == GIVEN
     return files_digest(data.files) if is_from_files else data.checksum
 
 
 def same(plan: Plan) -> str:
-    """Return a text that is the same for equal plans: their values as JSON.
+    """Return a text that is the same for equal plans: the values of the plan as JSON.
 
     The location of the data is left out, because the same data may be elsewhere.
     """
@@ -1260,7 +1294,7 @@ def same(plan: Plan) -> str:
 
 
 def _own_files(plan: Plan) -> dict[str, list[str]]:
-    """Return the checksums of the user's CSV files that a plan names, by parameter.
+    """Return checksums of a user's CSV files that a plan names, by name of the parameter.
 
     Such a file has the user's own importance or similarity of features. A file
     that cannot be read is left out.
@@ -1281,7 +1315,8 @@ def _own_files(plan: Plan) -> dict[str, list[str]]:
 def _recorded_files(row: Row) -> dict[str, list[str]]:
     """Return the recorded checksums of the user's CSV files that a run's plan names, by parameter.
 
-    The result is {} if the record is of another version.
+    `row` is the record. The result is {} if another version wrote
+    the record.
     """
     with suppress(*IMPOSSIBLE):
         return dict(json.loads(row["same"]).get("own_files", {}))
@@ -1291,7 +1326,8 @@ def _recorded_files(row: Row) -> dict[str, list[str]]:
 def _columns_of(row: Row) -> dict[str, Any] | None:
     """Return the user's settings for the columns of the data, as recorded in the plan of a run.
 
-    The result is None if the record of the run is damaged.
+    `row` is the record. The result is None if the record is
+    damaged.
     """
     with suppress(*IMPOSSIBLE):
         return dict(json.loads(row["plan"]).get("columns", {}))
@@ -1309,7 +1345,7 @@ def _sound_rows(rows: Sequence[Row]) -> list[Row]:
 
 
 def _short_text(cell: Any) -> str:
-    """Return a cell of a table as a short text for a sentence.
+    """Return a value of a study's table as a short text for a sentence of a message.
 
     A damaged cell may hold anything. A long text is cut, and characters that
     cannot be printed are escaped.
@@ -1324,9 +1360,10 @@ def _short_text(cell: Any) -> str:
 
 
 def _parsed_data(row: Row) -> RecordedData:
-    """Return the dataset that a row records.
+    """Return the description of a dataset that a row of the study records.
 
-    Raise an exception of the tuple IMPOSSIBLE if it cannot be read.
+    Raise an exception of the tuple IMPOSSIBLE if the row cannot
+    be read.
     """
     ids = numbers(json.loads(row["feature_ids"]))
     names = sequence(json.loads(row["feature_names"]), str)
@@ -1348,8 +1385,8 @@ def _parsed_data(row: Row) -> RecordedData:
 def _seal_mark(row: Row, unsealed_keys: tuple[str, ...]) -> SealMark:
     """Return the mark in a row: the record that test parts were sealed or unsealed.
 
-    Sealed means hidden. A damaged mark seals all datasets, because it may have
-    sealed any of them.
+    Sealed means hidden. A damaged mark seals all datasets,
+    because the original may have sealed any of them.
 
     Parameters
     ----------
@@ -1415,6 +1452,7 @@ def as_json(values: Any) -> str:
 def _position_from_one(position: Any) -> str:
     """Return the text of a position, counted from 1.
 
-    A damaged position that is no number stays as it is.
+    `position` is counted from 0. A damaged position that is no
+    number is returned as its text.
     """
     return _short_text(position + 1 if isinstance(position, int) else position)

@@ -24,13 +24,14 @@ _TIMES_TEXTS = {1: "once", 2: "twice"}
 
 @dataclass(frozen=True)
 class RunKey:
-    """A run of a study.
+    """The key of a run in a study, with the run's plan.
 
     Attributes
     ----------
     id : int
-        Number in the study, from 1.
+        Number of the run in the study, from 1.
     plan : Plan
+        Plan of the run.
     feature_ids : tuple of int
         1-based ids of the dataset's columns.
     """
@@ -58,9 +59,11 @@ class RunLabel:
     name : str
         Name of the run; "" for the method.
     note : str
+        Notes of the user.
     tags : tuple of str
+        Keywords of the user.
     hidden : bool
-        Whether it is hidden in lists.
+        Whether the run is hidden in lists.
     """
 
     name: str = ""
@@ -86,13 +89,16 @@ class RunSummary:
     Attributes
     ----------
     key : RunKey
+        Key of the run in the study.
     data_name : str
+        Name of the data.
     created, finished : str
         Times in UTC in ISO 8601; ``finished`` is "" for an unfinished run.
     seconds : float
         Duration of its finished units, or of the finished run.
     n_finished, n_units : int
-        Number of finished units, and of all units.
+        Number of finished units, and of all units: combinations
+        of parameters' values on folds.
     versions : Mapping of str to str
         Versions that compute the run; other versions do not resume it.
     damage : str
@@ -117,6 +123,7 @@ class RecordedData:
     Attributes
     ----------
     name : str
+        Name of the data.
     place : str
         The opened file or folder; "" for data made in memory.
     checksum : str
@@ -150,7 +157,7 @@ class RecordedData:
         return plan.data if plan.data == SAMPLE or not self.place else self.place
 
     def difference(self, dataset: FoldedDataset) -> str:
-        """Return the reason why a dataset differs from the recorded one, as a sentence.
+        """Return how a dataset differs from the one that the study records, as a sentence.
 
         The result is "" if the dataset does not differ.
         """
@@ -163,7 +170,9 @@ class RecordedData:
     def without_documents(
         self, *, validated: bool = True, tested: bool = True
     ) -> AbsentData:
-        """Return a stand-in for missing data: folds and features without documents.
+        """Return a dataset without documents, with the recorded folds and features.
+
+        It takes the place of data that are missing.
 
         Parameters
         ----------
@@ -188,12 +197,14 @@ class RecordedData:
 
 @dataclass(frozen=True)
 class AbsentData(FoldedDataset):
-    """A stand-in for missing data, made by :meth:`RecordedData.without_documents`.
+    """A dataset without documents, in place of the missing data of a stored run.
+
+    It is made by :meth:`RecordedData.without_documents`.
 
     Attributes
     ----------
     recorded : RecordedData or None
-        What the study records of the data.
+        Description of the data in the study.
     """
 
     recorded: RecordedData | None = None
@@ -214,16 +225,19 @@ def _empty_part(ids: tuple[int, ...], names: tuple[str, ...]) -> RankingDataset:
 
 @dataclass(frozen=True)
 class SealMark:
-    """A click that sealed or unsealed the test part.
+    """A user's action that sealed (hid) or unsealed the test parts of datasets.
 
     Attributes
     ----------
     sealed : bool
+        True if the test parts were sealed, False if they were
+        unsealed.
     happened : str
         Time in UTC: "2026-11-22T02:30:00+00:00".
     datasets : tuple of str or None
-        Keys of the datasets that it seals or unseals, as in
-        :func:`dataset_keys`; None for all datasets, also those of later runs.
+        Keys of the datasets that the mark seals or unseals, as in
+        :func:`dataset_keys`; None for all datasets, also those of
+        later runs.
     """
 
     sealed: bool
@@ -290,9 +304,9 @@ def marks_of(
 
 
 def is_sealed(marks: Sequence[SealMark], data: SealedData | None) -> bool:
-    """Return whether the test part of a dataset is sealed after these clicks.
+    """Return whether the test part of a dataset is sealed (hidden) after some clicks.
 
-    Initially it is not.
+    Without any mark for the dataset, the test part is not sealed.
 
     Parameters
     ----------
@@ -311,11 +325,12 @@ def n_looks(marks: Sequence[SealMark], data: SealedData | None) -> int:
 
 
 def seal_text(marks: Sequence[SealMark], data: SealedData) -> str:
-    """Return the state of a test part for a report, such as "test part shown twice".
+    """Return how often a test part was shown, for a report: "test part shown twice".
 
-    A sealed test part is hidden: "test part sealed, shown once before". `marks`
-    are the records of seals of the study. The result is "" if the dataset was
-    never sealed.
+    A sealed test part is hidden: "test part sealed, shown once
+    before". `marks` are the study's records of seals, and `data`
+    is the dataset with the test part. The result is "" if the
+    dataset was never sealed.
     """
     # How often the test part was shown.
     looks = n_looks(marks, data)

@@ -86,7 +86,7 @@ _RESULT_TABLES = ("unit", "fold")
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the file.
+    """A row of a table in the database file of a study.
 
     Attributes
     ----------
@@ -95,7 +95,8 @@ class Row:
     values : Mapping of str to value
         Values by column.
     sound : bool
-        Whether its digest matches.
+        Whether the stored digest of the row is that of its
+        values.
     """
 
     id: int
@@ -113,6 +114,8 @@ def select(table: str, clause: str, absent: Collection[str] = ()) -> str:
     Parameters
     ----------
     table, clause : str
+        Name of the table, and end of the query, such as "WHERE
+        run = ?".
     absent : collection of str
         Columns that the table lacks, which are read as empty. See :func:`absent_columns`.
     """
@@ -131,9 +134,10 @@ def absent_columns(db: sqlite3.Connection, table: str) -> tuple[str, ...]:
 
 
 def add_columns(db: sqlite3.Connection) -> None:
-    """Add the columns that a study lacks.
+    """Add the columns that the tables of an older study lack.
 
-    The new columns are empty, which changes no digest.
+    `db` is the connection to the study. The new columns are
+    empty, which changes the digest of no row.
     """
     for table in _ADDED_COLUMNS:
         for column in absent_columns(db, table):
@@ -146,7 +150,7 @@ def added_columns() -> frozenset[tuple[str, str]]:
 
 
 def row_of(table: str, record: Iterable[Any]) -> Row:
-    """Return the row of a table from the cells that the query of :func:`select` gives.
+    """Return a row of a table from its cells, as the query of :func:`select` gives them.
 
     The row is sound if each cell has the type of its column, and the stored
     digest is that of the cells.
@@ -162,9 +166,9 @@ def row_of(table: str, record: Iterable[Any]) -> Row:
 
 
 def write(db: sqlite3.Connection, table: str, **values: Any) -> None:
-    """Write a row with its digest; replace a row with the same key.
+    """Write a row with its digest to a table; replace an existing row with the same key.
 
-    The names of `values` are those of the columns.
+    `values` has the value of each column, by name.
     """
     # Only results have an origin.
     origin = None
@@ -184,9 +188,10 @@ def write(db: sqlite3.Connection, table: str, **values: Any) -> None:
 
 
 def next_id(db: sqlite3.Connection, table: str) -> int:
-    """Return the number of a new row.
+    """Return the number for a new row of a table.
 
-    It is one above the highest number in use, except for damaged numbers.
+    The number is one above the highest number in use; damaged
+    numbers do not count.
     """
     query = f"SELECT ifnull(max(id), 0) + 1 FROM ({_USED_NUMBERS[table]}) WHERE id BETWEEN 0 AND {1 << 62}"
     return int(db.execute(query).fetchone()[0])
@@ -200,7 +205,8 @@ def as_text(raw: bytes) -> str:
 def _digest(values: Mapping[str, Any]) -> str:
     """Return the digest of the cells of a row, by the names of their columns.
 
-    Empty cells, None, are left out: so a new column changes no digest.
+    Empty cells (None) are left out, so a new, empty column
+    changes no digest.
     """
     digest = blake2b(digest_size=16)
     for name in sorted(name for name, value in values.items() if value is not None):
@@ -284,7 +290,8 @@ MEASURE = """
 def payload_digest(key: int | str, payload: str) -> str:
     """Return the digest of a row with a key and a text.
 
-    The tables of feature sets, choices, methods and measures have such rows.
+    `payload` is the text. The tables of feature sets, choices,
+    methods and measures have rows of this form.
     """
     return _digest({"data": key, "payload": payload})
 
@@ -327,7 +334,8 @@ def sequence(values: Any, kind: type[Value]) -> tuple[Value, ...]:
 def numbers(values: Any) -> tuple[int, ...]:
     """Return numbers of JSON as a tuple.
 
-    ValueError is raised unless they are distinct numbers from 1 up.
+    ValueError is raised unless `values` is a list of distinct
+    integers from 1 up.
     """
     parsed_numbers = sequence(values, int)
     are_distinct = len(set(parsed_numbers)) == len(parsed_numbers)
@@ -354,7 +362,8 @@ def texts(values: Any) -> dict[str, str]:
 def recorded_versions(values: Any) -> dict[str, str]:
     """Return versions by package name; ValueError for an invalid version or name.
 
-    They are validated, because they are written into generated programs.
+    `values` are plain values of JSON. They are validated, because
+    the versions are written into generated programs.
     """
     versions = texts(values)
     for name, number in versions.items():
@@ -377,11 +386,12 @@ def moment(text: str) -> str:
 
 
 def measures(values: Any, names: Collection[str]) -> FrozenMapping[str, float]:
-    """Return the stored values of these measures; an empty mapping if none are stored.
+    """Return the stored values of the measures with some names, by name; {} if none.
 
-    Raise a ValueError for other measures, and for a value that is no float or
-    is infinite. NaN is allowed, because a measure may be undefined for a single
-    query.
+    `values` are plain values of JSON. ValueError is raised for
+    other measures than `names`, and for a value that is no float
+    or is infinite. NaN is allowed, because a measure may be
+    undefined for a single query.
     """
     sequence([*values.values()], float)
     has_other_names = bool(values) and set(values) != set(names)

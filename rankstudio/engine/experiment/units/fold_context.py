@@ -83,12 +83,13 @@ Measures = Mapping[str, float]
 
 
 class _Selection(NamedTuple):
-    """The result of a selector, for a final ranker.
+    """The features that a selector selected on a fold, for a final ranker.
 
     Attributes
     ----------
     sets : tuple of Columns
-        The sets of features to rank with, one per step.
+        The sets of features for the final ranker, one per step of
+        the selection.
     comparison_rows : Rows
         Values by which the selector compared the features, a row per step.
     combinations : ndarray or None
@@ -102,14 +103,16 @@ class _Selection(NamedTuple):
 
 
 class MeasuredPath(NamedTuple):
-    """A path of K steps, with values of the selection criterion by query.
+    """A path of K models, with values of the measure that selects in each query.
 
     Attributes
     ----------
     path : PathResult
+        The models with their mean measures.
     queries : tuple of ndarray of shape (K, Q)
-        Values in the validation part, in each inner fold, or in left-out
-        queries; none if no measure selects.
+        Values of the measure in the Q queries of the validation
+        part, in each inner fold, or in left-out queries; none if
+        no measure selects.
     """
 
     path: PathResult
@@ -119,10 +122,11 @@ class MeasuredPath(NamedTuple):
 def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> TrainingData:
     """Check the training part of a fold, and return it in the form that methods take.
 
-    A large part is divided into shards, ranges of queries, which `executor`
-    processes one by one or in several workers. The result also has the features
-    of the validation part, but not its labels, for methods that compare the
-    density of the training documents with that of the validation documents.
+    A large part is divided into shards, ranges of queries, which
+    `executor` processes one by one or in several workers. The
+    result also has the features of the validation part, but not
+    its labels, because some methods compare the densities of
+    training and validation documents.
 
     Raises
     ------
@@ -167,32 +171,38 @@ def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> Training
 def make_fold_context(
     plan: Plan, fold: Fold, train: TrainingData | None = None
 ) -> FoldContext:
-    """Prepare a fold for any number of units of a plan.
+    """Prepare a fold for training any number of a plan's combinations of parameters' values.
 
-    `train` is its training part in the form that methods take, if another plan
-    has made it.
+    `train` is the training part of the fold in the form that
+    methods take, if it exists already. The result trains and
+    measures models.
     """
     context_class = NestedFold if plan.inner else FoldContext
     return context_class(plan, fold, group_training(fold) if train is None else train)
 
 
 class FoldContext:
-    """A fold with all results that are independent of the parameters, shared by every unit.
+    """A fold prepared for training; it trains and measures the models of a plan.
+
+    Results that do not depend on the parameters are shared by all
+    units. A unit is one combination of parameters' values on this
+    fold.
 
     Parameters
     ----------
     plan : Plan
         Plan whose methods, measures and convention are used, but not its parameters.
     fold : Fold
-        The data.
+        Fold with its training, validation and test part.
     train : TrainingData
         Training part, which may be shared with other plans.
     """
 
     def __init__(self, plan: Plan, fold: Fold, train: TrainingData) -> None:
-        """Prepare preferences, ranks of ids and measured parts, shared by all units.
+        """Prepare the data of a fold that all units share: preferences, ids and measured parts.
 
-        `train` is the training part of the fold.
+        `train` is the training part of the fold in the form that
+        methods take.
         """
         self.plan = plan
         self.fold = fold
@@ -257,10 +267,10 @@ class FoldContext:
         yield from steadily(self._find_baseline())
 
     def _find_baseline(self) -> Waiting[None]:
-        """Find the feature that ranks best alone, and the features constant within every query.
+        """Find the best single feature, and the features constant within every query.
 
-        They are stored in attributes, not returned; the generator only yields
-        progress.
+        Both are stored in attributes of this object. The
+        generator yields progress, and its result is None.
         """
         plan = self.plan
         train = self.fold.train
@@ -305,9 +315,10 @@ class FoldContext:
         )
 
     def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
-        """Train step by step, and yield progress, and each step with its validation measures.
+        """Train a unit step by step; yield progress, and each step with its validation measures.
 
-        A step is a model with one more feature or iteration. Measures of
+        A unit is one combination of parameters' values. A step is
+        a model with one more feature or iteration. Measures of
         left-out queries are included if they select the model.
         """
         # The selection measure in each validation query is kept for each step: the
@@ -339,7 +350,10 @@ class FoldContext:
     def path(
         self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None
     ) -> PathResult:
-        """Train to the end, then measure all steps at once; same numbers as :meth:`work`.
+        """Train a unit to the end, then measure all its steps at once, and return the path.
+
+        The path has a model per step; its numbers are those of
+        :meth:`work`.
 
         ``follow`` receives every step and progress event, and ends the work by raising.
         """
@@ -354,7 +368,7 @@ class FoldContext:
     def measured_path(
         self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None
     ) -> MeasuredPath:
-        """Train to the end, and return the path of all models with their measures.
+        """Train a unit to the end, and return its path of all models with their measures.
 
         `follow` receives every step and progress event, and ends the work by
         raising. The p values of the models are added later, by `_with_tests`.
@@ -383,11 +397,11 @@ class FoldContext:
     def collected(
         self, unit: Unit, measured_steps: Sequence[tuple[Step, Measures]]
     ) -> MeasuredPath:
-        """Return the steps of a unit and their measures as a path.
+        """Return the steps of a unit, each a model, and their measures as a path.
 
-        `measured_steps` are those that :meth:`work` has yielded. The measures
-        in each query were kept there, and are discarded here. The p values of
-        the models are added later, by `_with_tests`.
+        `measured_steps` has the steps and measures that
+        :meth:`work` has yielded. The p values of the models are
+        added later, by `_with_tests`.
         """
         _, first_measures = measured_steps[0]
         names = first_measures.keys()
@@ -408,7 +422,7 @@ class FoldContext:
         values: Mapping[str, Floats],
         queries: Floats | None,
     ) -> MeasuredPath:
-        """Return a path of steps with their measures, and the selection measure in each query.
+        """Return a path of K steps with their measures, and the selection measure in each query.
 
         `values` has shape (K,) for each measure, and `queries` shape (K, Q) for
         K steps and Q queries, or is None if no measure selects. If left-out
@@ -433,10 +447,11 @@ class FoldContext:
     def _with_tests(self, measured: MeasuredPath) -> PathResult:
         """Return a path with what the rules need to choose a model.
 
-        These are the p value of each model against the best one, the choices on
-        subsets of the queries, and for the rule "one-se" the standard error of
-        the best model. The path alone then determines which of its models a rule
-        chooses, so that a study can keep only this model of a boosting.
+        Added are the p value of each model against the best one,
+        the choices on subsets of the queries, and for the rule
+        "one-se" the standard error of the best model. The path
+        alone then determines which of its models a rule chooses,
+        so that a study can keep only this model of a boosting.
         """
         path, queries = measured
         plan = self.plan
@@ -465,11 +480,12 @@ class FoldContext:
     def _choices(
         self, path: PathResult, queries: Sequence[Floats]
     ) -> SubsetChoices | None:
-        """Return which models the rule would choose on subsets of the validation queries.
+        """Return which models of a path the rule would choose on subsets of validation queries.
 
-        `queries` has the selection measure in each query, shape (K, Q), for K
-        steps. The choices show later how much the choice depends on the
-        queries. None if validation queries do not choose.
+        `queries` has the selection measure in each query, shape
+        (K, Q), for K steps. The choices show later how much the
+        choice depends on the queries. The result is None if
+        validation queries do not choose.
 
         Models that a study does not store completely are measured here, so that
         a resumed run has the same values.
@@ -500,7 +516,7 @@ class FoldContext:
         return vali.at_positions(path.steps, positions)
 
     def _left_out_measures(self, unit: Unit) -> Callable[[Step], Waiting[Measures]]:
-        """Return a function that measures a step of a unit on left-out queries.
+        """Return a function that measures a step, a model of a unit, on left-out queries.
 
         The function is a generator: it yields progress, and returns the
         measures. They are {} unless a measure on left-out queries selects the
@@ -517,7 +533,7 @@ class FoldContext:
     def measure_left_out(
         self, path: PathResult, names: Sequence[str], convention: str, first: int = 0
     ) -> Iterator[WorkProgress | dict[str, float]]:
-        """Measure the steps of a path on left-out training queries.
+        """Measure the steps of a path, which are models, on left-out training queries.
 
         Each query is ranked by a model that is trained on the features of the step
         without this query. Yield progress, and the measures of each step.
@@ -529,7 +545,7 @@ class FoldContext:
         names : sequence of str
             Names of measures, such as "MAP".
         convention : str
-            Key of their convention.
+            Key of the convention of the measures.
         first : int, default 0
             Position of the first step to measure.
 
@@ -554,9 +570,10 @@ class FoldContext:
             yield (yield from left_out.measure(path.unit, ranker, step))
 
     def ranker(self, unit: Unit) -> LinearRanker:
-        """Return the untrained ranker of a unit with its parameters.
+        """Return the untrained ranker with the parameters' values of a unit.
 
-        It is the final ranker if the plan has one, otherwise the method itself.
+        The ranker is the plan's final ranker, or, if the plan has
+        none, the method itself.
         """
         parameters = (
             unit.combination.ranker if self.plan.ranker_entry else unit.parameters
@@ -569,8 +586,8 @@ class FoldContext:
     def evaluate(self, step: Step, part: str = "test") -> dict[str, float]:
         """Return the measures of a step's model on a part, such as "test", by name.
 
-        They are {} if the fold has no such part, or the model cannot score its
-        documents.
+        The result is {} if the fold has no such part, or the
+        model cannot score its documents.
         """
         data = self._parts.get(part)
         return (
@@ -580,9 +597,10 @@ class FoldContext:
         )
 
     def result(self, chosen: Chosen, paths: Sequence[PathResult]) -> FoldResult:
-        """Measure the selected model on the test part, and assemble the results of the fold.
+        """Measure the selected model on the test part, and return the results of the fold.
 
-        `paths` are those of all combinations of parameters, in order.
+        `chosen` is the selected model. `paths` has the path of
+        each combination of parameters' values, in order.
         """
         # Features that are constant within every query, and that the paths leave
         # out for this reason.
@@ -633,9 +651,11 @@ class FoldContext:
         def measure_models(
             path: PathResult, positions: Sequence[int]
         ) -> Mapping[str, Floats]:
-            """Return each measure of D models of a path in each query, shape (D, Q).
+            """Return each measure of D models of a path in each of Q queries, shape (D, Q).
 
-            Uses `vali`, the validation part, of the method.
+            `positions` has the positions of the models on the
+            path. The queries are those of `vali`, the validation
+            part, in the enclosing method.
             """
             return vali.table([path.steps[position] for position in positions])
 
@@ -656,7 +676,10 @@ class FoldContext:
     def _learn(self, unit: Unit) -> Generator[Step | WorkProgress, None, None]:
         """Train the models of a unit; yield progress and the steps, not yet measured.
 
-        An error for lack of memory names the method and the data.
+        A unit is one combination of parameters' values; each step
+        is a model.
+
+        An OutOfMemoryError names the method and the data.
         """
         size = f"{self.fold.train.n_documents:,} documents with {self.fold.train.feature_ids.size:,} features"
         with sufficient(f"{self.plan.entry.label} on fold {self.fold.number}, {size}"):
@@ -665,9 +688,11 @@ class FoldContext:
     def _learn_steps(self, unit: Unit) -> Generator[Step | WorkProgress, None, None]:
         """Train the models of a unit; yield progress and the steps, not yet measured.
 
-        The steps are the models of the method. With a final ranker they are its
-        models, one for each set of features that the method selects; their
-        `candidates` are the values by which the method compared features.
+        The steps are the models of the method. With a final
+        ranker, the steps are models of the ranker, one for each
+        set of features that the method selects. The `candidates`
+        of a step are the values by which the method compared
+        features.
         """
         # Without a final ranker the method's own models are the steps.
         entry = self.plan.ranker_entry
@@ -740,10 +765,12 @@ class FoldContext:
             yield Note(sentence, kind=ConstantObjectiveWarning)
 
     def _select(self, selector: LinearRanker, unit: Unit) -> Waiting[_Selection]:
-        """Yield progress, and return the sets of features for a final ranker, one per step.
+        """Yield progress, and return a selector's sets of features for the final ranker.
 
-        Combinations that differ only in parameters of the ranking share one
-        selection: it is made for the first of them, and stored for the others.
+        There is one set per step of the selection. Combinations
+        of parameters' values that differ only in parameters of
+        the ranking share one selection: it is made for the first
+        of them, and stored for the others.
         """
         entry = self.plan.entry
         key = self._selection_key(unit)
@@ -783,9 +810,11 @@ class FoldContext:
         return self._selections[key]
 
     def _comparison_rows(self, unit: Unit) -> Mapping[str, Rows]:
-        """Return the values by which a selector compared features.
+        """Return the values by which the selector of a unit compared features, one row per step.
 
-        All paths of its selection share them.
+        The rows are in a dict with the key "candidates". All
+        paths with the same selection share them. The result is {}
+        if nothing was selected for a final ranker.
         """
         selection = self._selections.get(self._selection_key(unit))
         return {} if selection is None else {"candidates": selection.comparison_rows}
@@ -793,8 +822,9 @@ class FoldContext:
     def _selection_key(self, unit: Unit) -> str:
         """Return a text that is equal for units with the same selection of features.
 
-        It has all parameters of the method, except those that only concern its
-        own ranking, which a final ranker replaces.
+        The text has all values of the method's parameters, except
+        those that only concern the method's own ranking, which a
+        final ranker replaces.
         """
         ranking_names = {p.name for p in self.plan.entry.parameters if p.ranks}
         return repr(
@@ -809,7 +839,7 @@ class FoldContext:
 class NestedFold(FoldContext):
     """A fold whose models are validated by inner folds.
 
-    They are trained on its whole training part.
+    The models of the fold are trained on its whole training part.
 
     The path of a unit has the steps of the whole training part. The validation
     measures of each step are averages over the models of the same size in the
@@ -823,7 +853,7 @@ class NestedFold(FoldContext):
     """
 
     def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
-        """Train and measure models on the inner folds, then train on all queries.
+        """Train the models of a unit on the inner folds and measure them, then on all queries.
 
         Yield progress, and each step that was trained on all queries with its
         measures, as means over the inner folds.
@@ -845,10 +875,12 @@ class NestedFold(FoldContext):
         def validated_step(
             step: Step, measures: Measures, *, last: bool = False
         ) -> tuple[Step, Measures]:
-            """Return a step with its measures on left-out queries, and the means over inner folds.
+            """Return a step with its measures on left-out queries, and its means over inner folds.
 
-            The means are those of the corresponding models in `inner` of the
-            method. `last` is True for the last step of the path.
+            `measures` are those on left-out queries. The means
+            are those of the corresponding models in `inner`, a
+            variable of the enclosing method. `last` is True for
+            the last step of the path.
             """
             means = inner.means(step, self.plan.step_kind, last=last)
             return step, {**means, **only_left_out(measures)}
@@ -873,8 +905,10 @@ class NestedFold(FoldContext):
     ) -> MeasuredPath:
         """Train on the inner folds and on all queries, and return the path with inner measures.
 
-        It has the same numbers as :meth:`work`. `follow` receives every step
-        and progress event, and ends the work by raising.
+        The inner measures are means over the validation queries
+        of the inner folds, the same numbers as those of
+        :meth:`work`. `follow` receives every step and progress
+        event, and ends the work by raising.
         """
         paths: list[MeasuredPath] = []
         for index, fold in enumerate(self._inner_contexts):
@@ -896,10 +930,12 @@ class NestedFold(FoldContext):
         return self._with_inner_measures(super().collected(unit, measured_steps))
 
     def result(self, chosen: Chosen, paths: Sequence[PathResult]) -> FoldResult:
-        """Measure the selected model on the test part, and assemble the results of the fold.
+        """Measure the selected model on the test part, and return the results of the fold.
 
-        Its validation measures are the means over the inner folds, as they are
-        in its path.
+        `chosen` is the selected model, and `paths` has the path
+        of each combination of parameters' values. The validation
+        measures of the model are the means over the inner folds
+        that its path has.
         """
         path = next(path for path in paths if path.unit == chosen.unit)
         position = path.steps.position(chosen.step.number)
@@ -934,11 +970,13 @@ class NestedFold(FoldContext):
     def _choices(
         self, path: PathResult, queries: Sequence[Floats]
     ) -> SubsetChoices | None:
-        """Return which models the rule would choose on subsets of the validation queries.
+        """Return which models of a path the rule would choose on subsets of validation queries.
 
-        These are the queries of all inner folds. For each chosen model, the
-        models of the same length on the inner folds are measured in each of
-        their queries. None if validation queries do not choose.
+        The validation queries are those of all inner folds. For
+        each chosen model, the models of the same length on the
+        inner folds are measured in each of the folds' validation
+        queries. The result is None if validation queries do not
+        choose.
 
         `queries` has the selection measure in each query, shape (K, Q), for
         each inner fold. The paths on the inner folds are discarded.
@@ -990,8 +1028,8 @@ class NestedFold(FoldContext):
     def _inner_progress(self, index: int, event: Step | WorkProgress) -> WorkProgress:
         """Return the progress of one inner fold as progress of the unit.
 
-        `index` is that of the inner fold, and `event` its latest progress or
-        step.
+        `index` is the index of the inner fold, and `event` its
+        latest progress or step.
         """
         label = f"inner fold {index + 1} of {len(self._inner_contexts)}"
         if isinstance(event, WorkProgress):
@@ -1015,10 +1053,11 @@ class NestedFold(FoldContext):
         return MeasuredPath(validated_path, queries or inner.queries(path))
 
     def _find_baseline(self) -> Waiting[None]:
-        """Find the feature that ranks best alone, and its measures.
+        """Find the single feature of the fold that ranks best alone, and its measures.
 
-        Its validation measures are the means over the inner folds, each with a
-        best feature of its own.
+        Both are stored, not returned. The validation measures are
+        the means over the inner folds, each with a best feature
+        of its own.
         """
         for fold in self._inner_contexts:
             yield from fold.find_baseline()
@@ -1034,7 +1073,10 @@ class NestedFold(FoldContext):
 
 @dataclass(frozen=True)
 class _InnerPaths:
-    """The paths of one combination on the inner folds.
+    """The paths of one combination of parameters' values on the inner folds of a fold.
+
+    A path is the sequence of models that training makes, one per
+    step.
 
     A step of the whole training part has an x-value, its number of features or
     rounds. On an inner path, the last step with at most this x-value
@@ -1058,9 +1100,10 @@ class _InnerPaths:
         return {name: float(average(values)) for name, values in rows.items()}
 
     def averages(self, path: PathResult) -> tuple[dict[str, Floats], dict[str, Floats]]:
-        """Return mean and standard error over the inner folds, of each measure at each step.
+        """Return means and standard errors over the inner folds, of each measure at each step.
 
-        Each array has shape (K,) for the K steps.
+        The two results have an array of shape (K,) for each
+        measure, by name, for the K steps of `path`.
         """
         # For each step: the values of each measure on the k inner folds. The
         # corresponding step of an inner path has the same number of features or
@@ -1082,8 +1125,9 @@ class _InnerPaths:
     def queries(self, path: PathResult) -> tuple[Floats, ...]:
         """Return the selection measure in each query, an array of shape (K, Q) per inner fold.
 
-        K counts the steps of the path, Q the validation queries of the inner
-        fold. The result is () if no measure selects.
+        K is the number of steps of `path`, and Q that of the
+        validation queries of the inner fold. The result is () if
+        no measure selects.
         """
         if not all(inner_path.queries for inner_path in self.measured):
             return ()
@@ -1105,10 +1149,12 @@ class _InnerPaths:
         return tuple(fold_values)
 
     def steps_at(self, path: PathResult, positions: Ints) -> list[list[int | None]]:
-        """Return for each inner fold the steps that correspond to D steps of a path.
+        """Return for each inner fold the D steps that correspond to D steps of a path.
 
-        `positions` has the positions of the D steps. A corresponding step is an
-        index on the inner path, None if there is none.
+        `positions` has the positions of the D steps on the path
+        of the whole training part. A corresponding step is given
+        as its index on the path of the inner fold, None if there
+        is none.
         """
         lengths_and_ends = _lengths_and_ends(path)
         chosen = [lengths_and_ends[i] for i in positions.tolist()]
@@ -1116,9 +1162,12 @@ class _InnerPaths:
         return [[row[fold] for row in rows] for fold in range(len(self.measured))]
 
     def _steps(self, x_value: int, *, final: bool) -> list[int | None]:
-        """Return the corresponding step of each inner path: -1 for the last step, None for none.
+        """Return the step of each inner fold's path that corresponds to a number of features.
 
-        None is that of an inner path whose first step is already larger.
+        `x_value` is the number of features or rounds. A step is
+        given as its index, -1 for the last one, which is returned
+        if `final`. It is None for a path whose first step is
+        already larger.
         """
         return [
             -1 if final else _last_index_within(path.x_values, x_value)
@@ -1128,9 +1177,9 @@ class _InnerPaths:
     def _rows(self, x_value: int, *, final: bool) -> dict[str, Floats]:
         """Return each measure on the k inner folds, shape (k,), for one step of the whole path.
 
-        `x_value` is the step's number of features or rounds, and `final` is
-        True for the last iteration. NaN for an inner fold without a
-        corresponding step.
+        `x_value` is the step's number of features or rounds, and
+        `final` is True for the last iteration. A value is NaN for
+        an inner fold without a corresponding step.
         """
         steps = self._steps(x_value, final=final)
         pairs = list(zip(self.paths, steps, strict=True))
@@ -1143,19 +1192,20 @@ class _InnerPaths:
 
 
 def _lengths_and_ends(path: PathResult) -> list[tuple[int, bool]]:
-    """Return for each step of a path its x-value, and whether it is an end.
+    """Return the x-value of each step of a path, with whether the step is an end.
 
-    An end is the last step of an optimiser.
+    The x-value is a number of features or rounds. Only the last
+    step of an optimiser is an end.
     """
     ends = len(path.steps) - 1 if path.step_kind is StepKind.ITERATIONS else -1
     return [(int(x_value), i == ends) for i, x_value in enumerate(path.x_values)]
 
 
 def _last_index_within(x_values: Ints, x_value: int) -> int | None:
-    """Return the index of the last step whose x-value is at most a given one.
+    """Return the index of the last step whose x-value is at most `x_value`.
 
-    `x_values`, shape (K,), has those of the K steps. The result is None if the
-    first step lies beyond.
+    `x_values`, shape (K,), has the x-values of the K steps. The
+    result is None if the first step's x-value is already larger.
     """
     indices = np.flatnonzero(x_values <= x_value)
     return int(indices[-1]) if indices.size else None
@@ -1192,10 +1242,11 @@ def _kept_measures(path: PathResult, positions: Sequence[int]) -> dict[str, Floa
 
 
 def _leaves_out_constants(plan: Plan, parameters: Mapping[str, Any]) -> bool:
-    """Return whether paths end before features that are constant within every query.
+    """Return whether a plan's paths end before features that are constant in every query.
 
-    The paths of selectors that add features do, unless a number of features is
-    given.
+    This is so for selectors that add features step by step,
+    unless the method's `parameters`, by name, give the number of
+    features.
     """
     adds_features = plan.entry.selects and plan.entry.step_kind is StepKind.FEATURES
     return adds_features and parameters.get("n_features_to_select") is None
@@ -1208,15 +1259,15 @@ def _until_constant(
     data: TrainingData,
     feature_ids: Ints,
 ) -> Generator[Step | WorkProgress, None, None]:
-    """Yield the events of a selector until only constant features are left.
+    """Yield the steps and progress of a selector until only constant features are left.
 
-    Such features are constant within every query. Selectors put them behind all
-    others, with weights of 0. Those that the user pinned are selected
-    nevertheless. If the user gives the number of features, all events are
-    yielded.
+    Constant features have one value within every query. Selectors
+    put them behind all others, with weights of 0. Features that
+    the user pinned are selected nevertheless. If the user gives
+    the number of features, all events of `steps` are yielded.
 
-    `parameters` are those of the method, and `feature_ids`, shape (n,), has the
-    1-based id of each column.
+    `parameters` has the method's values by name, and
+    `feature_ids`, shape (n,), has the 1-based id of each column.
     """
     if not _leaves_out_constants(plan, parameters):
         yield from steps
@@ -1233,11 +1284,12 @@ def _until_constant(
 def _selectable_columns(
     varies: Bools, plan: Plan, parameters: Mapping[str, Any], feature_ids: Ints
 ) -> set[int]:
-    """Return the columns that a path selects before it ends.
+    """Return the columns of the features that a path selects before it ends.
 
-    They vary within queries and are not banned, or are pinned. `varies`, shape
-    (n,), says which columns vary; `feature_ids`, shape (n,), has their 1-based
-    ids.
+    These features vary within queries and are not banned, or are
+    pinned, by the method's `parameters`. `varies`, shape (n,),
+    says which columns vary; `feature_ids`, shape (n,), has their
+    1-based ids.
     """
     banned = {int(i) for i in parameters.get("banned", ())}
     for members in feature_groups_of(plan).values():

@@ -54,16 +54,16 @@ _MAX_WEIGHT_SUM = 1e200
 
 
 class GivenFold(FoldContext):
-    """A fold with a given model instead of a method.
+    """A fold whose model the user gave, so that nothing is trained.
 
     Parameters
     ----------
     plan, fold, train
-        As in `FoldContext`.
+        Plan, fold and training part, as in `FoldContext`.
     step : Step
-        The model.
+        The model, as the only step of a path.
     note : str
-        Note on the model; "" for none.
+        Note for the user on the model; "" for none.
     """
 
     def __init__(
@@ -84,10 +84,11 @@ class GivenFold(FoldContext):
 def given_folds(
     plan: Plan, dataset: FoldedDataset
 ) -> Callable[[Fold, TrainingData], FoldContext]:
-    """Read the files of all folds, and return a function that makes the context of a fold.
+    """Read a user's models or scores; return a function that makes the context of a fold.
 
-    Its arguments are a fold, and the training part in the form that methods
-    take.
+    The arguments of the function are a fold, and its training
+    part in the form that methods take. The context measures the
+    user's model on the fold.
 
     Raises
     ------
@@ -104,7 +105,7 @@ def given_folds(
 def plan_of_given(
     method: str, plan: Plan, name: str, location: Path, dataset: FoldedDataset
 ) -> tuple[Plan, tuple[int, ...]]:
-    """Return the plan of a run of the user's own scores or models, and folds without a file.
+    """Return a plan that measures a user's scores or models, and the folds without a file.
 
     Parameters
     ----------
@@ -152,10 +153,11 @@ def _find_given_files(
 ) -> GivenFiles[Any]:
     """Read the user's files with scores or models for the folds of a dataset.
 
-    `location` is a file, or a folder with a file for each fold. The result has
-    scores or models by fold number, the checksums of the files, and the folds
-    without a file. DatasetError is raised if models have nothing to be measured
-    on.
+    `location` is a file, or a folder with a file for each fold.
+    The result has scores or models by fold number, the checksums
+    of the files, and the folds without a file. DatasetError is
+    raised if models have nothing to be measured on. DataError is
+    raised if a file cannot be read.
     """
     if method != GIVEN_MODEL.key:
         return find_scores(location, dataset)
@@ -169,7 +171,7 @@ def _find_given_files(
 
 
 def _given_steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], str]:
-    """Return the model of each fold, by fold number, and a note on the models.
+    """Return the user's model of each fold, by fold number, and a note on the models.
 
     The note has the sentences for the user, or is "". Scores from files, and
     the order of the documents, count as models, too.
@@ -223,7 +225,7 @@ def _check_given_files(
     numbers: Sequence[int],
     available: Collection[int],
 ) -> None:
-    """Raise an error for a file that has changed, or a fold without a file.
+    """Raise an error for a user's file that has changed, or a fold without a file.
 
     `recorded` has the checksums when the files were added to the plan, and
     `checksums` the present ones, by file name. `numbers` are the folds to run,
@@ -252,7 +254,7 @@ def _scores_by_order(fold: Fold) -> Iterator[tuple[str, Floats]]:
 
 
 def _step_of_scores(plan: Plan, fold: Fold, scores: Mapping[str, Floats]) -> Step:
-    """Return a user's scores as the only step of a path.
+    """Return the scores that a user gave for documents as the only step of a path.
 
     `scores` has the scores of the documents of each part of the fold, shape
     (m,), by the name of the part, such as "test".
@@ -350,7 +352,7 @@ def _step_of_model(model: Model, dataset: FoldedDataset) -> Step:
 
 
 def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> str:
-    """Return a note on the measured queries that the models were trained on; "" for none.
+    """Return a note if models were trained on queries that measure them; "" if not.
 
     Parameters
     ----------
@@ -411,7 +413,7 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
 
 
 def seen_sentence(name: str, counts: Mapping[int, tuple[int, int]]) -> str:
-    """Return a warning that a model was trained on measured queries; or "".
+    """Return a warning that a model was trained on queries that measure it; "" if not.
 
     Parameters
     ----------
@@ -466,11 +468,12 @@ def _has_same_folds(model: Model, dataset: FoldedDataset) -> bool:
 
 
 def _trained_queries(number: object, dataset: FoldedDataset) -> _Queries:
-    """Return the documents of the training and validation queries of a fold.
+    """Return the documents of a fold's training and validation queries, by query id.
 
-    A model of the fold was trained or chosen on these queries. The result has
-    arrays of shape (documents, features) by query id; several queries may have
-    the same id. `number` is that of the fold.
+    A model of the fold was trained or chosen on these queries.
+    The result has a list of arrays of shape (documents, features)
+    for each id, because several queries may have the same id.
+    `number` is that of the fold.
     """
     fold = next(fold for fold in dataset.folds if fold.number == number)
     queries: _Queries = {}

@@ -14,10 +14,12 @@ from rankstudio.engine.methods.shards.training_data import GivenData, training_d
 def regularization_of(
     plan: Plan, parameters: Mapping[str, Any], data: GivenData
 ) -> float | None:
-    """Return λ of a model that minimises the leave-query-out error of RankRLS; otherwise None.
+    """Return λ of a model that minimises the leave-query-out error of RankRLS; None if not.
 
-    λ is the weight of the model's regularization. Only of such a model can the
-    error of a changed set of features be computed exactly.
+    `parameters` has the values of the plan's method by name, and
+    `data` is the training data. λ is the weight of the model's
+    regularization. Only of such a model can the error of a
+    changed set of features be computed exactly.
     """
     entry = plan.ranker_entry or plan.entry
     # The error is that of pairs of documents of the same query, whole queries left out.

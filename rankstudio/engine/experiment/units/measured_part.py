@@ -32,10 +32,11 @@ _MAX_VALUES = 1 << 22  # measures in queries that are computed at a time: 32 MB
 
 
 class MeasuredSteps(NamedTuple):
-    """Measures of K steps.
+    """Measures of K steps of a path, each a model.
 
-    They are the mean of each measure, shape (K,), and one measure in each
-    query, shape (K, Q).
+    They are the means of each measure over the queries, shape
+    (K,) by name, and the values of one measure in each of Q
+    queries, shape (K, Q), or None.
     """
 
     means: dict[str, Floats]
@@ -43,11 +44,12 @@ class MeasuredSteps(NamedTuple):
 
 
 class MeasuredPart(ScoredPart):
-    """A part on which models are measured.
+    """A part of a fold, such as the validation part, on which models are measured.
 
     Parameters
     ----------
     data : RankingDataset
+        Documents of the part, with their labels.
     plan : Plan
         Plan with the measures and convention.
     """
@@ -103,9 +105,10 @@ class MeasuredPart(ScoredPart):
         return self._data.n_queries
 
     def table(self, steps: Sequence[Step]) -> dict[str, Floats]:
-        """Return each measure of D models in each of Q queries, shape (D, Q).
+        """Return each measure of D models in each of the part's Q queries, shape (D, Q).
 
-        The models need not be those of consecutive steps.
+        The models are those of `steps`, which need not be
+        consecutive.
         """
         linear = all(step.linear for step in steps)
         # Blocks of linear models are scored together; others one by one, each
@@ -198,7 +201,7 @@ class LeftOutQueries:
     """
 
     def __init__(self, plan: Plan, part: RankingDataset, train: TrainingData) -> None:
-        """Start without measures; :meth:`begin` adds an empty list for a unit.
+        """Start without measures of left-out queries; :meth:`begin` adds a list for a unit.
 
         `part` is the training part of the fold, and `train` the same in the form
         that methods take.
@@ -251,10 +254,11 @@ class LeftOutQueries:
     def _pair_measures(
         self, ranker: LinearRanker, columns: Sequence[int]
     ) -> Waiting[dict[str, Floats]]:
-        """Yield progress, and return the measures of the only query, shape (1,) each.
+        """Yield progress, and return measures of the only query by left-out pairs, (1,) each.
 
-        Each pair of documents is ranked by a model trained on these columns
-        without the pair.
+        Each pair of documents is ranked by a model that is
+        trained without the pair, on the features in `columns`.
+        The measures are by name.
         """
         plan = self._plan
         # All documents; the label names the method if they do not fit into memory.
@@ -279,9 +283,10 @@ class LeftOutQueries:
     def _per_query(
         self, ranker: LinearRanker, columns: Sequence[int]
     ) -> Waiting[dict[str, Floats]]:
-        """Yield progress, and return each measure in each query, shape (Q,).
+        """Yield progress, and return each measure in each left-out query, shape (Q,), by name.
 
-        Each query is ranked by a model trained on these columns without it.
+        Each query is ranked by a model that is trained without
+        the query, on the features in `columns`.
         """
         train = self._train
         plan = self._plan
@@ -322,7 +327,8 @@ def _part_evaluator(part: RankingDataset, plan: Plan) -> Evaluator:
 def as_columns(rows: Sequence[Mapping[str, float]]) -> dict[str, Floats]:
     """Return each measure of K steps as an array of shape (K,), by name.
 
-    `rows` has the measures of each step; {} without steps.
+    `rows` has the measures of each step, by name. The result is
+    {} without steps.
     """
     return {
         name: np.array([row[name] for row in rows])

@@ -17,7 +17,7 @@ from rankstudio.engine.plugins.pair_sources import needed_pair_source
 
 
 def check_preferences(plan: Plan, dataset: FoldedDataset) -> None:
-    """Reject preferences that do not fit the data, before any work.
+    """Raise an error for a plan's preferences that do not fit the data, before any work.
 
     Raises
     ------

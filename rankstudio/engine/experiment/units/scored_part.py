@@ -22,18 +22,20 @@ PIECE = 1 << 18
 
 
 class ScoredPart:
-    """A part whose documents are scored by models.
+    """A part of the data, such as the test part, whose documents models score.
 
-    The documents of a part with one shard are copied once, with a row per
-    feature, for all models. Larger parts are read again for each model, or for
-    several models at once: `PIECE` values at a time, and only features with
-    weights. Each thread holds a piece and a copy of it, regardless of the
-    memory limit. The scores have the same bits. Sparse features stay sparse,
-    except for a nonlinear model that needs all features.
+    The documents of a part with one shard are copied once, with a
+    row per feature, for all models. Larger parts are read again
+    for each model, or for several models at once: `PIECE` values
+    at a time, and only features with weights. Each thread holds a
+    piece and a copy of it, regardless of the memory limit. The
+    scores have the same bits in all cases. Sparse features stay
+    sparse, except for a nonlinear model that needs all features.
 
     Parameters
     ----------
     data : RankingDataset
+        Documents of the part.
     """
 
     def __init__(self, data: RankingDataset) -> None:
@@ -74,9 +76,10 @@ class ScoredPart:
         out = np.empty(self._data.n_documents)
 
         def score(piece: slice) -> None:
-            """Score a range of rows, and write the scores to `out` of the method.
+            """Score the documents in a range of rows, and write the scores to `out`.
 
-            Uses `step` and `previous_scores` of the method, too.
+            `out`, `step` (the model) and `previous_scores` are
+            variables of the enclosing method.
             """
             rows = self._data.X[piece]
             previous = None if previous_scores is None else previous_scores[piece]
@@ -102,9 +105,10 @@ class ScoredPart:
         out = np.empty((coefs.shape[0], self._data.n_documents))
 
         def score(piece: slice) -> None:
-            """Score a range of rows, and write the scores to `out` of the method.
+            """Score the documents in a range of rows, and write the scores to `out`.
 
-            Uses `used_columns` and `weights` of the method, too.
+            `out`, `used_columns` and `weights` (of the models)
+            are variables of the enclosing method.
             """
             rows = self._data.X[piece]
             out[:, piece] = linear_scores(

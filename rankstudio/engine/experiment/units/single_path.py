@@ -23,6 +23,8 @@ from rankstudio.engine.methods.shards.training_data import TrainingData
 class SinglePath:
     """A method with one value of each parameter, and the training documents of one fold.
 
+    It can train one path, a sequence of models.
+
     Attributes
     ----------
     plan : Plan
@@ -30,7 +32,9 @@ class SinglePath:
     fold : int
         Number of the fold of the training part.
     method : LinearRanker
+        Untrained estimator.
     data : TrainingData
+        Training documents.
     """
 
     plan: Plan
@@ -42,7 +46,10 @@ class SinglePath:
     def of(
         cls, plan: Plan, dataset: FoldedDataset, explicit_parameters: Container[str]
     ) -> SinglePath:
-        """Prepare a plan's method on the first fold of the plan, or of the dataset.
+        """Return a plan's method and training data, on the first fold of the plan.
+
+        If the plan names no folds, the fold is the first one of
+        the dataset.
 
         Parameters
         ----------

@@ -22,7 +22,7 @@ FigureFile = tuple[Path, bytes]
 
 
 def formats_of(text: str) -> tuple[str, ...]:
-    """Parse formats, separated by commas: "pdf,csv".
+    """Return the formats of figures in a text, separated by commas: "pdf,csv".
 
     Raises
     ------
@@ -43,14 +43,15 @@ def formats_of(text: str) -> tuple[str, ...]:
 def figure_bytes(
     figure: Figure, style: FigureStyle, format_name: str, dpi: float = 300.0
 ) -> bytes:
-    """Return a figure as a file of any format, such as "pdf" or "csv".
+    """Return the contents of a file with a figure, in any format, such as "pdf" or "csv".
 
     `dpi` is the resolution of a PNG in dots per inch.
 
     Raises
     ------
     OutputError
-        For a picture that is too large, or without a folder for temporary files.
+        For a picture that is too large, or if there is no
+        folder for temporary files.
     """
     if format_name == "csv":
         return csv_of_values(*figure.table()).encode()
@@ -65,9 +66,10 @@ def figure_bytes(
 
 @contextmanager
 def _without_font_warnings() -> Iterator[None]:
-    """Suppress the warnings of matplotlib inside the block.
+    """Suppress matplotlib's warnings, not its errors, inside the block.
 
-    One of them says that matplotlib cannot store its list of fonts.
+    One of them says that matplotlib cannot store its list
+    of fonts.
     """
     logger = logging.getLogger("matplotlib")
     before = logger.level
@@ -90,11 +92,13 @@ def figure_files(
     style: FigureStyle | None = None,
     dpi: float = 300.0,
 ) -> list[FigureFile]:
-    """Return the files of figures for a folder, with their captions as text files.
+    """Return the files of figures, with their captions as text files, for a folder.
 
-    Each figure has a file of each of the `formats`. Nothing is written: each
-    item is a path with the bytes to write. By default figures are as wide as a
-    column. `dpi` is the resolution of a PNG.
+    Each figure has a file of each of the `formats`. Nothing
+    is written: each item is a path with the bytes to write.
+    `style` is by default that of a figure as wide as a
+    column of text. `dpi` is the resolution of a PNG in dots
+    per inch.
     """
     style = style_of() if style is None else style
     files = []
@@ -113,7 +117,7 @@ def figure_files(
 
 
 def write_figure_files(files: Iterable[FigureFile]) -> list[Path]:
-    """Write files, each completely or not at all, and return their paths.
+    """Write files of figures, each completely or not at all, and return their paths.
 
     Raises
     ------

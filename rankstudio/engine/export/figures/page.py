@@ -69,17 +69,21 @@ class FigurePage:
     Parameters
     ----------
     style : FigureStyle
+        Width, size of the text and colors.
 
     Attributes
     ----------
     paper : matplotlib.figure.Figure
+        The page as a figure of matplotlib.
     area : matplotlib.axes.Axes
-        Without lines, ticks or labels, until they are requested.
+        The plot area, without lines, ticks or labels, until
+        methods add them.
     entries : list of Entry
         Entries of the legend, in order.
     fitters : list of callable
-        Called with width and height of the area whenever these change, to write
-        labels that fit.
+        Functions that are called with width and height of
+        the area, in points, whenever these change, and
+        write labels that fit.
     """
 
     def __init__(self, style: FigureStyle) -> None:
@@ -136,9 +140,10 @@ class FigurePage:
         return "\n".join(self.elided(line, width) for line in best_lines)
 
     def marker(self, number: int, color: str, size: float) -> Look:
-        """Return the properties of a numbered marker for matplotlib.
+        """Return the shape, color and size of a numbered marker, for matplotlib.
 
-        The number chooses its shape; `size` is relative to the size of the text.
+        `number` chooses the shape of the marker; `size` is
+        relative to the size of the text.
         """
         # `MARKERS` has the names of the shapes, and `_MARKERS` for each name
         # that of matplotlib, and the factor that makes the shapes look equally
@@ -171,10 +176,11 @@ class FigurePage:
     def show_x_axis(
         self, axis: FigureAxis, low: float, high: float, tick_range: Range
     ) -> None:
-        """Add the x axis, from `low` to `high`, with its line, ticks and title.
+        """Add the x axis, from `low` to `high`, below the plot area: line, ticks and title.
 
-        It is below the area. Ticks of counts stay within ``tick_range``, because
-        there is nothing at k = −1, left of k = 1.
+        Ticks of counts stay within ``tick_range``, a pair
+        of values: an axis of counts k from 1 has no tick at
+        -1, even if it begins there.
         """
         em = self.style.em
         if axis.logarithmic:
@@ -203,9 +209,11 @@ class FigurePage:
         look: Look = {"color": self.style.text, "labelpad": 0.2 * self.style.em}
 
         def fit(width: float, _: float) -> None:
-            """Write the title, in one or two lines, for this width of the area.
+            """Write the title of the x axis, in one or two lines, for this width of the area.
 
-            Uses `title` and `look` of the method.
+            The width is in points. `title` and `look`, the
+            properties of the text, are variables of the
+            enclosing method.
             """
             # A title in the middle of the area may be wider than the area, up
             # to the nearer edge of the page.
@@ -223,9 +231,11 @@ class FigurePage:
         look: Look = {"color": self.style.text, "labelpad": 0.5 * self.style.em}
 
         def fit(_: float, height: float) -> None:
-            """Write the title, in one or two lines, for this height of the area.
+            """Write the title of the y axis, in one or two lines, for this height of the area.
 
-            Uses `title` and `look` of the method.
+            The height is in points. `title` and `look`, the
+            properties of the text, are variables of the
+            enclosing method.
             """
             self.area.set_ylabel(self.wrapped(title, height), **look)
 
@@ -239,10 +249,11 @@ class FigurePage:
         Parameters
         ----------
         height : callable
-            Returns the height of the plot area, in points, by its width, unless
-            the style sets the height of the page.
+            Returns the height of the plot area, in points,
+            by its width, unless the style sets the height
+            of the page.
         widest : float
-            Maximum width of the area.
+            Maximum width of the area in points.
         """
         em = self.style.em
         style = self.style
@@ -310,7 +321,8 @@ class FigurePage:
     def _fit(self, width: float, height: float) -> None:
         """Call the functions in `fitters` for an area of this width and height, in points.
 
-        They write the labels that depend on the size of the area.
+        The functions write the labels that depend on the
+        size of the area.
         """
         for fit in self.fitters:
             fit(width, height)
@@ -357,10 +369,11 @@ class FigurePage:
         )
 
     def _legends(self) -> list[Legend]:
-        """Add the legends above the area, one for each row of names, and return them.
+        """Add the legends of the page above the plot area, one per row, and return them.
 
-        A single legend would have columns of equal width. Each entry has a
-        sample, drawn by an "artist" of matplotlib, and a name.
+        A single legend would have columns of equal width.
+        Each entry of a legend has a sample, drawn by an
+        "artist" of matplotlib, and a name.
         """
         # A tuple of more than two artists is a strip of colors; a tuple of two
         # is a line with its band. The width of a sample is in sizes of the
@@ -491,9 +504,10 @@ def series_id(series: int, number: int) -> str:
 
 
 def _name_id(artist: Any) -> str | None:
-    """Return the id of a name in the legend, by the artist beside it.
+    """Return the id of the name of a series in the legend of an SVG.
 
-    None if the artist does not belong to a series.
+    `artist` is what matplotlib paints beside the name. The
+    result is None if it does not belong to a series.
     """
     first_artist = artist[0] if isinstance(artist, tuple) else artist
     series = _SERIES_ID.match((first_artist and first_artist.get_gid()) or "")
@@ -508,10 +522,11 @@ def _font_characters(path: str) -> frozenset[str]:
 
 @lru_cache(maxsize=16)
 def _font_with(characters: frozenset[str]) -> str:
-    """Return the file of the font that has the most of some characters.
+    """Return the path of the font file that has the most of some characters.
 
-    It is Inter, or a font of this computer that has more of them. DejaVu Sans,
-    which comes with matplotlib, is tried first.
+    The font is Inter, or a font of this computer that has
+    more of them. DejaVu Sans, which comes with matplotlib,
+    is tried first.
     """
     fonts = [
         font
@@ -546,8 +561,9 @@ def _ticks(axis: FigureAxis, low: float, high: float, count: int) -> Ticks:
 def known_range(axis: FigureAxis, values: Iterable[float]) -> Range:
     """Return the least and the greatest value to show on an axis.
 
-    They are those of `values`, and of the ends that the axis sets. Values that
-    are not finite, or not positive on a logarithmic axis, are left out.
+    They are the extremes of `values` and of the ends that
+    the axis sets. Values that are not finite, or not
+    positive on a logarithmic axis, are left out.
     """
     plottable = [
         v for v in values if math.isfinite(v) and (v > 0 or not axis.logarithmic)
@@ -564,8 +580,9 @@ def value_range(
 ) -> tuple[float, float]:
     """Return the visible range of an axis, padded at both ends.
 
-    It contains all values, and the ends that the axis sets. `room` is the padding
-    as a share of the range.
+    The range contains all of `values`, and the ends that
+    the axis sets. `room` is the padding at each end, as a
+    share of the range.
     """
     low, high = known_range(axis, values)
     if axis.logarithmic:

@@ -77,7 +77,7 @@ _one_at_a_time = threading.Lock()  # held while a figure is painted
 def painted(
     figure: Figure, style: FigureStyle, format_name: str, dpi: float = 300.0
 ) -> bytes:
-    """Return a figure as a file.
+    """Return a figure as the contents of a PDF, SVG or PNG file.
 
     Parameters
     ----------
@@ -93,7 +93,8 @@ def painted(
     Returns
     -------
     bytes
-        Content of the file, with title and caption as metadata.
+        Content of the file, with title and caption as
+        metadata.
 
     Raises
     ------
@@ -140,10 +141,10 @@ def painted(
 
 @contextmanager
 def painting() -> Iterator[None]:
-    """Apply the settings of figures inside the block.
+    """Apply the settings of figures to matplotlib inside the block.
 
-    One thread at a time may be in such a block, because matplotlib's settings
-    are global.
+    One thread at a time may be in such a block, because
+    matplotlib's settings are global.
     """
     # `looks` is matplotlib's module of styles.
     with (
@@ -158,9 +159,10 @@ def painting() -> Iterator[None]:
 
 
 def paper_of(figure: Figure, style: FigureStyle) -> Paper:
-    """Return a figure as a page with its final layout.
+    """Return a figure as a page of matplotlib with its final layout.
 
-    Call it inside the block of :func:`painting`, which sets up matplotlib.
+    Call it inside the block of :func:`painting`, which sets
+    up matplotlib.
     """
     # The figure of a plug-in, which paints itself.
     if isinstance(figure, OwnFigure):
@@ -237,15 +239,17 @@ def _number_artists(
     artists: Artist | tuple[Artist, ...],
     index: int,
 ) -> None:
-    """Give the parts of a series in an SVG ids, such as "series-3-0".
+    """Give the parts of a series of a figure ids for SVG, such as "series-3-0".
 
-    Pages find all parts of a series by them.
+    Web pages find all parts of a series by these ids.
 
     Parameters
     ----------
     page : FigurePage
+        Page of the figure.
     painted_before : container of Artist
-        What the area had before the series was painted.
+        Everything that the plot area had before the series
+        was painted.
     artists : Artist or tuple of Artist
         Artists that show the series in the legend.
     index : int
@@ -261,10 +265,11 @@ def _number_artists(
 def _curves_height(
     figure: CurvesFigure, style: FigureStyle, area_width: float
 ) -> float:
-    """Return the height of the plot area of curves, in points.
+    """Return the height of the plot area of a figure of curves, in points.
 
-    A wider page has a relatively lower area. A figure whose axes have one range
-    has a square area.
+    `area_width` is the width of the area in points. A wider
+    page has a relatively lower area. A figure whose two
+    axes share one range has a square area.
     """
     if figure.square:
         return min(area_width, 40 * style.em)
@@ -325,21 +330,24 @@ def _bar_width(series: Series) -> float:
 
 
 class _SeriesPainter:
-    """Paints one of the series of a figure.
+    """Paints one series of a figure of curves on a page.
 
     Parameters
     ----------
     page : FigurePage
+        Page of the figure.
     figure : CurvesFigure
+        Figure with the series.
     series : Series
+        Series to paint.
     index : int
-        Its number in the figure, from 0.
+        Number of the series in the figure, from 0.
     """
 
     def __init__(
         self, page: FigurePage, figure: CurvesFigure, series: Series, index: int
     ) -> None:
-        """Choose the color and the number of the series.
+        """Choose the color and the style number of a series to be painted on a page.
 
         `index` is the position of the series in the figure.
         """
@@ -387,11 +395,12 @@ class _SeriesPainter:
         return Patch(color=self._color, linewidth=0)
 
     def _interval(self, x: Sequence[float]) -> list[Artist]:
-        """Paint the intervals of a series at the points `x`.
+        """Paint the intervals of the series at its points, and return those for the legend.
 
-        A line has a band around it, which is returned for the legend. Points and
-        single intervals have whiskers, vertical lines, which the legend does not
-        show.
+        `x` has the coordinates of the points. A line has a
+        band around it, which is returned for the legend.
+        Points and single intervals have whiskers, vertical
+        lines, which the legend does not show.
         """
         series = self._series
         low = _with_gaps(series.low, self._figure.y)
@@ -433,10 +442,12 @@ class _SeriesPainter:
         ]
 
     def _line(self, x: Sequence[float], y: Sequence[float]) -> Line2D:
-        """Paint the line, or the points, of a series, and return it for the legend.
+        """Paint the line, or the points, of the series, and return it for the legend.
 
-        Points without neighbours always have a marker, because they have no
-        line. For print, a line has some markers at equal distances.
+        `x` and `y` have the coordinates of the points.
+        Points without neighbours always have a marker,
+        because they have no line. For print, a line has
+        some markers at equal distances.
         """
         series = self._series
         em = self._style.em
@@ -492,8 +503,10 @@ class _SeriesPainter:
     def _dashes(self) -> tuple[float, ...]:
         """Return the lengths of strokes and gaps, in widths of the line; () for a full line.
 
-        The series may set them; otherwise its number chooses them. Steps, and
-        ordered series in figures of many series, are full lines.
+        The series may set the lengths; otherwise the style
+        number of the series chooses them. Steps, and
+        ordered series in figures of many series, are full
+        lines.
         """
         if self._series.dashes is not None:
             return self._series.dashes
@@ -511,10 +524,11 @@ def _with_gaps(values: Sequence[float], axis: FigureAxis) -> list[float]:
 
 
 def _paint_levels(page: FigurePage, figure: CurvesFigure) -> list[Artist]:
-    """Paint a line for each level, a value to compare with.
+    """Paint a line for each level of a figure, a value to compare with.
 
-    Return a sample of each line for the legend. A line is vertical or
-    horizontal. A value that the axis cannot show has a sample only.
+    Return a sample of each line for the legend. A line is
+    vertical or horizontal. A value that the axis cannot
+    show has a sample only.
     """
     artists: list[Artist] = []
     for index, level in enumerate(figure.levels):
@@ -538,9 +552,10 @@ def _paint_levels(page: FigurePage, figure: CurvesFigure) -> list[Artist]:
 
 
 def _paint_marks(page: FigurePage, figure: CurvesFigure) -> None:
-    """Paint a ring around each marked point.
+    """Paint a ring around each marked point of a figure.
 
-    The rings have different sizes, because points may coincide.
+    The rings have different sizes, because points may
+    coincide.
     """
     em = page.style.em
     look: Look = {"marker": "o", "linestyle": "None", "markerfacecolor": "None"}
@@ -566,10 +581,11 @@ def _has_legend_entry(figure: CurvesFigure, series: Series) -> bool:
 
 
 def _add_family_to_legend(page: FigurePage, figure: CurvesFigure) -> None:
-    """Add a strip of colors to the legend, if there are many ordered series.
+    """Add a strip of colors to the legend, if a figure has many ordered series.
 
-    Such series have no entries of their own. Beside the strip are the names of
-    the first and the last one, for example of the values of λ.
+    Such series have no entries of their own in the legend.
+    Beside the strip are the names of the first and the last
+    series, for example values of λ.
     """
     family = [series for series in figure.series if series.order is not None]
     if len(family) > _MAX_NAMED_SERIES:
@@ -649,10 +665,11 @@ def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
 
 
 def _row_factor(figure: RowsFigure) -> float:
-    """Return the height of the rows, relative to rows with a line of text.
+    """Return the height of the rows of a figure, relative to rows with a line of text.
 
-    Rows with histograms are higher, and so are rows with several bars that
-    have marks: each mark needs nearly a line.
+    Rows with histograms are higher, and so are rows with
+    several bars that have marks: each mark needs nearly a
+    line.
     """
     if figure.histograms is not None:
         return _HISTOGRAM_ROW_FACTOR
@@ -664,9 +681,10 @@ def _row_factor(figure: RowsFigure) -> float:
 def name_rows(
     page: FigurePage, names: tuple[str, ...], visible_rows: range, spare: float = 0.0
 ) -> None:
-    """Write names at the left of rows.
+    """Write names at the left of the rows of a page.
 
-    Names that are too long are cut, but keep the id at their end.
+    Names that are too long are cut, but keep the id at
+    their end.
 
     Parameters
     ----------
@@ -677,8 +695,9 @@ def name_rows(
     visible_rows : range
         Rows whose names are written.
     spare : float
-        Width that nothing else needs: the names may take it, if it is more than
-        their usual share.
+        Width in points that nothing else on the page needs:
+        the names may take it, if it is more than their
+        usual share.
     """
     # Without the space between a name and its row.
     max_width = max(_MAX_NAME_SHARE * page.style.width, spare) - 0.9 * page.style.em
@@ -690,7 +709,7 @@ def name_rows(
 
 
 def _elided_name(page: FigurePage, name: str, room: float) -> str:
-    """Return a name, cut to a width, but with the id at its end.
+    """Return the name of a row, cut to a width, but with the feature's id at its end.
 
     `room` is the width in points.
     """
@@ -703,9 +722,10 @@ def _elided_name(page: FigurePage, name: str, room: float) -> str:
 
 
 def _axis_limits(figure: RowsFigure) -> tuple[float, float]:
-    """Return the range of the axis of the values.
+    """Return the range of the axis of the values of a figure of rows.
 
-    It is padded at both ends, but begins at 0 for bars without negative values.
+    The range is padded at both ends, but begins at 0 for
+    bars without negative values.
     """
     values = _axis_values(figure)
     low, high = value_range(figure.axis, values, 0.04)
@@ -717,7 +737,8 @@ def _axis_limits(figure: RowsFigure) -> tuple[float, float]:
 def _axis_values(figure: RowsFigure) -> list[float]:
     """Return all values that the axis of a figure of rows must show.
 
-    They include 0 if the figure has bars, or a line at 0 (`zero`).
+    The values include 0 if the figure has bars, or a line
+    at 0 (`zero`).
     """
     values = [
         v
@@ -731,10 +752,11 @@ def _axis_values(figure: RowsFigure) -> list[float]:
 def _paint_bars(
     page: FigurePage, figure: RowsFigure, series: RowSeries, index: int
 ) -> None:
-    """Paint a bar in each row for one series of a figure.
+    """Paint a bar in each row for one series of a figure of rows.
 
-    `index` is the position of the series: the bars of all series share the
-    height of a row. If the figure has strong rows, the other ones are pale.
+    `index` is the position of the series: the bars of all
+    series share the height of a row. If some rows of the
+    figure are highlighted (`strong`), the others are pale.
     """
     # The color of each row: that of its number, or of the series.
     style = page.style
@@ -769,9 +791,10 @@ def _paint_bars(
 
 
 def _paint_points(page: FigurePage, figure: RowsFigure, series: RowSeries) -> None:
-    """Paint the points of a series over lines for their intervals.
+    """Paint the points of a series of a figure of rows, over lines for their intervals.
 
-    The points are in the middle of a row, or at the foot of a histogram.
+    The points are in the middle of a row, or at the foot of
+    a histogram.
     """
     style = page.style
     foot = _HISTOGRAM_FOOT if figure.histograms is not None else 0.0
@@ -793,10 +816,10 @@ def _paint_points(page: FigurePage, figure: RowsFigure, series: RowSeries) -> No
 def _paint_histograms(
     page: FigurePage, figure: RowsFigure, histograms: RowHistograms
 ) -> None:
-    """Paint the histogram of each row.
+    """Paint the histogram of each row of a figure.
 
-    `histograms` has the share of each bin in each row. The highest bin of a row
-    is almost as high as the row.
+    `histograms` has the share of each bin in each row. The
+    highest bin of a row is almost as high as the row.
     """
     for row, shares in enumerate(histograms.shares):
         tallest = max(shares, default=0.0)
@@ -832,7 +855,7 @@ _COLOR_BAR_ROOM = 4.8  # width of the bar of colors with its title, without its 
 
 
 def map_paper(figure: MapFigure, style: FigureStyle) -> Paper:
-    """Return a page with a map, whose cells have the colors of their values.
+    """Return a page with a map: cells in rows and columns with the colors of their values.
 
     The page has its final layout.
     """
@@ -878,8 +901,10 @@ def map_paper(figure: MapFigure, style: FigureStyle) -> Paper:
 def _with_short_rows(figure: MapFigure, style: FigureStyle) -> MapFigure:
     """Return a map with short names of rows, if there is no room for full ones.
 
-    A row needs a least height for its name. The rows have the height of the
-    page, or the greatest one of a map, without the titles: 4.2 lines.
+    A row needs a least height for its name. The rows
+    together have the height of the page, or else the
+    greatest height of a map, less 4.2 lines for the titles.
+    A map without short names is returned as it is.
     """
     room = (style.height or _MAX_MAP_HEIGHT * style.em) - 4.2 * style.em
     if not figure.short_rows or len(figure.rows) * _MIN_ROW_HEIGHT * style.em <= room:
@@ -890,10 +915,12 @@ def _with_short_rows(figure: MapFigure, style: FigureStyle) -> MapFigure:
 def _map_height(figure: MapFigure, style: FigureStyle) -> float:
     """Return the height of all rows of a map, in points.
 
-    Usually each name has its full line. Rows with a title are values on an
-    axis, not all of which need a name: together they are at most 0.62 of the
-    page's width. Rows with full names that also have short ones are as high as
-    the names, but not much more than a usual map.
+    Usually each name has its full line. If the rows have a
+    common title, their names are values on an axis, not all
+    of which need to be written: the height is then at most
+    0.62 of the page's width. Rows with full names that also
+    have short ones are as high as the names, but not much
+    more than a usual map.
     """
     n = max(1, len(figure.rows))
     # Rows with values in their cells have the height of two lines.
@@ -911,7 +938,8 @@ def _map_height(figure: MapFigure, style: FigureStyle) -> float:
 def color_range(figure: MapFigure) -> tuple[float, float]:
     """Return the values of the first and the last color of a map.
 
-    They are the ends that the figure sets, otherwise its least and greatest value.
+    They are the ends that the figure sets, otherwise the
+    least and the greatest value of its cells.
     """
     finite_values = [v for row in figure.values for v in row if isfinite(v)]
     low = (
@@ -1007,9 +1035,10 @@ def _paint_values(page: FigurePage, figure: MapFigure) -> None:
     )
 
     def fit(width: float, height: float) -> None:
-        """Show the texts if there is room for the widest one, otherwise hide them.
+        """Show the texts in the cells of a map if there is room for the widest, else hide them.
 
-        `width` and `height` are those of the area, in points.
+        `width` and `height` are those of the plot area, in
+        points.
         """
         is_wide_enough = widest + 0.4 * style.em <= width / len(figure.columns)
         for text in written_texts:
@@ -1054,10 +1083,10 @@ def _paint_marked(page: FigurePage, figure: MapFigure) -> None:
 
 
 def _name_groups(page: FigurePage, figure: MapFigure) -> None:
-    """Write the names of groups of columns above lines that span their columns.
+    """Write the names of groups of columns of a map above lines that span the columns.
 
-    `groups` of the figure has the name of each group and its number of columns,
-    from left to right.
+    `groups` of the figure has the name of each group and
+    its number of columns, from left to right.
     """
     # Lines and names are a little above the top of the area, y = 1: by a
     # quarter of the size of the text, in inches of 72 points.
@@ -1082,9 +1111,10 @@ def _name_groups(page: FigurePage, figure: MapFigure) -> None:
         first += n
 
     def fit(width: float, _: float) -> None:
-        """Write the names again, as short as this width of the area requires.
+        """Write the names of groups again, as short as this width of the area requires.
 
-        Uses `written_texts`, a text for each group.
+        The width is in points. `written_texts`, a text for
+        each group, is a variable of the enclosing function.
         """
         for text, (name, n) in zip(written_texts, figure.groups, strict=True):
             text.set_text(page.elided(name, n * width / len(figure.columns) - 0.4 * em))
@@ -1093,9 +1123,11 @@ def _name_groups(page: FigurePage, figure: MapFigure) -> None:
 
 
 def _labelled_rows(page: FigurePage, figure: MapFigure, height: float) -> range:
-    """Return the rows whose names are written, for an area of this height in points.
+    """Return the rows of a map whose names are written, by position from the top.
 
-    These are all rows, or every i-th row if the rows are ordered and low.
+    `height` is that of the plot area in points. The result
+    has all rows, or every i-th row if the rows are ordered
+    and low.
     """
     n = len(figure.rows)
     step = (
@@ -1105,10 +1137,11 @@ def _labelled_rows(page: FigurePage, figure: MapFigure, height: float) -> range:
 
 
 def _name_columns(page: FigurePage, figure: MapFigure, cell: float) -> None:
-    """Write the names of columns; only every i-th if the columns are too narrow.
+    """Write the names of a map's columns; only every i-th if the columns are too narrow.
 
-    `cell` is the width of a column in points. If the names are consecutive
-    numbers, round numbers are written instead of every i-th.
+    `cell` is the width of a column in points. If the names
+    are consecutive numbers, round numbers are written
+    instead of every i-th.
     """
     widest = max(map(page.width, figure.columns), default=0.0) + 0.7 * page.style.em
     step = max(1, math.ceil(widest / cell))
@@ -1134,8 +1167,9 @@ def _name_columns(page: FigurePage, figure: MapFigure, cell: float) -> None:
 def _color_bar_ticks(figure: MapFigure) -> Ticks:
     """Return the values at the color bar of a map, and their texts.
 
-    They are those that the figure sets, if any. The text at an end has "≤" or
-    "≥" if values of cells lie outside.
+    The values are those that the figure sets, if any,
+    otherwise round ones. The text at an end has "≤" or "≥"
+    if values of cells lie outside.
     """
     if figure.ends:
         return figure.ends
@@ -1165,9 +1199,11 @@ def _color_bar_ticks(figure: MapFigure) -> Ticks:
 def _paint_color_bar(
     page: FigurePage, figure: MapFigure, cells: PolyCollection
 ) -> None:
-    """Paint the bar of colors beside a map, with its numbers and title.
+    """Paint the bar of colors beside a map, with its numbers and its title.
 
-    If small values are dark, as for ranks, the least value is at the top.
+    `cells` are the painted cells of the map, whose colors
+    the bar explains. If small values are dark, as for
+    ranks, the least value is at the top.
     """
     # The colors of the cells, without a frame. `fit` below sets the position of
     # the bar.
@@ -1190,11 +1226,12 @@ def _paint_color_bar(
         bar.invert_yaxis()
 
     def bounds(length: float) -> Bbox:
-        """Return the position of the bar on the page, in shares of the page.
+        """Return the position of the color bar on the page, in shares of the page.
 
-        `length` is that of the bar in points. The bar is beside the area, one
-        size of the text wide and away from it, and begins at the top of the
-        area.
+        `length` is that of the bar in points. The bar is
+        beside the plot area, as wide as the size of the
+        text and at the same distance from the area, and
+        begins at the top of the area.
         """
         area = page.area.get_position()
         page_width, page_height = 72 * page.paper.get_size_inches()

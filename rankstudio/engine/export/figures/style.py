@@ -69,7 +69,7 @@ _GREYS = ("1a1a1a", "e4e4e4")  # the darkest and the lightest grey of print
 
 @dataclass(frozen=True)
 class FigureStyle:
-    """Style of a figure.
+    """Style of a figure: its size, text and colors.
 
     Attributes
     ----------
@@ -78,12 +78,13 @@ class FigureStyle:
     font : float
         Text size in points.
     colors : {"light", "print"}
-        Colors for a light screen; or dark colors for print that also differ
-        in grey, with dashes and markers.
+        Colors for a light screen; or dark colors for print
+        that also differ in grey, with dashes and markers.
     height : float, optional
         Height in points; by default suited to the figure.
     heading : str
-        Line above a figure that has no caption with its subject; "" for none.
+        Line above a figure that has no caption with its
+        subject; "" for none.
     """
 
     width: float = 85 * _MILLIMETRE
@@ -123,7 +124,7 @@ class FigureStyle:
         return self.font
 
     def category(self, number: int) -> str:
-        """Return the color of a style number, from 0.
+        """Return the color of the series with a style number, from 0.
 
         The colors repeat after seven.
         """
@@ -133,7 +134,11 @@ class FigureStyle:
     def ordered(self, share: float) -> str:
         """Return the color of a line at a share, from 0 to 1, of the way through an order.
 
-        The color is dark for 0 and light for 1; both are visible.
+        The order is that of the series of a figure, such as
+        values of λ.
+
+        The color is dark for 0 and light for 1; both are
+        visible.
         """
         return (
             # The lightest colors of each scale cannot be seen on white.
@@ -147,9 +152,10 @@ class FigureStyle:
         return self.category(number) if order is None else self.ordered(order)
 
     def heat(self, share: float, *, first_dark: bool = False) -> str:
-        """Return the color of a cell at a share, from 0 to 1, of the way through the values.
+        """Return the color of a cell of a map, at a share from 0 to 1 of the range of values.
 
-        For print, larger values are darker.
+        For print, larger values are darker, or smaller ones
+        with `first_dark`.
         """
         if not self.print:
             return _mixed_color(_VIRIDIS, share)
@@ -182,19 +188,21 @@ def style_of(
     colors: str = "light",
     height: str | None = None,
 ) -> FigureStyle:
-    """Parse the options for the style of figures, and return the style.
+    """Return the style of figures that some options describe.
 
     Parameters
     ----------
     width : str
-        A length, such as "85mm", "3.5in", "17.8 cm" or "252pt"; or "column",
-        "page", "slide", "poster".
+        A length, such as "85mm", "3.5in", "17.8 cm" or
+        "252pt"; or "column", "page", "slide", "poster".
     font : float, optional
         Text size in points; by default suited to the width.
     colors : {"light", "print"}
-        Colors for a light screen; or dark colors for print that also differ in grey.
+        Colors for a light screen; or dark colors for print
+        that also differ in grey.
     height : str, optional
-        A length; by default what the figure needs.
+        A length, as for `width`; by default what the figure
+        needs.
 
     Raises
     ------
@@ -223,9 +231,10 @@ def style_of(
 
 
 def _millimetres(name: str, text: str) -> float:
-    """Return the millimetres of a length with a unit, such as "3.5in".
+    """Return the millimetres of a length in a text with a unit, such as "3.5in".
 
-    ParameterError, with the name of the option, is raised if the length is invalid.
+    ParameterError is raised if the length is invalid; its
+    message has `name`, the option.
     """
     match = re.fullmatch(r"\s*(\d{1,6}(?:\.\d{1,6})?)\s*(mm|cm|in|pt)\s*", text.lower())
     value = float(match[1]) * _MILLIMETRES_BY_UNIT[match[2]] if match else 0.0

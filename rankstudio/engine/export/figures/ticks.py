@@ -23,10 +23,10 @@ DECIMAL_STEPS = (1.0, 2.0, 5.0, 10.0)
 
 
 def nice_step(span: float, count: float, steps: Sequence[float] = STEPS) -> float:
-    """Return a round step that gives about `count` parts of a span, or a few less.
+    """Return a round step that divides a span into about `count` parts, or a few less.
 
-    It is the smallest product of one of ``steps`` and a power of ten that gives
-    at most `count` parts.
+    The step is the smallest product of one of ``steps`` and
+    a power of ten that gives at most `count` parts.
     """
     # Any step will do for an empty span.
     if not (span > 0 and math.isfinite(span)):
@@ -43,7 +43,9 @@ def nice_ticks(
 ) -> list[float]:
     """Return about ``count`` distinct round values in [low, high], ascending.
 
-    There are fewer if the range is so narrow that multiples of the step are
+    The values are multiples of a round step, which
+    :func:`nice_step` chooses by `steps`. There are fewer if
+    the range is so narrow that multiples of the step are
     equal as floats.
     """
     step = nice_step(high - low, count, steps)
@@ -79,13 +81,14 @@ def tick_labels(ticks: list[float]) -> list[str]:
 
 
 def grouped(value: float, places: int = 0) -> str:
-    """Return a number as text, with its digits in groups of three.
+    """Return a number as a text with `places` decimals, its digits in groups of three.
 
-    The language of the user decides how they are separated. The minus is a
-    typographic one.
+    The language of the user decides how the groups are
+    separated. The minus sign is the typographic one.
 
-    If the language separates groups by a point, numbers with decimals are not
-    grouped: their decimals have a point, too.
+    If the language separates groups by a point, numbers
+    with decimals are not grouped: the decimals begin with a
+    point, too.
     """
     separator = thousands_separator()
     if places and separator == ".":
@@ -121,9 +124,11 @@ def log_ticks(low: float, high: float, count: float) -> list[float]:
 
 
 def integer_ticks(low: float, high: float, count: float) -> list[float]:
-    """Return integers in [low, high]: both ends, and evenly spaced round ones in between.
+    """Return integers in [low, high] for an axis: both ends, and round ones in between.
 
-    1 … 46 with space for six gives 1, 10, 20, 30, 40, 46.
+    The round integers have equal distances. The range from
+    1 to 46, with space for six, gives 1, 10, 20, 30, 40,
+    46.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ Kind = Literal["line", "steps", "points", "area", "bars"]
 
 @dataclass(frozen=True)
 class FigureAxis:
-    """An axis.
+    """An axis of a figure, or the range of its colors.
 
     Attributes
     ----------
@@ -29,11 +29,14 @@ class FigureAxis:
     unit : str
         Unit: "s"; "" for a number without one.
     whole : bool
-        Whether it is a count, with ticks only at whole numbers.
+        Whether the quantity is a count, with ticks only at
+        whole numbers.
     logarithmic : bool
-        Whether it is logarithmic; all its values are then positive.
+        Whether the axis is logarithmic; all its values are
+        then positive.
     low, high : float, optional
-        Minimum visible range; by default that of the values.
+        Range that is visible at least; by default that of
+        the values.
     """
 
     title: str
@@ -51,7 +54,7 @@ class FigureAxis:
 
 @dataclass(frozen=True)
 class Series:
-    """Points of one series.
+    """One series of a figure: points over two axes, with a label and a style.
 
     Attributes
     ----------
@@ -60,19 +63,25 @@ class Series:
     x, y : tuple of float
         Coordinates; values that are not finite leave gaps.
     low, high : tuple of float
-        Ends of an interval around each point, drawn as a band or as whiskers;
-        empty for none.
+        Ends of an interval around each point, drawn as a
+        band or as whiskers; empty for none.
     kind : {"line", "steps", "points", "area", "bars"}
+        How the points are shown.
     number : int
-        Style number, from 0; equal numbers look the same in all figures.
+        Style number, from 0; equal numbers look the same in
+        all figures.
     order : float, optional
-        Position from 0 to 1, if the series of a figure are ordered, as for a grid.
+        Position of the series from 0 to 1, if the series of
+        the figure are ordered, as for a grid.
     note : str
-        Note next to the label in the table, such as the number of the run.
+        Note next to the label in the table, such as the
+        number of the run.
     dashes : tuple of float, optional
-        Lengths of dashes and gaps in line widths, if different from the style.
+        Lengths of dashes and gaps in line widths, if
+        different from the style.
     bold : bool
-        Whether the line is thick and above the others, as that of the current choice.
+        Whether the line is thick and above the others, as
+        that of the current choice.
     """
 
     label: str
@@ -90,14 +99,17 @@ class Series:
 
 @dataclass(frozen=True)
 class Level:
-    """A reference line across the figure.
+    """A reference line across a figure, at a value to compare with.
 
     Attributes
     ----------
     label : str
+        Label in the legend.
     value : float
+        Position of the line on its axis.
     vertical : bool
-        Whether it is a value of the x axis.
+        Whether the value is one of the x axis, so that the
+        line is vertical.
     """
 
     label: str
@@ -107,12 +119,14 @@ class Level:
 
 @dataclass(frozen=True)
 class Mark:
-    """A highlighted point.
+    """A highlighted point of a figure.
 
     Attributes
     ----------
     label : str
+        Label of the point in the legend.
     x, y : float
+        Coordinates of the point.
     """
 
     label: str
@@ -122,7 +136,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class CurvesFigure:
-    """Series over two axes.
+    """A figure with several series over two axes.
 
     Attributes
     ----------
@@ -133,16 +147,21 @@ class CurvesFigure:
     caption : str
         Caption below the figure.
     x, y : FigureAxis
+        The two axes.
     series : tuple of Series
+        The series, in the order of the legend.
     levels : tuple of Level
+        Reference lines across the figure.
     marks : tuple of Mark
+        Highlighted points.
     family : str
         Quantity that orders the series: "λ".
     square : bool
-        Whether both axes have the same range and scale, with the diagonal.
+        Whether both axes have the same range and scale,
+        with the diagonal.
     bands : str
-        Meaning of the bands, for the legend; "" without bands, or if a name
-        explains them.
+        Meaning of the bands, for the legend; "" without
+        bands, or if a name explains them.
     """
 
     name: str
@@ -163,10 +182,10 @@ class CurvesFigure:
         return not any(_has_finite_point(series.x, series.y) for series in self.series)
 
     def table(self) -> Table:
-        """Return header and rows of the plotted values, one row per point.
+        """Return the header and the rows of a table of the plotted values, one row per point.
 
-        They are the points of the series, then levels (lines to compare with) and
-        marked points.
+        The points are those of the series, then levels
+        (lines to compare with) and marked points.
         """
         # Points of the series; their ranges have two further columns if any series
         # has ranges.
@@ -199,20 +218,24 @@ class CurvesFigure:
 
 @dataclass(frozen=True)
 class RowSeries:
-    """One value per row.
+    """One value in each row of a figure of rows, with a label and a style.
 
     Attributes
     ----------
     label : str
-        Label in the legend, if there are several.
+        Label in the legend, if the figure has several
+        series.
     values : tuple of float
-        Values; NaN for none.
+        Value of each row; NaN for none.
     low, high : tuple of float
-        Ends of an interval around each value; empty for none.
+        Ends of an interval around each value; empty for
+        none.
     number : int
-        Style number, from 0.
+        Style number, from 0; equal numbers look the same in
+        all figures.
     marks : tuple of str
-        Marks beside the values, such as "*" for significance; empty for none.
+        Marks beside the values, such as "*" for
+        significance; empty for none.
     """
 
     label: str
@@ -225,14 +248,14 @@ class RowSeries:
 
 @dataclass(frozen=True)
 class RowHistograms:
-    """Histograms of rows, each scaled to its highest bin.
+    """Histograms in the rows of a figure, each scaled to its highest bin.
 
     Attributes
     ----------
     edges : tuple of float
         Edges of the bins, ascending.
     shares : tuple of tuple of float
-        Shares of each row in each bin.
+        For each row, the share of its values in each bin.
     """
 
     edges: tuple[float, ...]
@@ -249,7 +272,7 @@ class RowHistograms:
 
 @dataclass(frozen=True)
 class RowsFigure:
-    """Named rows with bars or points.
+    """A figure with named rows, in each of which are bars or points.
 
     Attributes
     ----------
@@ -260,18 +283,20 @@ class RowsFigure:
     rows : tuple of str
         Names of the rows, from top to bottom.
     series : tuple of RowSeries
+        The series, each with a value per row.
     bars : bool
         Whether values are bars from 0 instead of points.
     zero : bool
         Whether there is a line at 0.
     strong : frozenset of int
-        Highlighted rows.
+        Positions of the highlighted rows, from 0.
     strong_label : str
         Meaning of the highlighted rows.
     row_title : str
         Meaning of the rows, for the table.
     numbers : tuple of int
-        Styles of the rows, if they have their own.
+        Style number of each row, if the rows have styles of
+        their own.
     histograms : RowHistograms, optional
         Histograms behind the points.
     """
@@ -335,39 +360,46 @@ class RowsFigure:
 
 @dataclass(frozen=True)
 class MapFigure:
-    """A value for each row and column, shown as a color.
+    """A figure with a cell for each row and column, whose color shows a value.
 
     Attributes
     ----------
     name, title, caption : str
         As in :class:`CurvesFigure`.
     rows, columns : tuple of str
-        Names from top to bottom, and from left to right.
+        Names of rows from top to bottom, and of columns
+        from left to right.
     values : tuple of tuple of float
         Values of each row; NaN for none.
     row_title, column_title : str
-        Meaning of rows and columns; "" for rows with self-explanatory names.
+        Meaning of rows and columns; "" for rows with
+        self-explanatory names.
     color : FigureAxis
-        Quantity of the colors, and its range; values beyond have the last color.
+        Quantity of the colors, and its range; values beyond
+        have the last color.
     decimals : int
         Number of decimals of the written values.
     written : bool
         Whether cells with enough space show their value.
     first_dark : bool
-        Whether the smallest value is the strongest, as for ranks.
+        Whether the smallest value is the strongest, as for
+        ranks.
     marked : tuple of (int, int)
         Row and column of the highlighted cells.
     mark_label : str
         Meaning of the highlighted cells.
     ends : tuple of (float, str)
-        Values of the color bar with words instead of numbers; empty for numbers.
+        Values of the color bar with words instead of
+        numbers; empty for numbers.
     groups : tuple of (str, int)
-        Groups of adjacent columns, by name and count; empty for none.
+        Groups of adjacent columns, by name and count; empty
+        for none.
     named : tuple of str
-        Names of the columns in a table; by default their title with each label.
+        Names of the columns in a table; by default the
+        title of the columns with each name.
     short_rows : tuple of str
-        Short names of rows, used if there is no space for the full ones; empty
-        if there always is.
+        Short names of rows, used if there is no space for
+        the full ones; empty if there always is space.
     short_title : str
         Meaning of the short names.
     """
@@ -411,7 +443,7 @@ class MapFigure:
 
 @dataclass(frozen=True)
 class OwnFigure(ABC):
-    """A figure of another kind, which an ability adds with what paints it.
+    """Base class of figures of other kinds, which a plug-in adds with code that paints them.
 
     Attributes
     ----------
@@ -434,11 +466,13 @@ class OwnFigure(ABC):
 
     @abstractmethod
     def paper(self, style: FigureStyle) -> Paper:
-        """Return the laid-out figure; a `FigurePage` of :mod:`rankstudio.engine.export.figures.page` helps.
+        """Return the figure as a page with its final layout; a `FigurePage` helps to make one.
 
-        It is called within
-        :func:`rankstudio.engine.export.figures.painter.painting`, and imports
-        matplotlib only there.
+        The class is in
+        :mod:`rankstudio.engine.export.figures.page`. The
+        method is called within
+        :func:`rankstudio.engine.export.figures.painter.painting`,
+        and imports matplotlib only there.
         """
 
 

@@ -39,17 +39,23 @@ class ParsedModel:
     program : str
         Program of the file: "XGBoost".
     weights : Mapping of int to float
-        Weights by the number of the feature; empty for trees.
+        Weights by the number of the feature; empty for
+        trees.
     trees : tuple of ScoreTree
+        Trees whose values are summed; empty for weights.
     names : tuple of str
-        Names of the features in the order of their numbers, "" for a feature
-        without a name; empty if no feature has a name.
+        Names of the features in the order of their numbers,
+        "" for a feature without a name; empty if no feature
+        has a name.
     numbering : {"column", "id", "set"}
-        Meaning of the numbers of features, for a model without names.
+        Meaning of the numbers of features, for a model
+        without names.
     n_features : int
-        Number of features that the model was learned from; 0 if the file does not say.
+        Number of features that the model was learned from;
+        0 if the file does not say.
     lightgbm : str
-        LightGBM's own text, which takes the place of the trees.
+        Text of the model in LightGBM's own format, which
+        takes the place of the trees; "" for other programs.
     """
 
     program: str
@@ -62,9 +68,10 @@ class ParsedModel:
 
 
 class UnreadableModelError(DataError):
-    """A file of another program cannot be read.
+    """The error that a model in a file of another program cannot be read.
 
-    The message does not name the file.
+    The message does not name the file; the code that opened
+    the file adds its name.
     """
 
 
@@ -77,10 +84,11 @@ def unreadable(program: str, expected: str) -> UnreadableModelError:
 def flat_tree(
     program: str, root: Hashable, node_of: Callable[[Any], Split | float]
 ) -> ScoreTree:
-    """Return the tree below a root, as flat lists of splits and leaves.
+    """Return the tree below a root node, as flat lists of splits and leaves.
 
-    A function gives each node by its key. A split is a tuple of feature,
-    threshold, and the keys of the low and the high child.
+    A key identifies a node of the tree. A split is a tuple
+    of feature, threshold, and the keys of the low and the
+    high child.
 
     Parameters
     ----------
@@ -89,12 +97,14 @@ def flat_tree(
     root : hashable
         Key of the first node.
     node_of : callable
-        Returns the node of a key: a split, or the value of a leaf.
+        Returns the node of a key: a split, or the value of
+        a leaf.
 
     Raises
     ------
     UnreadableModelError
-        If a number is not finite, or a node is reached twice.
+        If a number is not finite, or a node is reached
+        twice.
     """
     # Each split is a list of feature, threshold and the indices of its two
     # children, which are entered later.
@@ -139,7 +149,7 @@ def tree_of_lists(
     split: Callable[[int], tuple[int, float]],
     leaf: Callable[[int], float],
 ) -> ScoreTree:
-    """Return the tree of lists of numbered nodes.
+    """Return the tree that lists of numbered nodes describe.
 
     The root has the number 0.
 
@@ -150,20 +160,25 @@ def tree_of_lists(
     left, right : sequence of int
         Numbers of the children of each node; -1 for a leaf.
     split : callable
-        Returns feature and threshold of a node.
+        Takes the number of a node; returns the feature and
+        the threshold of its split.
     leaf : callable
-        Returns the value of a leaf.
+        Takes the number of a leaf; returns its value.
 
     Raises
     ------
     UnreadableModelError
-        If a child does not exist, or is a child of two nodes.
+        If a child does not exist, or is a child of two
+        nodes.
     """
 
     def node_of(node: Any) -> Split | float:
-        """Return the split of a node by its number, or the value of a leaf.
+        """Return the split of the node with a number, or the value if the node is a leaf.
 
-        The children of a leaf are -1. Uses the arguments of the outer function.
+        A split is a tuple of feature, threshold, and the
+        numbers of both children. The children of a leaf are
+        -1. The lists of nodes are arguments of the
+        enclosing function.
         """
         if type(node) is not int or not 0 <= node < len(left):
             raise unreadable(program, tr("each node of a tree once"))
@@ -211,10 +226,11 @@ def nearest_float(value: float) -> np.float32:
 
 
 def finite(program: str, value: object) -> float:
-    """Return a finite number of a model's file, which may be written as a text.
+    """Return a value in the file of a model, a number or its text, as a finite number.
 
-    UnreadableModelError, with the name of the program, is raised for anything
-    else.
+    UnreadableModelError is raised for anything else.
+    `program` is the name of the program that wrote the
+    file, for the message.
     """
     # A value that is no number becomes NaN.
     try:
@@ -227,10 +243,12 @@ def finite(program: str, value: object) -> float:
 
 
 def whole(program: str, value: object, least: int = 0) -> int:
-    """Return a whole number of a model's file, which may be written as a text.
+    """Return a value in the file of a model, a number or its text, as a whole number.
 
-    `least` is the smallest allowed number. UnreadableModelError, with the name
-    of the program, is raised for anything else.
+    `least` is the smallest allowed number.
+    UnreadableModelError is raised for anything else.
+    `program` is the name of the program that wrote the
+    file, for the message.
     """
     # A value that is no whole number becomes a number that is too small,
     # because `least` is 0 or more.

@@ -21,9 +21,10 @@ _MAX_MODEL_BYTES = 1 << 28
 
 
 def is_plugin_model(path: Path) -> bool:
-    """Return whether a file has the ending of a plug-in's format of models.
+    """Return whether the name of a file ends as a model in a format of a plug-in does.
 
-    The ending must not be that of a data format, too.
+    An ending that is also one of a data format does not
+    count.
     """
     ending = path.suffix.lower()
     return ending not in data_endings() and may_be_plugin_model(path) and path.is_file()
@@ -45,13 +46,15 @@ def plugin_model(path: Path, dataset: FoldedDataset) -> Model | None:
     path : Path
         File of a model.
     dataset : FoldedDataset
-        Data whose features are the inputs of the model. Only its reader knows
-        which features it uses.
+        Data whose features are the inputs of the model.
+        Only the plug-in's reader knows which features the
+        model uses.
 
     Raises
     ------
     DataError
-        If the file cannot be read, or two packages have formats with its ending.
+        If the file cannot be read, or two packages have
+        formats with the ending of its name.
     """
     if not may_be_plugin_model(path):
         return None
@@ -108,8 +111,8 @@ def plugin_model(path: Path, dataset: FoldedDataset) -> Model | None:
 def _read_model_file(path: Path) -> bytes:
     """Return the content of the file of a model.
 
-    DatasetError is raised if it is larger than a model may be, or cannot be
-    read.
+    DatasetError is raised if the file is larger than a
+    model may be, or cannot be read.
     """
     size = regular_file_size(path)
     if size > _MAX_MODEL_BYTES:

@@ -30,9 +30,11 @@ _MAX_DEPTH = 16  # greatest depth of a symmetric tree, as in CatBoost
 
 
 def lightgbm_model(text: str) -> ParsedModel:
-    """Return the model in a text of LightGBM, after checking its trees.
+    """Return the model in a text in LightGBM's format, after checking its trees.
 
-    LightGBM itself reads the text later, and could crash on an invalid one.
+    LightGBM itself reads the text later, and could crash on
+    an invalid text. An error is raised if the text is
+    invalid.
     """
     # Lines "key=value" before the first tree; [::2] leaves out the "=".
     header = dict(
@@ -53,10 +55,13 @@ def lightgbm_model(text: str) -> ParsedModel:
 
 
 def xgboost_model(values: Mapping[str, Any]) -> ParsedModel:
-    """Return the model in the JSON of XGBoost's ``Booster.save_model``.
+    """Return the model in parsed JSON that XGBoost's ``Booster.save_model`` wrote.
 
-    Its kind, the booster, is gbtree, dart or gblinear. In a tree, a value less
-    than the condition of a split goes left; both are compared as 32-bit floats.
+    `values` is the JSON as a dict. The kind of the model,
+    its booster, is gbtree, dart or gblinear. In a tree, a
+    value less than the condition of a split goes left; both
+    are compared as 32-bit floats. UnreadableModelError is
+    raised for other contents.
     """
     try:
         # Models with several scores for a document are refused.
@@ -97,10 +102,11 @@ def xgboost_model(values: Mapping[str, Any]) -> ParsedModel:
 
 
 def _xgboost_tree(tree: Mapping[str, Any], factor: float) -> ScoreTree:
-    """Return a tree of XGBoost, whose leaves are multiplied by a factor.
+    """Return a tree of a model of XGBoost, with its leaves multiplied by a factor.
 
-    `tree` has several lists with an item for each node. The condition of a
-    split is its threshold, that of a leaf its value.
+    `tree` has several lists with an item for each node. The
+    condition of a split is its threshold, that of a leaf
+    its value.
     """
     left = tree["left_children"]
     right = tree["right_children"]
@@ -114,10 +120,12 @@ def _xgboost_tree(tree: Mapping[str, Any], factor: float) -> ScoreTree:
         raise unreadable(_XGBOOST, tr("splits of numbers, no categories"))
 
     def split(node: int) -> tuple[int, float]:
-        """Return the feature and the threshold of a node by its number.
+        """Return the feature and the threshold of the split of a node, by the node's number.
 
-        XGBoost goes left for values below the condition, RankStudio for values
-        up to a threshold. Uses `features` and `conditions` of the tree.
+        XGBoost goes left for values below the condition,
+        RankStudio for values up to a threshold. `features`
+        and `conditions` are lists of the enclosing
+        function, with an item per node of the tree.
         """
         return whole(_XGBOOST, features[node]), greatest_below(
             finite(_XGBOOST, conditions[node])
@@ -129,18 +137,21 @@ def _xgboost_tree(tree: Mapping[str, Any], factor: float) -> ScoreTree:
 
 
 def xgboost_dump(trees: list[Any]) -> ParsedModel:
-    """Return the model in the JSON of XGBoost's ``Booster.get_dump``.
+    """Return the model in parsed JSON from XGBoost's ``Booster.get_dump``.
 
-    The dump has the name of the feature of each split, but no list of features.
+    `trees` has the dict of each tree. The dump has the name
+    of the feature of each split, but no list of features.
     """
     # Number of each feature by its name, in order of occurrence.
     numbers: dict[str, int] = {}
 
     def node_of(key: Any) -> Split | float:
-        """Return the split of a node by its key, or the value of a leaf.
+        """Return the split of the node with a key, or the value if the node is a leaf.
 
-        Uses `nodes` of the present tree, and adds the node's children to it,
-        with their Python ids as keys. Also uses `numbers`.
+        `nodes` and `numbers` are variables of the enclosing
+        function: the nodes of the tree by key, to which the
+        children of this node are added with their Python
+        ids as keys, and the number of each feature.
         """
         node = nodes[key]
         if "leaf" in node:
@@ -189,11 +200,12 @@ def _child_with_id(node: Mapping[str, Any], number: object) -> Mapping[str, Any]
 
 
 def catboost_model(values: Mapping[str, Any]) -> ParsedModel:
-    """Return the model in CatBoost's JSON, with symmetric or other trees.
+    """Return the model in parsed JSON that CatBoost wrote, with symmetric or other trees.
 
-    In a symmetric tree, a value above the border of a split sets a bit of the
-    leaf's number: the first split sets the lowest bit. Values and borders are
-    compared as floats.
+    `values` is the JSON as a dict. In a symmetric tree, a
+    value above the border of a split sets a bit of the
+    leaf's number: the first split sets the lowest bit.
+    Values and borders are compared as 32-bit floats.
     """
     try:
         # Trees use the index among numeric features; columns count all features.
@@ -233,9 +245,11 @@ def catboost_model(values: Mapping[str, Any]) -> ParsedModel:
 def _parsed_split(
     split: Mapping[str, Any], columns: Mapping[int, int]
 ) -> tuple[int, float]:
-    """Return the column and the threshold of a split of CatBoost.
+    """Return the column and the threshold of a split in a tree of CatBoost.
 
-    `columns` has the column of each numeric feature.
+    `split` is the dict of the split in CatBoost's JSON.
+    `columns` has the column of each numeric feature, by its
+    index there.
     """
     if split.get("split_type", "FloatFeature") != "FloatFeature":
         raise unreadable(_CATBOOST, tr("splits of numbers, no categories"))
@@ -247,10 +261,11 @@ def _parsed_split(
 def _symmetric_tree(
     tree: Mapping[str, Any], columns: Mapping[int, int], scale: float
 ) -> ScoreTree:
-    """Return a tree of CatBoost with one split for all nodes of a level.
+    """Return a tree of CatBoost in which all nodes of a level have the same split.
 
-    Its leaves are multiplied by `scale`; `columns` has the column of each
-    numeric feature.
+    `tree` is the dict of the tree in CatBoost's JSON. Its
+    leaves are multiplied by `scale`; `columns` has the
+    column of each numeric feature.
     """
     splits = [_parsed_split(split, columns) for split in tree["splits"] or ()]
     leaves = [scale * finite(_CATBOOST, value) for value in tree["leaf_values"]]
@@ -258,11 +273,14 @@ def _symmetric_tree(
         raise unreadable(_CATBOOST, tr("one value for each leaf"))
 
     def node_of(key: Any) -> Split | float:
-        """Return the split of a node by its key, or the value of a leaf.
+        """Return the split of the node with a key, or the value if the node is a leaf.
 
-        The key is the node's level and the bits of the levels above. Levels count
-        down from that of the last split, the root's, to 0; the bits of all
-        levels are the number of a leaf. Uses `splits` and `leaves` of the tree.
+        The key is a pair: the level of the node, and the
+        bits of the levels above. Levels count down from
+        that of the last split, the root's, to 0; the bits
+        of all levels are the number of a leaf. `splits` and
+        `leaves` of the tree are variables of the enclosing
+        function.
         """
         level, leaf = key
         if level < 0:
@@ -277,16 +295,19 @@ def _asymmetric_tree(
 ) -> ScoreTree:
     """Return a tree of CatBoost whose nodes have splits of their own.
 
-    Its leaves are multiplied by `scale`; `columns` has the column of each
-    numeric feature.
+    `tree` is the dict of the tree in CatBoost's JSON. Its
+    leaves are multiplied by `scale`; `columns` has the
+    column of each numeric feature.
     """
     nodes: dict[int, Any] = {id(tree): tree}
 
     def node_of(key: Any) -> Split | float:
-        """Return the split of a node by its key, or the value of a leaf.
+        """Return the split of the node with a key, or the value if the node is a leaf.
 
-        Uses `nodes` of the tree, and adds the node's children to it, with their
-        Python ids as keys. Also uses `columns` and `scale`.
+        `nodes`, `columns` and `scale` are variables of the
+        enclosing function. `nodes` has the nodes of the
+        tree by key; the children of this node are added to
+        it with their Python ids as keys.
         """
         node = nodes[key]
         if "split" not in node:

@@ -29,17 +29,19 @@ Files = Mapping[str, bytes]
 
 @dataclass(frozen=True)
 class Documents:
-    """Documents to score with the exported model.
+    """Documents to score with an exported model, to verify the export.
 
     Attributes
     ----------
     X : ndarray of shape (m, k)
-        One column for each input of the function, in order.
+        Values of m documents, with one column for each
+        input of the exported function, in order.
     query_ptr : ndarray of shape (Q + 1,)
         First row of each query, followed by m.
     dtype : type
-        Floating-point type, if the reader has a choice: float64, or float32 for
-        programs in single precision, including their output.
+        Floating-point type, if the reader has a choice:
+        float64, or float32 for programs in single
+        precision, including their output.
     """
 
     X: Floats
@@ -52,9 +54,10 @@ ABOUT = "-about.txt"
 
 
 class Readers(IntEnum):
-    """Kinds of programs that read the files of a format.
+    """Kinds of programs that read files with models.
 
-    Formats are offered to users in this order.
+    Formats of model files are offered to users in the order
+    of these kinds.
     """
 
     PROGRAM = 0  # a program that ranks by itself
@@ -66,7 +69,7 @@ class Readers(IntEnum):
 
 @dataclass(frozen=True)
 class ModelFormat:
-    """A file format of another program.
+    """A file format of another program to which models can be exported.
 
     Attributes
     ----------
@@ -75,40 +78,49 @@ class ModelFormat:
     label : str
         Name for users.
     suffix : str
-        Suffix of the file.
+        Suffix of the file's name.
     summary : str
         Description of the contents, as a sentence.
     write : callable(ScoreFunction) -> Files
+        Returns the contents of the files with a function.
     read : callable(Files, ScoreFunction, Documents) -> ndarray of shape (m,)
-        Scores documents with the files alone, given the inputs of the function.
+        Returns the scores of documents, computed with the
+        files alone; the function only says which inputs
+        there are.
     linear, trees, scales, sums : bool
-        Whether it supports weighted sums, sums of trees, scaling within a
-        query, and trees that split on sums of features.
+        Whether the format supports weighted sums, sums of
+        trees, scaling within a query, and trees that split
+        on sums of features.
     single : str
-        Program that computes in single precision or prints few digits; "" if
-        all doubles are preserved.
+        Program that computes in single precision or prints
+        few digits; "" if all doubles are preserved.
     extra : str
-        Extra of the package that installs a required library.
+        Extra of the package that installs a required
+        library.
     beside : str
         Ending of a second file; "" if there is none.
     has_origin_file : bool
-        Whether the file of a weighted sum has no place for a text, so that its
-        origin is in another file.
+        Whether the file of a weighted sum has no place for
+        a text, so that its origin is in another file.
     prints : int
-        Significant digits or decimals of printed scores; 0 if scores are passed
-        on unrounded.
+        Significant digits or decimals of printed scores; 0
+        if scores are passed on unrounded.
     fit : callable(ScoreFunction, ValueRanges) -> sequence of ScoreFunction, optional
-        Forms of the function with the same ranking, the preferred one first, if
-        values matter to the program.
+        Forms of the function with the same ranking, the
+        preferred one first, if values matter to the
+        program.
     fitted : str
-        Description of changes to the function, with the reason.
+        Description of changes to the function, with the
+        reason.
     engine : str
-        Search engine whose feature sets give definitions; "" without one.
+        Search engine whose feature sets give definitions;
+        "" without one.
     readers : Readers
-        Kind of the programs that read the files: formats are offered in the
-        order of these kinds.
+        Kind of the programs that read the files: formats
+        are offered in the order of these kinds.
     package : str
-        Package that the format comes from; "" for RankStudio's own.
+        Package that the format comes from; "" for
+        RankStudio's own.
     """
 
     key: str
@@ -138,11 +150,12 @@ class ModelFormat:
         Parameters
         ----------
         linear, scaled : bool
-            Whether the model is a weighted sum, and whether its inputs are
-            scaled within a query.
+            Whether the model is a weighted sum, and whether
+            its inputs are scaled within a query.
         kind : str
-            Kind of a model that is neither a weighted sum nor a sum of trees,
-            such as "sums", a model of sums of features; "" for the others.
+            Kind of a model that is neither a weighted sum
+            nor a sum of trees, such as "sums", a model of
+            sums of features; "" for all others.
         """
         # Sums are the only one of these kinds that some formats support, by
         # `sums`.
@@ -165,14 +178,15 @@ class ModelFormat:
         return text.format(format=self.label)
 
     def files(self, function: ScoreFunction) -> Files:
-        """Return the contents of the files of a model, by the endings of their names.
+        """Return the contents of the files with a model, by the endings of their names.
 
         "" is the ending of the main file.
 
         Raises
         ------
         OutputError
-            If the format cannot express the model; the message gives the reason.
+            If the format cannot express the model; the
+            message gives the reason.
         MissingExtraError
             If a library is missing.
         """
@@ -191,10 +205,10 @@ class ModelFormat:
         return files
 
     def paths(self, path: Path) -> dict[str, Path]:
-        """Return the paths of files by their endings.
+        """Return the paths of the files of an exported model, by the endings of their names.
 
-        These are the given path, whose ending is written "" here, and others
-        next to it.
+        The main file has the path `path`, with the key ""
+        in the result. Other files are next to it.
         """
         endings = filter(None, [self.beside, ABOUT if self.has_origin_file else ""])
         return {
@@ -211,10 +225,11 @@ class ModelFormat:
         }
 
     def save(self, path: Path, files: Files) -> list[Path]:
-        """Write the files of a model, and return their paths.
+        """Write the files of an exported model, and return their paths.
 
-        `files` has contents by the endings of names; "" is the file at `path`.
-        After an error, files that did not exist before are removed.
+        `files` has contents by the endings of names; "" is
+        the file at `path`. After an error, files that did
+        not exist before are removed.
 
         Raises
         ------

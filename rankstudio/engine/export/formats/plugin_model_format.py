@@ -17,16 +17,21 @@ from rankstudio.engine.plugins.guard import called
 
 
 def as_model_format(entry: ModelFormatEntry, package: str, version: str) -> ModelFormat:
-    """Return a format of a plug-in in the form of RankStudio's own formats.
+    """Return a plug-in's format of models in the form of RankStudio's own formats.
 
-    `package` and `version` are those of the package that has the plug-in.
+    `entry` is the plug-in's description of the format.
+    `package` and `version` are those of the package that
+    has the plug-in.
     """
     name = f"{entry.label} ({package})"
 
     def write(function: ScoreFunction) -> Files:
-        """Return the text or bytes of the plug-in as the only file of a model.
+        """Return the contents that the plug-in writes for a model, of a single file.
 
-        Uses `entry` and `name`, the plug-in's format and its name.
+        The key of the file is "". `entry` and `name`, the
+        plug-in's format and its name, are variables of the
+        enclosing function. OutputError is raised if the
+        plug-in fails.
         """
         try:
             # Code of other packages may hang: it has a time limit.
@@ -43,12 +48,14 @@ def as_model_format(entry: ModelFormatEntry, package: str, version: str) -> Mode
         return {"": content.encode() if isinstance(content, str) else content}
 
     def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-        """Return the scores that the plug-in's reader computes from the file.
+        """Return the scores that the plug-in's reader computes for documents from a file.
 
-        The key "" of `files` is the file itself. The result has shape (m,), one
-        score per document.
+        The key "" of `files` is the file itself. The result
+        has shape (m,), one score per document.
 
-        Uses `entry`, `package`, `version` and `name` of the plug-in's format.
+        `entry`, `package`, `version` and `name`, which
+        describe the plug-in's format, are variables of the
+        enclosing function.
         """
         if not entry.reader:
             raise OutputError(tr("{format} has no reader.").format(format=name))

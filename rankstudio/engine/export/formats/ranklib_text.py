@@ -24,8 +24,9 @@ _TREES_HEADER = "## LambdaMART"
 def model_text(function: ScoreFunction, numbers: Sequence[int]) -> str:
     """Return a model as the text of a file in RankLib's format.
 
-    `numbers` has the feature number in RankLib's files of each input of the
-    model.
+    `function` is the model. `numbers` has, for each input
+    of the model, the number of its feature in RankLib's
+    files.
     """
     # Comments: the origin of the model, and the names of its features by id.
     about = [
@@ -61,10 +62,12 @@ def _node_lines(
 ) -> list[str]:
     """Return the lines of RankLib's XML for a node and for the nodes below it.
 
-    A node is a number, for a leaf, or a tuple of the position of an input, a
-    threshold, and the nodes for values up to the threshold and above it. `side`
-    is "left" or "right" of the parent, "" for the root; `numbers` has RankLib's
-    number of each input.
+    A node is a number, for a leaf, or a tuple of the
+    position of an input, a threshold, and the nodes for
+    values up to the threshold and above it. `side` is
+    "left" or "right" of the parent, "" for the root.
+    `indent` is the white space before each line; `numbers`
+    has RankLib's number of each input.
     """
     head = f'{indent}<split pos="{side}">' if side else f"{indent}<split>"
     if not isinstance(node, tuple):
@@ -103,8 +106,10 @@ def scores(text: str, columns: dict[int, int], documents: Documents) -> Floats:
 def _parsed_node(split: ElementTree.Element, columns: dict[int, int]) -> Node:
     """Return a node of RankLib's XML, and those below it, as nested tuples.
 
-    A node with an <output> is a leaf, and becomes a number. Another node becomes
-    a tuple of column, threshold, and the nodes for values up to the threshold
+    A node with an <output> is a leaf, and becomes a number.
+    `columns` has the column of each of RankLib's feature
+    numbers. Another node becomes a tuple of column,
+    threshold, and the nodes for values up to the threshold
     and above it.
     """
     output = split.findtext("output")

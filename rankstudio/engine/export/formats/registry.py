@@ -20,10 +20,11 @@ from rankstudio.engine.support.resources import resource
 
 @cache
 def model_formats() -> Mapping[str, ModelFormat]:
-    """Return the formats of all plug-ins by key.
+    """Return all file formats for exported models, by key.
 
-    They are in the order of menus and lists: by the kinds of programs that read
-    them.
+    The formats are those of all plug-ins, in the order of
+    menus and lists: by the kinds of programs that read the
+    files.
     """
     formats = [
         as_model_format(entry, loaded_plugin.package, loaded_plugin.version)
@@ -37,10 +38,11 @@ def model_formats() -> Mapping[str, ModelFormat]:
 
 
 def absent_plugin_of(key: str) -> str:
-    """Return why a format of a plug-in of RankStudio cannot be used, as a sentence.
+    """Return why a format of models cannot be used, as a sentence.
 
-    The result is "" if the plug-in is there, or the key is not that of such a
-    format.
+    The reason is that a plug-in of RankStudio is absent.
+    The result is "" if the plug-in is there, or no plug-in
+    of RankStudio has a format with this key.
     """
     # The name of the plug-in of each format, also without the plug-in.
     text = resource("abilities", "model_formats.json").read_text(encoding="utf-8")
@@ -54,7 +56,7 @@ def absent_plugin_of(key: str) -> str:
 
 
 def model_format(key: str) -> ModelFormat:
-    """Return a format by its key.
+    """Return a file format for exported models by its key.
 
     Raises
     ------

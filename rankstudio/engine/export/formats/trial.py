@@ -27,11 +27,12 @@ _MAX_ERROR_LENGTH = 500  # characters of a compiler's message that are shown
 
 
 def weighted_sum(X: Floats, weights: Iterable[tuple[int, float]], dtype: Any) -> Floats:
-    """Return the weighted sum of columns for m documents, shape (m,).
+    """Return the weighted sum of columns of X for m documents, shape (m,).
 
-    The terms are added one after the other in a type of numbers, as the other
-    program does. `X` has shape (m, k); `weights` has pairs of a column and its
-    weight.
+    The terms are added one after the other in numbers of
+    the type `dtype`, as the program does whose model it is.
+    `X` has shape (m, k); `weights` has pairs of a column
+    and its weight.
     """
     total = np.zeros(X.shape[0], dtype=dtype)
     values = X.astype(dtype)
@@ -60,10 +61,12 @@ def tree_sum(X: Floats, trees: Iterable[Node], dtype: Any) -> Floats:
 
 
 def _write_node_values(node: Node, X: Floats, rows: Any, outputs: Floats) -> None:
-    """Write the value of a node for some rows of X to their positions in ``outputs``.
+    """Write the values of a tree below a node, for some rows of X, into ``outputs``.
 
-    `X` has shape (m, k), and `outputs` shape (m,). A node is a number, for a
-    leaf, or a tuple of column, threshold, and the two nodes below it.
+    `rows` are positions of rows, also in `outputs`. `X` has
+    shape (m, k), and `outputs` shape (m,). A node is a
+    number, for a leaf, or a tuple of column, threshold, and
+    the two nodes below it.
     """
     if not isinstance(node, tuple):
         outputs[rows] = node
@@ -78,13 +81,14 @@ def _write_node_values(node: Node, X: Floats, rows: Any, outputs: Floats) -> Non
 class Trial:
     """A folder with generated code, and the processes that compile and run it.
 
-    Nothing from it is loaded into this process, because names in a model could
-    contain code that is compiled.
+    No code from the folder is loaded into this process,
+    because names in a model could contain code that is
+    compiled.
 
     Parameters
     ----------
     files : Mapping of str to bytes
-        Files by name.
+        Contents of the files by name.
     """
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
@@ -110,7 +114,7 @@ class Trial:
         return str(Path(self._folder.name) / name)
 
     def run(self, command: Sequence[str]) -> None:
-        """Run a command in the folder.
+        """Run a command, a program with its arguments, in the folder.
 
         Raises
         ------
@@ -153,19 +157,23 @@ class Trial:
         Parameters
         ----------
         command : sequence of str
-            Command without its last two arguments, which are added: the file of
-            the documents, and that of the scores. Both contain doubles.
+            Command without its last two arguments, which
+            are added: the file of the documents, and that
+            of the scores. Both contain doubles.
         X : ndarray of shape (m, k)
-            Values of m documents, one column per input of the model.
+            Values of m documents, one column per input of
+            the model.
 
         Returns
         -------
         ndarray of shape (m,)
+            Score of each document.
 
         Raises
         ------
         OutputError
-            If the command fails, takes too long, or writes a wrong number of scores.
+            If the command fails, takes too long, or writes
+            a wrong number of scores.
         """
         documents_path = self.path("documents")
         scores_path = self.path("scores")

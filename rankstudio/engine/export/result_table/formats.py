@@ -50,10 +50,10 @@ _MAX_CELL_LENGTH = 32_767  # characters of a cell
 
 
 def latex_table(table: ResultTable, style: TableStyle) -> str:
-    """Return a table as a LaTeX float with caption above and notes below.
+    """Return a table of results as a LaTeX float, with caption above and notes below.
 
-    Columns are centred. Marks next to the numbers take no space, so that digits
-    stay aligned.
+    Columns are centred. Marks next to the numbers take no
+    space, so that digits stay aligned.
     """
     # Lines with the titles of the columns, below those of their groups.
     head = [
@@ -104,9 +104,10 @@ def latex_table(table: ResultTable, style: TableStyle) -> str:
 
 
 def _citation_comment(keys: Sequence[str]) -> str:
-    """Return a LaTeX comment that cites all that the runs of a table use.
+    """Return a LaTeX comment that cites the methods and libraries of the runs of a table.
 
-    The result is "" without keys.
+    `keys` are those of entries of BibTeX. The result is ""
+    without keys.
     """
     if not keys:
         return ""
@@ -119,6 +120,7 @@ def _citation_comment(keys: Sequence[str]) -> str:
 def _group_lines(table: ResultTable) -> list[str]:
     """Return the LaTeX line of groups of columns, and the rules below those with a name.
 
+    A group is a title above adjacent columns of `table`.
     The result is [] without groups.
     """
     groups = table.groups()
@@ -135,10 +137,11 @@ def _group_lines(table: ResultTable) -> list[str]:
 
 
 def _latex_cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -> str:
-    """Return a cell in LaTeX: the mean, the deviation and the mark.
+    """Return a cell of a table of results in LaTeX: mean, deviation and mark.
 
-    The rank is "best", "second" or "", and determines the style of the mean.
-    The mark of significance is "" for none.
+    The rank is "best", "second" or "", and determines the
+    style of the mean. The mark of significance is "" for
+    none.
     """
     text = _LATEX_RANKS[rank] % latex_escaped(style.number(cell.mean))
     if cell.is_muted:
@@ -150,9 +153,10 @@ def _latex_cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -> s
 
 
 def markdown_table(table: ResultTable, style: TableStyle) -> str:
-    """Return a table in Markdown with caption above and notes below.
+    """Return a table of results in Markdown, with caption above and notes below.
 
-    The titles of columns begin with the names of their groups.
+    The titles of columns begin with the names of their
+    groups.
     """
     head = [
         markdown_escaped(table.corner),
@@ -186,15 +190,17 @@ def _markdown_cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -
 
 
 def excel_table(table: ResultTable, style: TableStyle) -> bytes:
-    """Return an Excel file with one sheet: caption, header, rows and notes.
+    """Return a table of results as an Excel file with one sheet.
 
-    A mark is part of its cell's number format, so that the cell contains only
-    the number; a deviation has its own column after the mean.
+    The sheet has the caption, the header, the rows and the
+    notes. A mark of significance is part of its cell's
+    number format, so that the cell contains only the
+    number; a deviation has its own column after the mean.
 
     Raises
     ------
     MissingExtraError
-        Without XlsxWriter.
+        If XlsxWriter is not installed.
     """
     try:
         import xlsxwriter  # noqa: PLC0415 - an extra
@@ -300,10 +306,11 @@ class _Sheet:
             column = column + width
 
     def _write_cells(self, row: int, cells: list[tuple[Any, Rank, str]]) -> None:
-        """Write the means of a row, with their marks and deviations.
+        """Write the means of a row of the table, with their marks and deviations.
 
-        `row` is its number in the sheet. `cells` has, for each column of the
-        table, the cell, its rank ("best", "second" or "") and its mark.
+        `row` is the number of the row in the sheet. `cells`
+        has, for each column of the table, the cell, its
+        rank ("best", "second" or "") and its mark.
         """
         # For example "0.0000"; without decimals "0".
         number_format = ("0." + "0" * self._style.shown_digits).rstrip(".")
@@ -332,7 +339,7 @@ class _Sheet:
                 sheet_column += 1
 
     def _write_number(self, row: int, column: int, value: float, style: Any) -> None:
-        """Write a number into a cell, rounded to the digits of the table's style; nothing for NaN.
+        """Write a number into a cell, rounded to the digits of the table's style; NaN is empty.
 
         `style` is the format of the cell.
         """
@@ -356,12 +363,14 @@ def _cell_text(text: str) -> str:
 
 
 def parquet_table(table: ResultTable, style: TableStyle) -> bytes:
-    """Return the numbers of a table as Parquet, with caption and notes as metadata.
+    """Return the numbers of a table of results as a Parquet file.
+
+    The caption and the notes are metadata of the file.
 
     Raises
     ------
     MissingExtraError
-        Without pyarrow.
+        If pyarrow is not installed.
     """
     try:
         import pyarrow as pa  # noqa: PLC0415 - an extra
@@ -398,11 +407,13 @@ class TableFormat:
     label : str
         Name for users: "LaTeX".
     suffix : str
-        Suffix of its files.
+        Suffix of the files of this format.
     text : callable, optional
-        Returns a table in a style as text, for text formats.
+        Takes a table and a style, and returns the table as
+        text; None for formats in bytes.
     binary : callable, optional
-        Returns the table as bytes, for the other formats.
+        Takes a table and a style, and returns the table as
+        bytes; None for text formats.
     """
 
     key: str
@@ -412,14 +423,15 @@ class TableFormat:
     binary: Callable[[ResultTable, TableStyle], bytes] | None = None
 
     def content(self, table: ResultTable, style: TableStyle) -> bytes:
-        """Return the contents of a file with a table.
+        """Return the contents of a file with a table of results in this format.
 
         Raises
         ------
         MissingExtraError
-            If a library is not installed.
+            If the library that the format needs is not
+            installed.
         OutputError
-            If a name is not valid UTF-8.
+            If a name in the table is not valid UTF-8.
         """
         try:
             if self.binary is not None:
@@ -460,7 +472,7 @@ FORMATS: tuple[TableFormat, ...] = (
 
 
 def table_format(key: str) -> TableFormat:
-    """Return the format with a key, or with a file suffix such as ".tex".
+    """Return the format of tables with a key, or with a file suffix such as ".tex".
 
     Raises
     ------

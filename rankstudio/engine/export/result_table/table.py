@@ -30,21 +30,24 @@ NO_ESTIMATE = "Values in italics are no estimates for new queries and are not ra
 
 @dataclass(frozen=True)
 class ResultCell:
-    """The result of a run in a column.
+    """The result of a run in one column of a table: the mean of a measure, with its test.
 
     Attributes
     ----------
     mean : float
-        Mean over the folds; NaN without a value.
+        Mean of the measure over the folds; NaN without a
+        value.
     sd : float
-        Standard deviation over the folds (n - 1 in the denominator); NaN with
-        fewer than two.
+        Standard deviation over the folds (n - 1 in the
+        denominator); NaN with fewer than two.
     n : int
         Number of folds in which the measure is defined.
     p : float
-        Corrected p of the difference to the reference; NaN without a test.
+        Corrected p value of the difference from the
+        reference run; NaN without a test.
     is_estimate : bool
-        Whether the mean estimates that of new queries; otherwise it is not ranked.
+        Whether the mean estimates that of new queries;
+        other means are not ranked.
     """
 
     mean: float = nan
@@ -66,15 +69,17 @@ class ResultCell:
 
 @dataclass(frozen=True)
 class ResultColumn:
-    """Properties of a column.
+    """Properties of a column of a table of results.
 
     Attributes
     ----------
     title : str
-        Title: "NDCG@10", the number of a fold, or a dataset.
+        Title: "NDCG@10", the number of a fold, or a
+        dataset.
     group : str
         Group title above adjacent columns; "" for none.
     higher_is_better : bool
+        Whether larger means are better.
     """
 
     title: str
@@ -89,15 +94,17 @@ class ResultColumn:
 
 @dataclass(frozen=True)
 class ResultRow:
-    """A run: its name, and a cell per column.
+    """A row of a table of results: the name of a run, and a cell per column.
 
     Attributes
     ----------
     title : str
+        Name of the run.
     cells : tuple of ResultCell
+        Results of the run, one per column.
     block : int
-        Position of its block; only rows of the same block are ranked and tested
-        together.
+        Position of the row's block in the table; only rows
+        of the same block are ranked and tested together.
     """
 
     title: str
@@ -136,33 +143,37 @@ class TableStyle:
         return NOTHING if isnan(value) else f"{value:.{self.shown_digits}f}"
 
     def deviation(self, cell: ResultCell) -> str:
-        """Return the standard deviation of a cell as displayed after its mean.
+        """Return the standard deviation of a cell as the text after its mean.
 
-        The result is "" if the deviation is not shown.
+        The result is "" if this style does not show
+        deviations, or the cell has none.
         """
         return self.number(cell.sd) if self.sd and not isnan(cell.sd) else ""
 
 
 @dataclass(frozen=True)
 class ResultTable:
-    """A table of runs.
+    """A table of results: a row per run, a column per measure, fold or dataset.
 
     Attributes
     ----------
     caption : str
+        Caption of the table.
     columns : tuple of ResultColumn
     rows : tuple of ResultRow
     notes : tuple of str
         Notes on the numbers.
     mark_note : str
-        Legend of the marks: reference, test, correction and number of
-        hypotheses; "" without tests.
+        Legend of the marks: reference, test, correction and
+        number of hypotheses; "" without tests.
     corner : str
         Title of the first column.
     block_captions : tuple of str
-        Content of each block of rows; empty for a single block.
+        Content of each block of rows; empty for a single
+        block.
     references : tuple of str
-        Keys of the entries of BibTeX that ``rankstudio cite`` prints for the runs.
+        Keys of the entries of BibTeX that ``rankstudio
+        cite`` prints for the runs.
     """
 
     caption: str
@@ -175,9 +186,10 @@ class ResultTable:
     references: tuple[str, ...] = ()
 
     def groups(self) -> list[tuple[str, int]]:
-        """Return the group titles above the columns, with their widths.
+        """Return the group titles above the columns, each with its number of columns.
 
-        The result is empty if there are no groups.
+        Columns without a group have the title "". The
+        result is [] if there are no groups.
         """
         group_widths = [
             (group, len(list(members)))
@@ -188,8 +200,9 @@ class ResultTable:
     def notes_of(self, style: TableStyle) -> tuple[str, ...]:
         """Return the notes below a table in a style.
 
-        They are those of the table itself, and explanations of the symbols and
-        type faces that the style uses.
+        The notes are those of the table itself, and
+        explanations of the symbols and type faces that the
+        style uses.
         """
         # Deviations, ranks, muted cells, and marks.
         notes = list(self.notes)
@@ -211,8 +224,9 @@ class ResultTable:
     def ranks(self, digits: int) -> list[tuple[Rank, ...]]:
         """Return the rank of each cell, by row: "best", "second" or "".
 
-        Cells are compared within their column and block. Means that are equal
-        after rounding have the same rank.
+        Cells are compared within their column and block.
+        Means that are equal after rounding to `digits`
+        decimals have the same rank.
         """
         ranks: list[list[Rank]] = [[""] * len(self.columns) for _ in self.rows]
         for block in sorted({row.block for row in self.rows}):
@@ -295,10 +309,10 @@ class ResultTable:
 
 
 def _rounded_or_none(value: float, style: TableStyle, kind: str) -> float | None:
-    """Return a value for data files; None for NaN.
+    """Return a number of a cell as data files have it: rounded, and None for NaN.
 
-    `kind` is "mean", "sd" or "p". The value is rounded to the digits of the
-    style, except p.
+    `kind` is "mean", "sd" or "p". The value is rounded to
+    the digits of the style, except p.
     """
     if isnan(value):
         return None
@@ -306,9 +320,10 @@ def _rounded_or_none(value: float, style: TableStyle, kind: str) -> float | None
 
 
 def _ranks(values: list[float], higher_is_better: bool) -> list[Rank]:
-    """Return for each value whether it is the "best", the "second", or neither, "".
+    """Return for each value of a column whether it is "best", "second", or neither, "".
 
-    Equal values share a rank. If all values are equal, no value is the best.
+    Equal values share a rank. If all values are equal, no
+    value is the best.
     """
     levels = sorted(
         {value for value in values if not isnan(value)}, reverse=higher_is_better
