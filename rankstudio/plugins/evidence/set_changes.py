@@ -108,7 +108,7 @@ def changes_of(
     """Compute the left-out error of a set after each change by one feature.
 
     ``data`` are grouped by query, ``features`` are the 0-based columns of the
-    set, and the estimator has λ and the loss.
+    set, and ``estimator`` has λ and the loss of the left-out error.
     """
     rows = training_data(data)
     return exchanged_changes(exact_exchange(estimator, rows, _PURPOSE), rows, features)

@@ -30,7 +30,7 @@ _NO_TRANSFORM = 0
 
 
 def write(function: ScoreFunction) -> Files:
-    """Return a graph that computes ``score`` (m, 1) from ``X`` (m, k).
+    """Return a model as an ONNX file, a graph that computes ``score`` (m, 1) from ``X`` (m, k).
 
     The columns of ``X``, for m documents, are the k inputs of the model. The
     only file has the key "", the ending of its name after the stem.
@@ -103,7 +103,7 @@ def write(function: ScoreFunction) -> Files:
 def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
     """Return the attributes of the operator TreeEnsemble.
 
-    They are the splits of all trees in lists, and the leaves.
+    The attributes are the splits of all trees in lists, and the leaves.
 
     The operator needs a split in every tree, so a tree of one leaf becomes a
     split with this leaf on both sides.

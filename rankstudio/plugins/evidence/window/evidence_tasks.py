@@ -46,7 +46,7 @@ class EvidenceWanted:
     parts : tuple of str
         Some of :data:`rankstudio.plugins.evidence.selection_evidence.PARTS`.
     measure, convention : str
-        Measure of the loss without a feature.
+        Measure of the loss without a feature, and its convention.
     most_sets : int
         Maximum number of sets of a size that are searched for sets as good as
         the best.
@@ -81,7 +81,7 @@ class EvidenceTasks:
     def evidence(
         self, request: EvidenceWanted, earlier: SelectionEvidence | None
     ) -> Iterator[tuple[float, SelectionEvidence]]:
-        """Yield the share of the work that is done, and the evidence so far.
+        """Yield the share of the work that is done, and the evidence for the requested selection so far.
 
         Evidence that is part of ``earlier`` is not computed again.
         """
@@ -124,8 +124,9 @@ class EvidenceTasks:
     ) -> SetChanges | None:
         """Return the error of a set of columns after each change by one feature.
 
-        None if no RankRLS ranks with the features, whose exact error could
-        judge sets, or if the computation would take too long.
+        The errors are left-out errors of RankRLS, with the options of
+        ``request``. The result is None if no RankRLS ranks with the features,
+        or if the computation would take too long.
         """
         from rankstudio.engine.methods.selection.greedy_rankrls.swaps import (  # noqa: PLC0415 - on the worker only
             swap_seconds,
@@ -146,8 +147,8 @@ class EvidenceTasks:
     def _judge(self, request: EvidenceWanted) -> RankRLS | None:
         """Return the RankRLS that ranks with the features of a selection.
 
-        Its exact left-out error compares sets. It is None if another method
-        ranks with the features.
+        The exact left-out error of this RankRLS compares sets. The result is
+        None if another method ranks with the features.
         """
         from rankstudio.engine.experiment.units.left_out_model import regularization_of  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.methods.rankers.rankrls import RankRLS  # noqa: PLC0415 - on the worker only
@@ -172,8 +173,8 @@ class EvidenceTasks:
     ) -> SizedSubset:
         """Return the best set of the selection's size, under conditions.
 
-        It has all required and no excluded columns. It is NO_SUBSET if no
-        set can meet these conditions and those of the method.
+        The set has all ``required`` and no ``excluded`` columns. The result is
+        NO_SUBSET if no set can meet these conditions and those of the method.
         """
         from rankstudio.engine.methods.selection.column_groups import ColumnGroups  # noqa: PLC0415 - on the worker only
         from rankstudio.plugins.evidence.best_subset import NO_SUBSET, find_best_subset  # noqa: PLC0415 - on the worker only
@@ -228,7 +229,7 @@ class EvidenceTasks:
         return SubsetSpace.of(judge, len(units.containing(request.selected)))
 
     def _method(self, request: EvidenceWanted) -> LinearRanker:
-        """Return the method of a selection.
+        """Return the method that made the requested selection.
 
         If all features of the selection were pinned, as in a run of a set made
         by hand, nothing is pinned in the returned method: the set is then

@@ -157,9 +157,10 @@ class SetChip(FeatureChip):
         self.setFixedWidth(named_width if self._shows_name else numbered_width)
 
     def show_swap(self, share: float | None) -> None:
-        """Show the relative change of the error if the feature under the mouse replaces this one.
+        """Show in a chip how the error changes if the feature under the mouse replaces the chip's feature.
 
-        None shows the chip as usual.
+        ``share`` is the relative change of the error; None shows the chip as
+        usual.
         """
         if share != self._error_change:
             self._error_change = share
@@ -334,7 +335,7 @@ class SetTray(QFrame):
         self.appeared.emit()
 
     def show_target(self, text: str) -> None:
-        """Show the effect of dropping the dragged feature here.
+        """Show in the tray the effect of dropping the dragged feature here, as a text.
 
         The text is "" once the drag has ended.
         """
@@ -462,9 +463,9 @@ class SetTray(QFrame):
 
 
 class _SetChange(QUndoCommand):
-    """A change of the set, to do and to undo.
+    """A change of the edited set of features, to do and to undo.
 
-    ``selection_key`` identifies the selection of the set.
+    ``selection_key`` identifies the selection from which the set was edited.
     """
 
     def __init__(
@@ -643,7 +644,8 @@ class SetTrayController(Controller):
     def actions(self, feature: int) -> list[RowAction]:
         """Return the actions of the menu of a feature, by its id: to add it to the set or remove it.
 
-        There are none if the set cannot be edited.
+        The set is the one that the user edits. There are no actions if the set
+        cannot be edited.
         """
         column = self._session.column_of(feature)
         if not self._is_editable or column is None:
@@ -813,10 +815,10 @@ class SetTrayController(Controller):
             tray.show_set(shown_set, undoable=self._undoable)
 
     def _sentence(self) -> str:
-        """Return the sentence that the tray shows.
+        """Return the sentence that the tray shows on the error of the set or its changes.
 
-        It is on the hovered feature; without one, on an inspected feature
-        outside the set; without that, on the set.
+        The sentence is on the feature under the mouse. Without such a feature,
+        it is on an inspected feature outside the set, or else on the set.
         """
         model = self._evidence.evidence.model
         changes = self._known_changes
@@ -857,9 +859,9 @@ class SetTrayController(Controller):
         )
 
     def _change_of(self, feature: int) -> FeatureChange | None:
-        """Return the changes by a feature, by its id.
+        """Return the changes of the edited set's error by a feature, given by its id.
 
-        It is None while they are not computed, and for id 0.
+        The result is None while the changes are not computed, and for id 0.
         """
         changes = self._known_changes
         column = self._session.column_of(feature) if feature else None
@@ -874,9 +876,9 @@ class SetTrayController(Controller):
         return change.sentence(lambda column: str(self._id(column)))
 
     def _show_in_status(self) -> None:
-        """Show the changes by the hovered feature in the status line.
+        """Show the changes of the edited set by the hovered feature in the status line.
 
-        Nothing is shown there while a tray is visible.
+        Nothing is shown in the status line while a tray is visible.
         """
         needs_status = self._hovered_feature and not any(
             tray.isVisible() for tray in self.trays
@@ -981,7 +983,7 @@ class SetTrayController(Controller):
     def _key(self) -> Key | None:
         """Return the model's path and the columns, on which the changes of the set depend.
 
-        None if there is no set to edit, so that nothing is computed.
+        The key is None if there is no set to edit, so that nothing is computed.
         """
         key = self._evidence.evidence.key
 
