@@ -182,7 +182,7 @@ def refitting_steps(
     seed: int = 0,
     executor: Executor | None = None,
 ) -> Waiting[StabilitySelection]:
-    """Train a selector on random halves of the queries; yield and return the selections.
+    """Train a selector on random halves of the queries; yield and return how often features are selected.
 
     The parameters are those of :func:`stability_by_refitting`.
 

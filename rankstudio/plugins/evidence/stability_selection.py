@@ -105,12 +105,12 @@ class StabilitySelection:
     def stable(
         self, threshold: float = 0.75, *, n_features: int | None = None
     ) -> tuple[int, ...]:
-        """Return the 0-based columns with a probability of at least a threshold, most probable first.
+        """Return the 0-based columns that at least a share of the halves selects, most frequent first.
 
         Parameters
         ----------
         threshold : float, default 0.75
-            τ, greater than 0.5, at most 1.
+            τ, the least share of the halves; greater than 0.5, at most 1.
         n_features : int, optional
             Number of steps within which a half selects a feature; k by default.
         """

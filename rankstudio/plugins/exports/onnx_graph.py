@@ -154,9 +154,10 @@ def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents with the graph in a file by ONNX Runtime.
+    """Score documents by ONNX Runtime, with the graph that ``write`` made.
 
-    It runs on one thread. The scores have the shape (m,) for m documents.
+    ONNX Runtime uses one thread. The scores have the shape (m,) for m
+    documents.
 
     Raises
     ------

@@ -678,7 +678,7 @@ class SetTrayController(Controller):
         return super().eventFilter(watched, event)
 
     def serve(self, page: QWidget) -> None:
-        """Show the changes by the feature under the mouse for all plots and tables of a page.
+        """Show the set's changes by the feature under the mouse, for all plots and tables of a page.
 
         Rows of the page's tables can then be dragged into the set.
         """
@@ -981,7 +981,7 @@ class SetTrayController(Controller):
     # What is computed
 
     def _key(self) -> Key | None:
-        """Return the model's path and the columns, on which the changes of the set depend.
+        """Return the model's path and the set's columns, on which the changes of the edited set depend.
 
         The key is None if there is no set to edit, so that nothing is computed.
         """

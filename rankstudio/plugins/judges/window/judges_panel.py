@@ -69,10 +69,10 @@ _FLIPS_HELP = tr(
 
 @dataclass(frozen=True)
 class _Row:
-    """A row of one of the tables.
+    """A row of one of the tables of the panel on judges.
 
-    It has its key, the id of its feature if it shows a feature, and its texts
-    by the keys of the columns.
+    A row has its key, the id of its feature if it shows a feature, and its
+    texts by the keys of the columns.
     """
 
     key: str
