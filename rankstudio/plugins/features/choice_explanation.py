@@ -639,7 +639,7 @@ def _other_template(kind: str, in_model: bool) -> str:
 
 
 def _same_template(kind: str, in_model: bool) -> str:
-    """Return the template of the sentence on equal outcomes.
+    """Return the template of the sentence that a feature's outcome is the same on every path.
 
     The outcome is that the model has or lacks the feature. ``kind`` is that of
     the chosen model: "model" for one that weighs all features, "several" or

@@ -282,7 +282,7 @@ class Inspector:
     def clusters(self) -> Clusters:
         """Clusters of the features by their correlations.
 
-        Sparse features have no clusters: the result is empty.
+        Only dense features have clusters: their correlations must be an array.
         """
         correlations = self.correlations
         assert not isinstance(correlations, SparseCorrelations)

@@ -248,7 +248,7 @@ def substitutes(
 def _shown_columns(
     correlations: Floats, clusters: Clusters, selected: Sequence[int]
 ) -> tuple[int, ...]:
-    """Return the columns to show: all, or the selected ones and the features most similar to them.
+    """Return the columns to show on a map: all, or the selected ones and the features most similar.
 
     The columns are in the order of the clusters, at most `MOST_SHOWN` of them.
     """
@@ -321,7 +321,7 @@ def _group_swaps(
     groups: ColumnGroups,
     divisor: float,
 ) -> tuple[tuple[GroupSwap, ...], str]:
-    """Return the best swap of each candidate of the model, and the reason if swaps are not computed.
+    """Return the best swap of each candidate of the model for another, and the reason if none is computed.
 
     Only swaps in which at least one of the two candidates is a group are
     returned. A candidate is a group, or a feature by itself; ``divisor`` makes

@@ -129,7 +129,7 @@ class ProbabilityPanel(Panel):
     def show_probability(
         self, evidence: SelectionEvidence, ids: Sequence[int], names: Sequence[str]
     ) -> None:
-        """Show a curve for each feature that some half selects: its probability by set size.
+        """Show a curve for each feature that some half selects: its selection probability by set size.
 
         ``ids`` and ``names`` are those of the data's columns.
         """

@@ -116,7 +116,7 @@ class SmallestSetRow(QWidget):
         self.hide()
 
     def show_sets(self, smallest_set: SmallestSet | None, ids: Sequence[int]) -> None:
-        """Show the smallest set as good as the best, and one other set of the same path.
+        """Show the smallest set of features as good as the best set, and another set of its path.
 
         The other set is the one that is chosen, or the best set if the smallest
         set is chosen.

@@ -413,8 +413,8 @@ class FeaturesController(PageController):
     def _release_for_inspection(self) -> None:
         """Move the mark in the visible paths to the inspected model.
 
-        Without this call, the mark stays on a feature that the user has pinned
-        or banned.
+        The mark stays where it is if no model is inspected any more, for
+        instance after a pin.
         """
         if self._session.inspection is not None:
             self._release()

@@ -169,7 +169,7 @@ class JudgesPanel(Panel):
     def show_rows(
         self, columns: Sequence[tuple[str, str]], rows: Sequence[_Row], note: str
     ) -> None:
-        """Show rows of texts.
+        """Show a table in the panel: rows of texts.
 
         ``columns`` are the keys and titles of the columns, and ``note`` stands
         below the table.
@@ -199,7 +199,7 @@ class JudgesPanel(Panel):
 
 
 class JudgesController(Controller):
-    """Feeds the panel on judges: compares the judges of the open data, and repeats runs with flipped labels.
+    """Compares the judges of the open data, and repeats runs with flipped labels, for the panel on judges.
 
     Parameters
     ----------
@@ -274,7 +274,7 @@ class JudgesController(Controller):
     def possible(self) -> bool:
         """Whether runs with flipped labels can be started for the shown run, or stopped.
 
-        They can be stopped while they are under way.
+        Runs with flipped labels can be stopped while they are under way.
         """
         record = self._models.runs.shown
         if self.busy:
@@ -353,7 +353,7 @@ class JudgesController(Controller):
 
     @Slot()
     def _forget(self) -> None:
-        """Stop runs and forget all results, and show the judges of the open data.
+        """Stop runs with flipped labels, forget all results, and show the judges of the open data.
 
         This is done when other data are opened.
         """
