@@ -220,7 +220,7 @@ def _value_text(value: Any) -> str:
 def _simulation(
     args: argparse.Namespace,
 ) -> tuple[Simulation, FoldedDataset | RankingDataset | None, dict[str, Any]]:
-    """Return the simulation, its data, and its settings by name.
+    """Return the simulation of the options, its data (None without data), and its settings by name.
 
     Raises
     ------

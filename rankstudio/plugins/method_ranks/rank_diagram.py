@@ -54,7 +54,7 @@ class RankDiagram(OwnFigure):
         return not self.methods
 
     def table(self) -> Table:
-        """Return the titles of the columns, and a row per method with its mean rank and groups.
+        """Return the diagram as a table: titles of columns, and a row per method with mean rank and groups.
 
         Groups of methods that do not differ are named by their numbers.
         """

@@ -575,7 +575,7 @@ class JudgesController(Controller):
             numbers: Sequence[Any],
             text_of: Callable[[Any], str],
         ) -> _Row:
-            """Return a row with a name and a number for each share, formatted by ``text_of``.
+            """Return a row with a name and a number for each share of flips, formatted by ``text_of``.
 
             ``feature`` is the id of a feature; None for the row of a measure.
             """

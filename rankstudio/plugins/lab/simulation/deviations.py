@@ -107,7 +107,7 @@ _USUAL_WIDTH = 0.02  # width of bins if nothing varies
 
 @dataclass(frozen=True, eq=False)
 class DeviationSummary:
-    """Conditional deviations of several estimators.
+    """How far estimates are from the truth: means, standard deviations and histograms by estimator.
 
     Attributes
     ----------
