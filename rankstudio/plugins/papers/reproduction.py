@@ -159,7 +159,7 @@ class Reproduction:
         return tables
 
     def check_folds(self, data: FoldedDataset) -> None:
-        """Refuse data whose number of folds differs from that of a table that lists the folds.
+        """Raise DatasetError if the data have not as many folds as a table that lists the folds.
 
         Raises
         ------

@@ -124,7 +124,7 @@ class QueryTasks:
         marked: Sequence[int],
         parameters: Mapping[str, Any],
     ) -> QueryPaths:
-        """Return the paths of greedy RankRLS on marked queries of a fold, and on its others.
+        """Return the features that greedy RankRLS selects on marked queries of a fold, and on its others.
 
         ``marked`` has positions of queries in the part, and ``parameters`` are
         those of greedy RankRLS.
@@ -145,7 +145,7 @@ class QueryTasks:
     def leave_out(
         self, request: QueryRequest, plan: Plan, fold: int, chosen: Chosen, column: int
     ) -> Callable[[CancelFlag], Iterator[AblatedQueries]]:
-        """Return the job that trains A again on a fold without a feature, and measures it.
+        """Return the job that trains model A again on a fold without a feature, and measures the new model.
 
         The worker calls the job with a function that returns whether the job is
         cancelled.
@@ -154,7 +154,8 @@ class QueryTasks:
         def work(cancelled: CancelFlag) -> Iterator[AblatedQueries]:
             """Train A without the feature, and yield the measures with and without it.
 
-            Uses the arguments of the method.
+            The arguments are those of the enclosing method. Training ends if
+            ``cancelled`` returns True.
             """
 
             def follow(_: object) -> None:
