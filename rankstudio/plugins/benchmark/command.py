@@ -122,8 +122,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the command: plan, run and rank the benchmark; return its exit status.
 
-    ``args`` are the command's options. The status is 0, or `INTERRUPTED` if the
-    user interrupts the benchmark.
+    ``args`` are the command's options. The status is 0, or
+    `INTERRUPTED` if the user interrupts the benchmark.
     """
     # Wrong options are refused before data are read.
     comparison = _comparison(args)
@@ -332,8 +332,9 @@ def _write_files(
 ) -> None:
     """Write the report into a folder and, if there is a ranking, its values and its diagram.
 
-    ``out`` is the folder, and ``source`` has the runs to report. ``name`` is
-    the measure of the report; "" for the measure that the runs select by.
+    ``out`` is the folder, and ``source`` has the runs to report.
+    ``name`` is the measure of the report; "" for the measure that
+    the runs select by.
     """
     from dataclasses import replace
 

@@ -151,8 +151,8 @@ async def _shake_hands(address: str, security: Security, seconds: float) -> None
     Raises
     ------
     OSError
-        If there is no answer within ``seconds``, or the server does not use the
-        protocol of the address.
+        If there is no answer within ``seconds``, or the
+        server does not use the protocol of the address.
     """
     arguments = security.get_connection_args("client")  # type: ignore[no-untyped-call]
     try:
@@ -187,8 +187,9 @@ class Cluster(Executor):
     def ahead(self) -> int:
         """Return the number of units submitted at a time.
 
-        A unit is a call that a run submits. There are two units for each thread
-        of the current workers.
+        A unit is a call that a run submits. There are
+        two units for each thread of the current
+        workers.
         """
         threads: Mapping[str, int] = self._client.nthreads()  # type: ignore[no-untyped-call]
         return max(2, 2 * sum(threads.values()))
@@ -346,8 +347,9 @@ class ClusterWorkers:
     def stranded(self, pending_answer: Future[Sums | None]) -> bool:
         """Return whether the worker that should answer a call is gone, given the future of its answer.
 
-        If no worker is left, dask keeps the call for the last one, and never
-        passes it to new workers.
+        If no worker is left, dask keeps the call for
+        the last one, and never passes it to new
+        workers.
         """
         worker = self._workers_of_calls.get(pending_answer)
         return worker is not None and worker not in self._client.nthreads()  # type: ignore[no-untyped-call]
@@ -361,7 +363,8 @@ class ClusterWorkers:
 class Delivery(WorkerPlugin):
     """Sends files with the documents of a run to every worker that lacks undamaged copies.
 
-    Workers that join the scheduler later get the files, too.
+    Workers that join the scheduler later get the files,
+    too.
 
     Parameters
     ----------
@@ -417,8 +420,8 @@ def _call_on_worker(call: bytes, packages: tuple[str, ...]) -> Any:
 async def _settle(dask_future: Any, future: Future[Value]) -> None:
     """Transfer the outcome of dask's future to a future of the standard library.
 
-    The outcome is a result, an error or a cancellation. This coroutine runs on
-    the client's event loop.
+    The outcome is a result, an error or a cancellation.
+    This coroutine runs on the client's event loop.
     """
     # Any error of the call on the worker, whatever its type, is one for the
     # waiting caller.
@@ -447,8 +450,9 @@ def _lacks_part(part: PartFile) -> bool:
 def _check_workers(client: Client, address: str) -> None:
     """Raise WorkerError if workers cannot give the same results.
 
-    The error is raised if the scheduler at ``address`` has no workers, or
-    workers with other versions of the packages than this machine.
+    The error is raised if the scheduler at ``address``
+    has no workers, or workers with other versions of
+    the packages than this machine.
     """
     # Ask all workers for the versions of their packages.
     # `run` calls a function on each worker,

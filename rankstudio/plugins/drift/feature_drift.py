@@ -136,9 +136,11 @@ def feature_drift(
 def distribution_distance(first: Floats, second: Floats) -> float:
     """Return the Kolmogorov-Smirnov distance of two samples, from 0 to 1.
 
-    ``first`` and ``second`` are the values of the samples. The distance is the
-    greatest difference, over all numbers x, between the shares of the values of
-    the two samples that are at most x.
+    ``first`` and ``second`` are the values of the
+    samples. The distance is the greatest
+    difference, over all numbers x, between the
+    shares of the values of the two samples that are
+    at most x.
     """
     first_sorted = np.sort(first)
     second_sorted = np.sort(second)
@@ -169,9 +171,11 @@ class _Correlation:
     def of(self, columns: Floats) -> Floats:
         """Return the mean τ_b over queries of features (c, m), shape (c,).
 
-        τ_b is Kendall's rank correlation of a feature with the labels.
-        ``columns`` has the values of c features for m documents. The mean of a
-        feature is NaN if no query has a τ_b.
+        τ_b is Kendall's rank correlation of a
+        feature with the labels. ``columns`` has the
+        values of c features for m documents. The
+        mean of a feature is NaN if no query has a
+        τ_b.
         """
         return self._evaluator.evaluate_many(columns)["Tau"]
 

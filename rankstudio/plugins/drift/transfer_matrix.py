@@ -84,8 +84,10 @@ class TransferMatrix:
     def as_text(self) -> TextTable:
         """Return the table of models by training data, with averages and ranks on each data.
 
-        A row has the model that is trained on one dataset, with its average and
-        rank on each other dataset. The last column is its mean rank.
+        A row has the model that is trained on one
+        dataset, with its average and rank on each
+        other dataset. The last column is its mean
+        rank.
         """
         header = ["trained on"]
         for name in self.names:

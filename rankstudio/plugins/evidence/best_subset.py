@@ -145,7 +145,8 @@ class SizedSubset:
     size : int
         Number of features or groups.
     features : tuple of int
-        0-based columns of the set, ascending; () if no set was found.
+        0-based columns of the set, ascending; () if no
+        set was found.
     criterion : float
         Leave-query-out error, summed over documents; infinity if no set was
         found.
@@ -412,8 +413,9 @@ def find_best_subset(
 def _subset_of_state(state: SizeSearch) -> SizedSubset:
     """Return the best set of one size that a search knows by now.
 
-    No set has a criterion below ``state.lower``. The gap is the difference
-    between the set's criterion and this bound.
+    No set has a criterion below ``state.lower``. The
+    gap is the difference between the set's criterion
+    and this bound.
     """
     return SizedSubset(
         size=state.size,

@@ -82,8 +82,8 @@ def _field_types(kind: type[Any]) -> dict[str, Any]:
 def _dataclasses_in(values: Iterable[Any]) -> Iterable[Any]:
     """Yield the dataclasses among some values, and those in tuples and mappings among the values.
 
-    Objects of :class:`Measure` are left out. The fields of the dataclasses are
-    not searched.
+    Objects of :class:`Measure` are left out. The fields
+    of the dataclasses are not searched.
     """
     for value in values:
         if is_dataclass(value) and not isinstance(value, Measure):
@@ -97,7 +97,8 @@ def _dataclasses_in(values: Iterable[Any]) -> Iterable[Any]:
 def _check_type(value: Any, kind: Any, name: str) -> None:
     """Raise a ValueError unless a value has the type of its annotation, members included.
 
-    ``kind`` is the annotation, and ``name`` the name of the field in the error.
+    ``kind`` is the annotation, and ``name`` the name of
+    the field in the error.
     """
     # tuple[int, ...] has the origin tuple and the arguments (int, ...)
     origin = get_origin(kind)
@@ -156,8 +157,9 @@ def _require(is_valid: bool, description: str) -> None:
 def _check_columns(columns: Iterable[int], n: int | None, description: str) -> None:
     """Raise ValueError unless columns are distinct and below ``n``, the number of columns of the data.
 
-    If ``n`` is None, the number is unknown, and only absurd columns are
-    refused. ``description`` names the columns in the error.
+    If ``n`` is None, the number is unknown, and only
+    absurd columns are refused. ``description`` names
+    the columns in the error.
     """
     all_columns = list(columns)
     _require(len(set(all_columns)) == len(all_columns), description)
@@ -184,7 +186,8 @@ def _check_shape(
 def _check_range(array: Any, least: float, greatest: float, description: str) -> None:
     """Raise ValueError unless numbers are from ``least`` to ``greatest``; NaN, an unknown number, passes.
 
-    ``array`` has the numbers, and ``description`` names them in the error.
+    ``array`` has the numbers, and ``description`` names
+    them in the error.
     """
     values = np.asarray(array, dtype=np.float64)
     numbers = values[~np.isnan(values)]
@@ -315,10 +318,11 @@ def _check_significance(significance: StepSignificance, n: int | None) -> None:
 def _check_repeated(repeated: RepeatedLeftOut, n: int | None) -> None:
     """Raise ValueError unless left-out errors have one number per query, or one per query and step.
 
-    For Q queries, the errors without features have the shape (Q,), and those of
-    the two paths (Q, steps). The selection was repeated without each query, so
-    there is one set per query. ``n`` is the number of columns of the data, or
-    None if it is unknown.
+    For Q queries, the errors without features have the
+    shape (Q,), and those of the two paths (Q, steps).
+    The selection was repeated without each query, so
+    there is one set per query. ``n`` is the number of
+    columns of the data, or None if it is unknown.
     """
     _check_shape(repeated.empty, (None,), "empty")
     _check_shape(repeated.usual, (repeated.empty.size, None), "usual")

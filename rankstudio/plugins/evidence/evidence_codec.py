@@ -146,8 +146,9 @@ def _unpacked_evidence(
 ) -> Kind:
     """Return evidence from its bytes; StoreError unless it is a valid ``kind``.
 
-    ``kind`` is the class of the evidence. ``n_features`` is the number of
-    columns of the data, or None if the number is unknown. The number also
+    ``kind`` is the class of the evidence.
+    ``n_features`` is the number of columns of the data,
+    or None if the number is unknown. The number also
     limits how many bytes are unpacked.
     """
     try:

@@ -45,8 +45,8 @@ class StopAdvice:
     n_tested : int
         Number of steps tested.
     p_next : float or None
-        p value of the first step after the stop; None if the step was not
-        tested.
+        p value of the first step after the stop; None
+        if the step was not tested.
     """
 
     n_features: int
@@ -186,8 +186,8 @@ class SelectionEvidence:
     def rows(self) -> tuple[FeatureEvidence, ...]:
         """Evidence for each of the selected features, then for other features.
 
-        The other features are those that halves of the queries select most
-        often.
+        The other features are those that halves of the
+        queries select most often.
         """
         return tuple(map(self._row, (*self.selected, *self._frequent_others())))
 
@@ -210,9 +210,10 @@ class SelectionEvidence:
     def false_bound(self) -> float | None:
         """Bound on the number of features above the threshold that may be there by chance.
 
-        The threshold is that of the share of halves that select a feature. The
-        bound is on the expected number of features that are selected no more
-        often than by chance. None without halves.
+        The threshold is that of the share of halves
+        that select a feature. The bound is on the
+        expected number of features that are selected no
+        more often than by chance. None without halves.
         """
         if self.stability is None or not self.stability.n_paths or not self.k:
             return None
@@ -224,9 +225,11 @@ class SelectionEvidence:
     def by_chance(self) -> bool:
         """Whether all features above the threshold may be there by chance.
 
-        The threshold is that of the share of halves that select a feature. The
-        value is True if the number of these features is at most the expected
-        number of features that are selected no more often than by chance.
+        The threshold is that of the share of halves
+        that select a feature. The value is True if the
+        number of these features is at most the expected
+        number of features that are selected no more
+        often than by chance.
 
         This is the case if most features are selected: if 125 of 131 features
         are drawn at random, each of them is drawn with a probability of 95 %.
@@ -373,8 +376,9 @@ class SelectionEvidence:
     def _frequent_others(self) -> list[int]:
         """Return the columns outside the selection that the halves select most often.
 
-        Halves are halves of the queries, from which the method selected again.
-        There are at most `N_OTHERS` columns, the most frequent first.
+        Halves are halves of the queries, from which the
+        method selected again. There are at most
+        `N_OTHERS` columns, the most frequent first.
         """
         if self.stability is None or not self.k:
             return []
@@ -414,8 +418,9 @@ class SelectionEvidence:
     def _with_set_numbers(self, row: FeatureEvidence) -> FeatureEvidence:
         """Return a row with the numbers that only features of the set have.
 
-        These numbers are the loss without the feature, its share of the gain,
-        its best substitute with the price of that swap, and the number of
+        These numbers are the loss without the feature,
+        its share of the gain, its best substitute with
+        the price of that swap, and the number of
         queries that decide its step.
         """
         index = self.selected.index(row.column)

@@ -120,8 +120,9 @@ class JudgedSelection:
     ) -> JudgedSelection:
         """Return the selection of a run on a fold: the features of the run's model.
 
-        If the options have a number of features, the selection has this number
-        of the first features in the method's order instead.
+        If the options have a number of features, the
+        selection has this number of the first features
+        in the method's order instead.
 
         Parameters
         ----------
@@ -191,8 +192,10 @@ class JudgedSelection:
         ) -> Generator[WorkProgress, None, StabilitySelection]:
             """Train a method on each half of the queries, and store what each half selects.
 
-            Yield progress, and return how often each feature is selected.
-            ``study`` and ``executor`` are those of the enclosing :meth:`steps`.
+            Yield progress, and return how often each
+            feature is selected. ``study`` and
+            ``executor`` are those of the enclosing
+            :meth:`steps`.
             """
             n_halves = self.options.n_halves
             seed = self.options.seed

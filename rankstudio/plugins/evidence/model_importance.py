@@ -71,9 +71,10 @@ class MeasuredImportance:
 def importance_place(part: str, measure: str, convention: str, model: str) -> str:
     """Return the key under which a study stores the importance of a model's features.
 
-    ``part`` names the part with the documents. ``measure`` and ``convention``
-    are those of the losses. ``model`` is the name of the model in the study,
-    see :func:`model_place`.
+    ``part`` names the part with the documents. ``measure``
+    and ``convention`` are those of the losses. ``model`` is
+    the name of the model in the study, see
+    :func:`model_place`.
     """
     return f"importance:{part}:{measure}:{convention}:{model}"
 
@@ -118,9 +119,10 @@ def _scoring_of_step(
 ) -> tuple[Score, RankingDataset, tuple[int, ...]]:
     """Return a model's score function, the documents ``part``, and the columns that the model uses.
 
-    The model is that of ``step``. The function takes features (m, n) of m
-    documents, in the columns of the data, and returns m scores. Raise
-    ParameterError for a step that was not learned.
+    The model is that of ``step``. The function takes
+    features (m, n) of m documents, in the columns of
+    the data, and returns m scores. Raise ParameterError
+    for a step that was not learned.
     """
     if not step.learned:
         raise ParameterError(
@@ -188,8 +190,9 @@ def _scoring_of_model(
     def score(X: Features) -> Floats:
         """Score m documents by their n features, (m, n); features that the data lack are 0.
 
-        The scores have the shape (m,). The model gets columns with the ids
-        ``all_ids`` of the enclosing function, the last of which are
+        The scores have the shape (m,). The model gets
+        columns with the ids ``all_ids`` of the
+        enclosing function, the last of which are
         ``absent_ids``.
         """
         if isinstance(X, SparseRows):
@@ -217,10 +220,12 @@ def _measure_importance(
 ) -> Importance:
     """Measure the permutation importance of the features that a model uses.
 
-    ``score`` returns the model's scores, and ``used`` has the columns of its
-    features in the documents ``part``. Without ``n_repeats``, each feature is
-    left out instead of permuted. The importance is the result of a generator of
-    progress. Raise DataError if the model uses no features.
+    ``score`` returns the model's scores, and ``used``
+    has the columns of its features in the documents
+    ``part``. Without ``n_repeats``, each feature is
+    left out instead of permuted. The importance is the
+    result of a generator of progress. Raise DataError
+    if the model uses no features.
     """
     if not used:
         raise DataError(
@@ -237,8 +242,9 @@ def _measure_importance(
     def with_groups_in_data(progress: WorkProgress) -> WorkProgress:
         """Return progress on an importance, with the columns of the data in its partial result.
 
-        The partial results of the work itself have columns of the scored
-        documents. These differ if only some columns are in memory.
+        The partial results of the work itself have
+        columns of the scored documents. These differ if
+        only some columns are in memory.
         """
         if isinstance(progress, PartialResult):
             return replace(
@@ -261,10 +267,11 @@ def _with_used_columns(
 ) -> tuple[Score, RankingDataset, tuple[int, ...]]:
     """Return score function, documents and columns, with sparse documents made dense.
 
-    ``score`` takes all columns, and ``used`` are those that the model uses.
-    Dense arrays of all columns could be too large, so that only the used
-    columns are in the array. The returned function puts them back into their
-    columns.
+    ``score`` takes all columns, and ``used`` are those
+    that the model uses. Dense arrays of all columns
+    could be too large, so that only the used columns
+    are in the array. The returned function puts them
+    back into their columns.
     """
     X = part.X
     if not isinstance(X, SparseRows):

@@ -54,7 +54,8 @@ class NearBestSet:
     features : tuple of int
         0-based columns, ascending.
     criterion : float
-        Leave-query-out error of the set, summed over documents.
+        Leave-query-out error of the set, summed over
+        documents.
     difference : float
         Excess of the criterion over that of the best set.
     standard_error : float
@@ -180,10 +181,11 @@ def find_near_best_sets(
 ) -> Waiting[tuple[SizedNearBestSets, ...]]:
     """Find the sets that are not significantly different from the best one of their size.
 
-    Yield progress, and return one result per size. ``space`` says which sets
-    are compared. Sets are compared up to the share ``window`` above the best
-    criterion (None: as far as needed). Close the generator to interrupt the
-    search.
+    Yield progress, and return one result per size.
+    ``space`` says which sets are compared. Sets are
+    compared up to the share ``window`` above the best
+    criterion (None: as far as needed). Close the
+    generator to interrupt the search.
     """
     sizes: tuple[SizedSubset, ...] = ()
     with closing(find_best_subset(data, space)) as work:

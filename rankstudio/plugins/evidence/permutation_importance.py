@@ -235,8 +235,8 @@ def permutation_importance(
 def score_of(model: Any) -> Score:
     """Return a model's method ``predict``, or the model itself if it is a function.
 
-    The score function takes features (m, n) and returns scores (m,). Raise
-    ParameterError for anything else.
+    The score function takes features (m, n) and returns
+    scores (m,). Raise ParameterError for anything else.
     """
     score: Any = getattr(model, "predict", model)
     if not callable(score):

@@ -126,8 +126,8 @@ def refitting_seconds(
 def plan_of_halves(plan: Plan) -> Plan:
     """Return a plan's selector alone as a plan, without its ranker and folds.
 
-    The order of the features is then the method's own: no validation measure
-    chooses among its steps.
+    The order of the features is then the method's own:
+    no validation measure chooses among its steps.
 
     Raises
     ------

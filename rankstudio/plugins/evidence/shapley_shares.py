@@ -47,8 +47,9 @@ class ShapleyShares:
     in_order : ndarray of shape (k,)
         Gain of each feature in the given order.
     gain : float
-        Left-out gain of the model over a model without features: the sum of
-        ``values``, and of ``in_order``.
+        Left-out gain of the model over a model without
+        features: the sum of ``values``, and of
+        ``in_order``.
     """
 
     features: tuple[int, ...]
@@ -164,8 +165,8 @@ def _columns_of_subset(
 ) -> tuple[int, ...]:
     """Return the columns of a set as a tuple; raise ParameterError unless the columns are valid.
 
-    ``features`` are the columns. If ``features`` is None, the estimator selects
-    the columns.
+    ``features`` are the columns. If ``features`` is
+    None, the estimator selects the columns.
     """
     n = data.X.shape[1]
     if features is None and not estimator.entry.selects:
@@ -179,9 +180,10 @@ def _columns_of_subset(
 def _errors_of_subsets(search: FloatingSearch, k: int) -> Waiting[Floats]:
     """Return the leave-query-out error of each subset of k columns, shape (2^k,).
 
-    The bits of a subset's index are its columns. ``search`` can move to a
-    subset, and then gives the error of the subset, and the error with each
-    further column.
+    The bits of a subset's index are its columns.
+    ``search`` can move to a subset, and then gives the
+    error of the subset, and the error with each further
+    column.
     """
     errors = np.empty(1 << k)
     errors[0] = search.criterion()

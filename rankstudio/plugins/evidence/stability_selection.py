@@ -56,8 +56,9 @@ class StabilitySelection:
     counts : ndarray of shape (k, n)
         Number of halves that select each feature within 1, 2, … k steps.
     places : ndarray of shape (N, n)
-        Step at which each of the N halves selects each feature, from 1; 0 if
-        the feature is not selected.
+        Step at which each of the N halves selects each
+        feature, from 1; 0 if the feature is not
+        selected.
     n_candidates : int
         Number of features that vary within some query, p; other features cannot
         change a ranking.
@@ -110,9 +111,11 @@ class StabilitySelection:
         Parameters
         ----------
         threshold : float, default 0.75
-            τ, the least share of the halves; greater than 0.5, at most 1.
+            τ, the least share of the halves; greater
+            than 0.5, at most 1.
         n_features : int, optional
-            Number of steps within which a half selects a feature; k by default.
+            Number of steps within which a half selects
+            a feature; k by default.
         """
         counts = self.counts[self._row_index(n_features)]
         order = np.argsort(-counts, kind="stable")
@@ -154,8 +157,9 @@ class StabilitySelection:
     def _row_index(self, n_features: int | None) -> int:
         """Return the row of ``counts`` for a number of steps.
 
-        ``n_features`` is the number of steps; None for all steps. Raise
-        ParameterError for a number that the paths do not have.
+        ``n_features`` is the number of steps; None for
+        all steps. Raise ParameterError for a number
+        that the paths do not have.
         """
         k = self.counts.shape[0]
         return (
@@ -366,8 +370,9 @@ Path = Sequence[tuple[int, ...]]
 class _Halves:
     """The halves of the queries from which paths of features are still to be learned.
 
-    Halves are given by their numbers. They consist of queries, or of documents
-    if the documents are one ranking.
+    Halves are given by their numbers. They consist of
+    queries, or of documents if the documents are one
+    ranking.
     """
 
     n_units: int
@@ -409,8 +414,9 @@ def with_paths(
 ) -> StabilitySelection:
     """Return a stability selection extended by the paths of further halves.
 
-    A path has the selected features after 1, 2, ... steps. After the end of a
-    path that ended early, its last features count for the remaining steps.
+    A path has the selected features after 1, 2, ...
+    steps. After the end of a path that ended early, its
+    last features count for the remaining steps.
     """
     counts = stability.counts.copy()  # (steps, n)
 
@@ -471,8 +477,9 @@ def _learned_paths(
 ) -> Iterator[list[Path] | WorkProgress]:
     """Yield the paths of selected features of any method on some halves, one at a time.
 
-    A path has the selected features after 1, 2, ... steps. The method is
-    trained on each half, and its progress is yielded in between.
+    A path has the selected features after 1, 2, ...
+    steps. The method is trained on each half, and its
+    progress is yielded in between.
     """
     for number in halves.numbers:
         half = halves.taken(data, number)

@@ -125,8 +125,9 @@ def validity_result(
 def _shared(work: Waiting[Any], first: float, n_folds: int) -> Waiting[Any]:
     """Yield the progress of work on one of several folds, and return its result.
 
-    Each of ``n_folds`` folds has two works, so that ``work`` counts as half a
-    fold. ``first`` is the number of folds, in halves, whose work is done
+    Each of ``n_folds`` folds has two works, so that
+    ``work`` counts as half a fold. ``first`` is the
+    number of folds, in halves, whose work is done
     before.
     """
     while True:
@@ -159,8 +160,9 @@ def _fold_model(
 ) -> Waiting[_FoldModel]:
     """Return the model of a run's fold with its features in order; yield progress of the ordering.
 
-    ``base`` is the value of masked features: "mean", that over the training
-    documents, or "zero". Raise PlanError for a model that was not learned from
+    ``base`` is the value of masked features: "mean",
+    that over the training documents, or "zero". Raise
+    PlanError for a model that was not learned from
     features.
     """
     step = result.chosen.step
@@ -188,8 +190,9 @@ def _fold_model(
 def _positions(model: MaskedModel, ids: Sequence[int]) -> tuple[int, ...]:
     """Return the positions of features among the features of the model.
 
-    ``ids`` are those of the features. Features that the model does not use are
-    left out. Raise ParameterError for an id that the data do not have.
+    ``ids`` are those of the features. Features that the
+    model does not use are left out. Raise
+    ParameterError for an id that the data do not have.
     """
     known_ids = model.documents.feature_ids.tolist()
     for feature in ids:
@@ -216,8 +219,9 @@ def _unused_features(
 def _sizes(models: Sequence[_FoldModel], keep: int | None) -> list[int]:
     """Return the numbers of features to keep, up to that of the smallest model.
 
-    The only number is ``keep``, unless ``keep`` is None. Then the result has
-    each number, or a selection of numbers if there are many.
+    The only number is ``keep``, unless ``keep`` is
+    None. Then the result has each number, or a
+    selection of numbers if there are many.
     """
     n_features = min(len(model.order) for model in models)
     if keep is not None:
@@ -269,8 +273,8 @@ def _means_table(
 def _size_text(models: Sequence[_FoldModel], size: int) -> str:
     """Return the number of features kept, as a text.
 
-    For a single fold, the text also has the name of the last feature that is
-    kept.
+    For a single fold, the text also has the name of the
+    last feature that is kept.
     """
     if len(models) > 1:
         return str(size)

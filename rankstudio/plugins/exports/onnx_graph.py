@@ -103,7 +103,8 @@ def write(function: ScoreFunction) -> Files:
 def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
     """Return the attributes of the operator TreeEnsemble.
 
-    The attributes are the splits of all trees in lists, and the leaves.
+    The attributes are the splits of all trees
+    in lists, and the leaves.
 
     The operator needs a split in every tree, so a tree of one leaf becomes a
     split with this leaf on both sides.
@@ -156,8 +157,8 @@ def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents by ONNX Runtime, with the graph that ``write`` made.
 
-    ONNX Runtime uses one thread. The scores have the shape (m,) for m
-    documents.
+    ONNX Runtime uses one thread. The scores
+    have the shape (m,) for m documents.
 
     Raises
     ------

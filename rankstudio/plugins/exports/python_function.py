@@ -76,9 +76,11 @@ def scores(documents):
 def write(function: ScoreFunction) -> Files:
     """Return a model as the text of a Python module.
 
-    The module begins with the numbers of the model as dicts and lists. The
-    functions that use these numbers follow. The only file has the key "", the
-    ending of its name after the stem.
+    The module begins with the numbers of the
+    model as dicts and lists. The functions that
+    use these numbers follow. The only file has
+    the key "", the ending of its name after the
+    stem.
     """
     ids = [feature.id for feature in function.inputs]
 
@@ -111,8 +113,8 @@ def write(function: ScoreFunction) -> Files:
 def _tree_lines(function: ScoreFunction, ids: list[int]) -> list[str]:
     """Return the lines of Python with the trees of a model.
 
-    Before the trees are the lines with the new features on which the trees
-    split.
+    Before the trees are the lines with the new
+    features on which the trees split.
 
     ``ids`` are those of the model's inputs, by position. New features are sums
     of features.

@@ -55,7 +55,8 @@ def write(function: ScoreFunction) -> Files:
 def _number(value: float) -> str:
     """Return a number as an SQL literal with an exponent.
 
-    The exponent makes the literal's type double precision.
+    The exponent makes the literal's type double
+    precision.
     """
     text = repr(value)
     return text if "e" in text else f"{text}e0"

@@ -116,8 +116,10 @@ def read(
 def _centred(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
     """Return a score function as it is, and one with scores around 0.
 
-    ``ranges`` are those of the values of the inputs in the data. Around 0, the
-    8 digits that the program prints distinguish more scores.
+    ``ranges`` are those of the values of the
+    inputs in the data. Around 0, the 8 digits
+    that the program prints distinguish more
+    scores.
     """
     return function, centred(function, ranges)
 

@@ -49,7 +49,7 @@ class Alternative:
 
 @dataclass(frozen=True, eq=False)
 class ChoiceContext:
-    """What is known to explain why a method selected a feature or did not.
+    """The facts that explain why a method selected a feature or did not.
 
     Attributes
     ----------

@@ -35,7 +35,7 @@ _MAX_BYTES = 1 << 31  # of a constant, as of a whole ONNX file
 
 @dataclass(frozen=True)
 class Operator:
-    """Which forms of an operator of ONNX can be read.
+    """The forms of an operator of ONNX that can be read.
 
     Attributes
     ----------

@@ -147,7 +147,8 @@ def _pair_agreement(
 ) -> PairAgreement:
     """Return the agreement of two judges, those of the columns i and j of the labels.
 
-    The agreement is Kendall's τ_b in each query, and Krippendorff's α of all
+    The agreement is Kendall's τ_b in each
+    query, and Krippendorff's α of all
     documents.
 
     ``labels``, (m, J), has the labels of m documents by J judges (NaN: not
@@ -186,7 +187,8 @@ def _pair_agreement(
 def krippendorff_alpha(labels: Floats) -> float:
     """Compute Krippendorff's α for ordinal labels.
 
-    α is 1 for perfect agreement of judges, and 0 for agreement by chance.
+    α is 1 for perfect agreement of judges, and
+    0 for agreement by chance.
 
     α = 1 - D_o / D_e compares D_o, the disagreement among the labels of each
     document, with D_e, the disagreement among all labels. The difference of two
@@ -267,8 +269,9 @@ class JudgeSelections:
     def order(self) -> Ints:
         """Return the 0-based columns of the features that are selected under some judge.
 
-        Columns selected under most judges come first; ties are ordered by the
-        share of folds.
+        Columns selected under most judges come
+        first; ties are ordered by the share of
+        folds.
         """
         # `shares`, (n, J), has a row for each feature.
         # lexsort() sorts by its last key first.

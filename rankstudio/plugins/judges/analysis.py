@@ -70,7 +70,8 @@ def judges_result(
         Fields of the plan that keep their values; the others are replaced by
         values usual for the data.
     agrees : bool
-        Whether the labels of the judges are compared with each other.
+        Whether the labels of the judges are
+        compared with each other.
     selects : bool
         Whether the plan is carried out under each judge.
     flips : bool
@@ -241,8 +242,8 @@ def _agreement_table(agreed: Agreement, data: FoldedDataset) -> AnalysisTable:
 def _query_tables(agreed: Agreement, n: int) -> list[AnalysisTable]:
     """Return a list with the table of the n queries in which the judges agree least.
 
-    ``agreed`` has the agreement in each query. Return [] if no query can be
-    listed.
+    ``agreed`` has the agreement in each query.
+    Return [] if no query can be listed.
     """
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (query, *(formatted(tau, "+.3f") for tau in (mean, *taus)))
@@ -282,9 +283,10 @@ def _selection_table(
 ) -> tuple[dict[str, Any], AnalysisTable]:
     """Return the selected features and measures of the runs under the judges so far.
 
-    The selections and measures are returned as plain values and as a table.
-    ``results`` has the runs of the first of the ``judges``; later judges may be
-    missing.
+    The selections and measures are returned as
+    plain values and as a table. ``results`` has
+    the runs of the first of the ``judges``;
+    later judges may be missing.
     """
     first = results[0]
     finished = list(judges[: len(results)])

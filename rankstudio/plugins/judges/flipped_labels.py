@@ -60,8 +60,10 @@ class FlippedLabels:
     def order(self) -> Ints:
         """Return the 0-based columns of the features that some run selects.
 
-        Columns selected without flips come first; ties are ordered by the mean
-        share of the runs and folds that select the feature.
+        Columns selected without flips come
+        first; ties are ordered by the mean
+        share of the runs and folds that select
+        the feature.
         """
         selected = np.flatnonzero(self.selected.any(axis=0))
         original = self.selected[0, selected]
@@ -202,9 +204,11 @@ def flip_steps(
     def add_result(share_index: int, result: RunResult) -> None:
         """Add the result of a run to the counts, similarities and values of a share of flipped labels.
 
-        ``share_index`` is the row of the share in the arrays of the enclosing
-        function: ``counts`` (shares, features), ``similarities`` (shares,), and
-        the lists in ``values``.
+        ``share_index`` is the row of the share
+        in the arrays of the enclosing function:
+        ``counts`` (shares, features),
+        ``similarities`` (shares,), and the
+        lists in ``values``.
         """
         for fold, original_selection in zip(
             result.folds, original_selections, strict=True
@@ -260,7 +264,8 @@ def _distinct_grades(dataset: FoldedDataset) -> Floats:
 def _run_steps(plan: Plan, dataset: FoldedDataset) -> Generator[None, None, RunResult]:
     """Carry out a plan on some data, and return the result of the run.
 
-    Yield None after each event of the run, so that the caller can stop there.
+    Yield None after each event of the run, so
+    that the caller can stop there.
     """
     for event in run(plan, dataset):
         if isinstance(event, RunFinished):

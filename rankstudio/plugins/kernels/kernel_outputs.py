@@ -35,7 +35,8 @@ def with_outputs(
     Returns
     -------
     KernelSystem
-        The new system, which shares the eigenvectors of ``system``.
+        The new system, which shares the eigenvectors of
+        ``system``.
 
     Raises
     ------

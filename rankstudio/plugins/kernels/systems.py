@@ -67,8 +67,9 @@ class KernelSystem(ABC):
     def with_factor(self, factor: QueryFactor) -> Self:
         """Return a copy of the system with another factor: the same loss, but other targets to fit.
 
-        ``factor`` has the matrices M of this system's loss, and targets N of
-        other labels. The copy shares the eigenvectors of this system, so
+        ``factor`` has the matrices M of this system's
+        loss, and targets N of other labels. The copy
+        shares the eigenvectors of this system, so
         nothing is decomposed again.
         """
         projected_targets = self.rows.T @ factor.targets
@@ -113,8 +114,9 @@ class KernelSystem(ABC):
         def work(q: int) -> None:
             """Write the scores of query q for all λ to the array ``left_out``, some λ at a time.
 
-            The scores are by models trained without the query. The array, the
-            bounds of the queries and the targets are those of the enclosing
+            The scores are by models trained without the
+            query. The array, the bounds of the queries
+            and the targets are those of the enclosing
             method.
             """
             span = slice(ptr[q], ptr[q + 1])  # of the query's targets
@@ -224,8 +226,8 @@ class DualSystem(KernelSystem):
     def dual(self, regularization: float) -> Floats:
         """Return the weights α of the kernel functions of all documents, (m,) or (m, v).
 
-        The weights are α = Ma, with a = (K^ + λI)^-1 N, for the factor M and
-        the targets N of the loss.
+        The weights are α = Ma, with a = (K^ + λI)^-1 N,
+        for the factor M and the targets N of the loss.
         """
         projected_targets = as_columns(self.projected_targets)
         solved = self.rows @ (
@@ -339,8 +341,9 @@ class ReducedSystem(KernelSystem):
     def dual(self, regularization: float) -> Floats:
         """Return the weights b = Bθ of the basis vectors, with θ = (Λ + λI)^-1 τ.
 
-        τ are the targets projected on the eigenvectors, and ``regularization``
-        is λ. The shape is (r,) or (r, v) for v outputs.
+        τ are the targets projected on the eigenvectors,
+        and ``regularization`` is λ. The shape is (r,)
+        or (r, v) for v outputs.
         """
         projected_targets = as_columns(self.projected_targets)
         solved = self.weights @ (
@@ -506,8 +509,9 @@ class QueryFactor:
     def _centred_together(self) -> Ints:
         """Bounds (as in ``documents``) of the groups of documents whose means are subtracted.
 
-        A group is a query, or all documents if there is an intercept. Only
-        factors without blocks have such groups.
+        A group is a query, or all documents if there is
+        an intercept. Only factors without blocks have
+        such groups.
         """
         return self.documents[[0, -1]] if self.intercept else self.documents
 
@@ -523,8 +527,9 @@ class QueryFactor:
     def transposed_times(self, values: Floats) -> Floats:
         """Return M'Z (p, c) for values Z (m, c), one row per document.
 
-        M is the matrix of the loss, block diagonal with a block for each query.
-        Without blocks, M'Z are the values minus their means.
+        M is the matrix of the loss, block diagonal with
+        a block for each query. Without blocks, M'Z are
+        the values minus their means.
         """
         if self.blocks is None:
             return centre(values, self._centred_together)
@@ -538,8 +543,9 @@ class QueryFactor:
     def times(self, values: Floats) -> Floats:
         """Return MA (m, c) for values A (p, c), one row per row of M'.
 
-        M is the matrix of the loss, block diagonal with a block for each query.
-        Without blocks, MA are the values minus their means.
+        M is the matrix of the loss, block diagonal with
+        a block for each query. Without blocks, MA are
+        the values minus their means.
         """
         if self.blocks is None:
             return centre(values, self._centred_together)
@@ -585,8 +591,9 @@ class LeftOutSolution(NamedTuple):
 class LeftOutSystem:
     """The system of :class:`ReducedSystem` for a left-out query, whose solution is iteratively refined.
 
-    The matrix of the system is Λ + λI, bordered by the rows W_q of the query,
-    which are subtracted, and by the weights B_H, which are constrained to 0.
+    The matrix of the system is Λ + λI, bordered by the
+    rows W_q of the query, which are subtracted, and by
+    the weights B_H, which are constrained to 0.
 
     Parameters
     ----------
@@ -623,11 +630,13 @@ class LeftOutSystem:
     ) -> None:
         """Prepare the system: compute the products of the rows W_q and B_H for each of L values of λ.
 
-        All solutions share these products. ``rows``, (p, k), are W_q of the
-        left-out query, and ``held_out``, (h, k), is B_H, the weights of its
-        basis vectors. ``values``, (k,), has the eigenvalues Λ, and ``grid``,
-        (L,), the values of λ. ``n_documents`` is not 0 if the last unknown is
-        an intercept.
+        All solutions share these products. ``rows``,
+        (p, k), are W_q of the left-out query, and
+        ``held_out``, (h, k), is B_H, the weights of its
+        basis vectors. ``values``, (k,), has the
+        eigenvalues Λ, and ``grid``, (L,), the values of
+        λ. ``n_documents`` is not 0 if the last unknown
+        is an intercept.
         """
         diagonal = _diagonal(values, grid, n_documents)  # Λ + λI, (L, k)
         self._rows = rows
@@ -683,10 +692,11 @@ class LeftOutSystem:
     ) -> tuple[Floats, Floats, Floats]:
         """Return by how much a solution misses each of the three equations that `_solve` solves.
 
-        The equations are (Λ + λI)θ + W'e - B'μ = ``projected_targets``, e + Wθ
-        = ``targets``, and Bθ = 0, for the rows W of the left-out query and the
-        weights B of its basis vectors. The unknowns θ, e and μ are those of
-        ``solution``.
+        The equations are (Λ + λI)θ + W'e - B'μ =
+        ``projected_targets``, e + Wθ = ``targets``, and
+        Bθ = 0, for the rows W of the left-out query and
+        the weights B of its basis vectors. The unknowns
+        θ, e and μ are those of ``solution``.
         """
         theta, left_out, mu = solution
         first = (
@@ -702,8 +712,9 @@ class LeftOutSystem:
     ) -> LeftOutSolution:
         """Solve the three equations of the left-out query for each λ.
 
-        The equations are (Λ + λI)θ + W'e - B'μ = ``projected_targets``, e + Wθ
-        = ``targets``, and Bθ = ``weights``.
+        The equations are (Λ + λI)θ + W'e - B'μ =
+        ``projected_targets``, e + Wθ = ``targets``, and
+        Bθ = ``weights``.
 
         W, (p, k), are the rows of the left-out query, and B, (h, k), gives the
         weights of its h basis vectors. The unknowns are the models θ, the
@@ -755,11 +766,13 @@ def long_query(
 ) -> Floats:
     """Return θ (L, k, v) without a query that has more rows than θ has unknowns, in O((k + h)³).
 
-    θ are the weights of the model for each of L values of λ and v outputs. θ
-    solves (Λ + λI - W_q'W_q) θ - B_H'μ = τ - W_q'N_q, B_Hθ = 0, with ``rows``
-    W_q (p, k), ``held_out`` B_H (h, k), ``values`` Λ (k,), ``grid`` λ (L,),
-    ``projected_targets`` τ (k, v) and ``targets`` N_q (p, v). ``n_documents``
-    is not 0 if the last unknown is an intercept.
+    θ are the weights of the model for each of L values of λ
+    and v outputs. θ solves (Λ + λI - W_q'W_q) θ - B_H'μ = τ
+    - W_q'N_q, B_Hθ = 0, with ``rows`` W_q (p, k),
+    ``held_out`` B_H (h, k), ``values`` Λ (k,), ``grid`` λ
+    (L,), ``projected_targets`` τ (k, v) and ``targets`` N_q
+    (p, v). ``n_documents`` is not 0 if the last unknown is
+    an intercept.
     """
     k = rows.shape[1]
     diagonal = _diagonal(values, grid, n_documents)
@@ -791,9 +804,11 @@ def long_query(
 def _diagonal(values: Floats, grid: Floats, n_documents: int) -> Floats:
     """Return the diagonal of Λ + λI for each of L values of λ, shape (L, k).
 
-    ``values``, (k,), has the eigenvalues Λ, and ``grid``, (L,), the values of
-    λ. If ``n_documents`` is not 0, the last unknown is an intercept. The result
-    then has one more column with the number of documents.
+    ``values``, (k,), has the eigenvalues Λ, and
+    ``grid``, (L,), the values of λ. If ``n_documents``
+    is not 0, the last unknown is an intercept. The
+    result then has one more column with the number of
+    documents.
     """
     diagonal = values + grid[:, None]
     if n_documents:

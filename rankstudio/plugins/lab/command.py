@@ -160,7 +160,8 @@ def _add_parameters(parser: argparse.ArgumentParser, kind: str) -> None:
 def _option_help(p: Parameter) -> str:
     """Return the help on the option of a parameter, with its default and when it has an effect.
 
-    A percent sign is doubled, as argparse needs it.
+    A percent sign is doubled, as argparse needs
+    it.
     """
     # A default of None is written as "": its label says what it means.
     default = p.written(p.default) or p.none_label

@@ -56,10 +56,11 @@ class CandidateRun:
     name : str
         Name in sentences: "run 3, GAS".
     result : RunResult
-        Result of the run as it is shown, for instance without the test part
-        while that part is sealed.
+        Result of the run as it is shown, for instance without the
+        test part while that part is sealed.
     method : str
-        The user's name for the method of the run; "" for the method's own name.
+        The user's name for the method of the run; "" for the
+        method's own name.
     """
 
     name: str
@@ -332,9 +333,9 @@ def _identity(plan: Plan, *, has_criterion: bool = True) -> str:
 def _only_criteria_differ(groups: Iterable[Sequence[CandidateRun]]) -> bool:
     """Return whether some methods of a dataset differ in nothing but the selection criterion.
 
-    ``groups`` has the runs of each dataset. If no methods differ only in the
-    criterion, the criterion makes no other method, because its default depends
-    on the data.
+    ``groups`` has the runs of each dataset. If no methods differ
+    only in the criterion, the criterion makes no other method,
+    because its default depends on the data.
     """
     return any(
         len({_method_key(run) for run in group})
@@ -423,8 +424,9 @@ def _drop_unwanted(
 ) -> None:
     """Remove methods and datasets from ``cells``, and add them to ``left_out``.
 
-    ``cells`` has the runs by dataset and method. ``unwanted`` has names of
-    methods and datasets. Raise ParameterError for an unknown name.
+    ``cells`` has the runs by dataset and method. ``unwanted`` has
+    names of methods and datasets. Raise ParameterError for an
+    unknown name.
     """
     methods = {name: None for runs in cells.values() for name in runs}
     for name in dict.fromkeys(unwanted):
@@ -441,9 +443,9 @@ def _drop_unwanted(
 def _drop_incomplete(cells: _Cells, left_out: list[Exclusion]) -> None:
     """Remove datasets with a single method, then methods without a run on each of the other datasets.
 
-    ``cells`` has the runs by dataset and method. What is removed from it is
-    added to ``left_out`` with a reason. The methods of each dataset are then in
-    the same order.
+    ``cells`` has the runs by dataset and method. What is removed
+    from it is added to ``left_out`` with a reason. The methods of
+    each dataset are then in the same order.
     """
     # The datasets are listed first, since the dict changes in the loop.
     for data in [data for data, runs in cells.items() if len(runs) < 2]:
@@ -486,9 +488,10 @@ def _dataset(name: str, run: RunResult) -> ComparedDataset:
 def _means(runs: Sequence[RunResult], measure: str) -> list[float]:
     """Return the mean of a measure for each run, over the queries in which all runs have values.
 
-    Queries without a value, such as those without a pair of the disagreement
-    error, are undefined for every run alike. If there is no common query, each
-    run has the mean of its own queries.
+    Queries without a value, such as those without a pair of the
+    disagreement error, are undefined for every run alike. If
+    there is no common query, each run has the mean of its own
+    queries.
     """
     values = np.array([run.per_query(measure) for run in runs])  # (runs, queries)
     common = ~np.isnan(values).any(axis=0)

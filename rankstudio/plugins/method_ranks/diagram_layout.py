@@ -30,7 +30,8 @@ class Stroke:
     Attributes
     ----------
     points : tuple of (float, float)
-        Points of the line, measured from left and top, in sizes of the text.
+        Points of the line, measured from left and top, in sizes
+        of the text.
     kind : {"axis", "stem", "group", "difference"}
         Axis with its ticks, line from the axis to a name, bar of a group, or
         length of the critical difference.
@@ -48,8 +49,9 @@ class DiagramText:
     ----------
     text : str
     x, y : float
-        Place in sizes of the text: `y` is the middle of the text's height, and
-        `x` its end at the side of `align`, or its middle.
+        Place in sizes of the text: `y` is the middle of the
+        text's height, and `x` its end at the side of `align`, or
+        its middle.
     align : {"left", "center", "right"}
     max_width : float
         Width to which the text is shortened when it is drawn.
@@ -215,9 +217,10 @@ def _place_difference(
 ) -> float:
     """Place a bar as long as the critical difference above the axis.
 
-    The bar's lines and text are added to ``strokes`` and ``texts``. Return the
-    y at which the room below begins; y grows downwards. Without a difference,
-    nothing is added. Lengths are in sizes of the text.
+    The bar's lines and text are added to ``strokes`` and
+    ``texts``. Return the y at which the room below begins; y
+    grows downwards. Without a difference, nothing is added.
+    Lengths are in sizes of the text.
     """
     if math.isnan(diagram.difference):
         return 0.0

@@ -68,8 +68,9 @@ class RankTests:
     pairs : tuple of MethodPair
         Tests of all pairs of methods, by rank.
     posterior : dict of (int, int) to PosteriorProbabilities
-        Probabilities by the two methods of a pair: of all pairs, or, of very
-        many methods, of the pairs with the best method.
+        Probabilities by the two methods of a pair: of all pairs,
+        or, of very many methods, of the pairs with the best
+        method.
     """
 
     friedman: FriedmanTest
@@ -86,8 +87,8 @@ class MethodRanking:
     Attributes
     ----------
     table : MethodTable
-        Values of the methods on the datasets, with the methods in the order of
-        their mean ranks.
+        Values of the methods on the datasets, with the methods in
+        the order of their mean ranks.
     alpha : float
         Level of significance.
     rope : float
@@ -183,8 +184,8 @@ class MethodRanking:
     def _group_notes(self, tests: RankTests) -> list[str]:
         """Return sentences on the critical difference of mean ranks by Nemenyi's test.
 
-        Methods whose mean ranks differ by less form groups; the first group may
-        have all methods.
+        Methods whose mean ranks differ by less form groups; the
+        first group may have all methods.
         """
         text = tr("Nemenyi's critical difference at {alpha:g} is {difference:.2f}.")
         notes = [text.format(alpha=self.alpha, difference=tests.critical_difference)]
@@ -355,8 +356,8 @@ def method_ranks(
     Returns
     -------
     MethodRanking
-        The methods with ranks and wins; `tests` is None for fewer than five
-        datasets.
+        The methods with ranks and wins; `tests` is None for fewer
+        than five datasets.
 
     Raises
     ------

@@ -82,7 +82,8 @@ class RankDiagram(OwnFigure):
 def rank_diagram(ranking: MethodRanking) -> RankDiagram:
     """Return the critical-difference diagram of a ranking.
 
-    The diagram has no groups if there are too few datasets for tests.
+    The diagram has no groups if there are too few datasets for
+    tests.
     """
     tests = ranking.tests
     measure = ranking.table.measure
@@ -121,8 +122,8 @@ _TIKZ_STYLES = {
 def tikz_text(diagram: RankDiagram) -> str:
     """Return the diagram as a TikZ picture that is as wide as the column it is in.
 
-    Names of methods are escaped for LaTeX. The document needs the package tikz
-    only.
+    Names of methods are escaped for LaTeX. The document needs the
+    package tikz only.
     """
     # LaTeX alone knows how wide the names are; names wider than estimated stick out.
     layout = laid_out(diagram, _TIKZ_WIDTH, lambda name: _TIKZ_LETTER * len(name))

@@ -91,8 +91,8 @@ class MethodPair:
     p_wilcoxon, p_holm : float
         p of Wilcoxon's signed ranks, and the same with Holm's correction for all pairs.
     n_differences : int
-        Number of datasets on which the two methods differ; the others are
-        removed from Wilcoxon's test.
+        Number of datasets on which the two methods differ; the
+        others are removed from Wilcoxon's test.
     """
 
     first: int

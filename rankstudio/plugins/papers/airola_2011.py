@@ -73,8 +73,9 @@ class PrintedExperiment:
     said : tuple of str
         Sentences that state the conclusions.
     agrees : tuple of bool
-        For each number that should agree with the printed number to the last
-        digit, whether it does.
+        For each number that should agree with the
+        printed number to the last digit, whether it
+        does.
     """
 
     source: str
@@ -275,8 +276,9 @@ def _training_seconds(X: Floats, y: Floats, estimator: Any) -> float:
 def _exponent_text(seconds: Mapping[float, float]) -> str:
     """Return the slope of log seconds over log documents, for sizes that are large enough.
 
-    ``seconds`` has the seconds of training by the number of documents. The
-    slope is the exponent by which the time grows, as a text.
+    ``seconds`` has the seconds of training by the
+    number of documents. The slope is the exponent
+    by which the time grows, as a text.
     """
     # A coarse clock may measure 0 seconds, whose logarithm is undefined.
     large = {m: max(s, 1e-9) for m, s in seconds.items() if m >= _MIN_DOCUMENTS}
@@ -469,8 +471,9 @@ def _round_sentences(results: Mapping[str, RunResult]) -> Iterator[str]:
 def _run_name(name: str) -> str:
     """Return the name of the run of a row of Table 3.
 
-    ``name`` is that of the row. Table 3 takes the runs of Table 2, in which
-    "RankRLS" has another name.
+    ``name`` is that of the row. Table 3 takes the
+    runs of Table 2, in which "RankRLS" has another
+    name.
     """
     return REFERENCE if name == "RankRLS" else name
 
@@ -480,12 +483,14 @@ def bipartite_error(
 ) -> float:
     """Return the disagreement error of a run's models for two kinds of documents.
 
-    One kind of documents has at least the label ``relevant``; the other kind is
-    all other documents.
+    One kind of documents has at least the label
+    ``relevant``; the other kind is all other
+    documents.
 
-    The error is the mean over the folds of the mean over the test queries that
-    have both kinds of documents. Equal scores count as errors, as in equation
-    (1) of Paper I.
+    The error is the mean over the folds of the mean
+    over the test queries that have both kinds of
+    documents. Equal scores count as errors, as in
+    equation (1) of Paper I.
     """
     folds = {fold.number: fold for fold in dataset.folds}
     errors = []
@@ -861,8 +866,8 @@ def auc_estimates(share: float = 1.0, seed: int = 0) -> PrintedExperiment:
 def _conclusions(deviations: dict[str, Deviations]) -> list[tuple[str, bool]]:
     """Return each conclusion of section 5.4 with its numbers, and whether it holds.
 
-    ``deviations`` has the results of :data:`SIMULATIONS` by name, in the same
-    order.
+    ``deviations`` has the results of
+    :data:`SIMULATIONS` by name, in the same order.
     """
     no_signal, signal, few_positives, with_100, with_400 = deviations.values()
 
@@ -1073,8 +1078,9 @@ def experiments(
     Returns
     -------
     dict of str to callable
-        Functions by the name of the experiment. A function runs its experiment
-        when it is called.
+        Functions by the name of the experiment. A
+        function runs its experiment when it is
+        called.
     """
     extent = effort or Effort()
     printed = _published_values()["printed"]
@@ -1119,8 +1125,9 @@ def _published_values() -> dict[str, Any]:
 def _results_on_one_processor(work: Experiment) -> Sequence[PrintedExperiment]:
     """Run an experiment on one processor.
 
-    The result has the tables of the experiment. The measured seconds and the
-    last bits of numbers then do not depend on other processors.
+    The result has the tables of the experiment. The
+    measured seconds and the last bits of numbers
+    then do not depend on other processors.
     """
     with STEADY:
         return work()

@@ -36,8 +36,8 @@ class Decision:
     threshold : float
         Score of the last document that is taken; infinity if no document is taken.
     precision, recall, f : float
-        Quality of the set of documents that are taken; 0 if no relevant
-        document is taken.
+        Quality of the set of documents that are
+        taken; 0 if no relevant document is taken.
     """
 
     threshold: float
@@ -128,9 +128,10 @@ def best_threshold(scores: Floats, relevant: Bools) -> Decision:
 def share_threshold(scores: Floats, relevant: Bools) -> Decision:
     """Return the decision that takes as many documents as are relevant.
 
-    ``scores``, (m,), are those of the documents, and ``relevant``, (m,), says
-    which are relevant. If this number would divide documents with equal scores,
-    all of these documents are left out.
+    ``scores``, (m,), are those of the documents,
+    and ``relevant``, (m,), says which are relevant.
+    If this number would divide documents with equal
+    scores, all of these documents are left out.
     """
     n_taken = int(relevant.sum())
     descending = -np.sort(-scores)
@@ -148,9 +149,10 @@ def share_threshold(scores: Floats, relevant: Bools) -> Decision:
 def decide(scores: Floats, relevant: Bools, threshold: float) -> Decision:
     """Return the decision that takes all documents with scores of at least the threshold.
 
-    The decision has precision, recall and F of the documents taken. ``scores``,
-    (m,), are those of the documents, and ``relevant``, (m,), says which are
-    relevant.
+    The decision has precision, recall and F of the
+    documents taken. ``scores``, (m,), are those of
+    the documents, and ``relevant``, (m,), says
+    which are relevant.
     """
     is_taken = scores >= threshold
     n_found = int(np.count_nonzero(is_taken & relevant))
@@ -281,8 +283,8 @@ class DecisionRow:
 def decision_rows(decisions: Decisions) -> list[DecisionRow]:
     """Return the rows of a table of decisions: one per fold and rule for the threshold.
 
-    If there are several folds, a row with the mean over the folds follows for
-    each rule.
+    If there are several folds, a row with the mean
+    over the folds follows for each rule.
     """
     folds = decisions.folds
     rows = [

@@ -84,10 +84,12 @@ def runs_of_paper(
 ) -> dict[str, RunResult]:
     """Return the runs that belong to a paper, by the paper's names.
 
-    A name of the paper has a method, a ranker and parameters. Among the names
-    with the method and ranker of a run, the run gets the name whose parameters
-    agree best with its own. If several runs get the same name, the run that
-    agrees best is returned; of equal runs, the last one.
+    A name of the paper has a method, a ranker and
+    parameters. Among the names with the method and
+    ranker of a run, the run gets the name whose
+    parameters agree best with its own. If several
+    runs get the same name, the run that agrees best
+    is returned; of equal runs, the last one.
     """
     best_runs: dict[str, tuple[int, RunResult]] = {}  # agreement and run, by name
     for run in runs:
@@ -209,9 +211,11 @@ def _figure_by_size(
 def objective_by_seconds(run: RunResult, data: FoldedDataset) -> CurvesFigure:
     """Return a figure of the objective of FSMRank by seconds of training.
 
-    FSMRank is trained on the first fold with each of its two solvers. The clock
-    starts after similarities and importance are computed. The parameters are
-    those that the run chose on the fold.
+    FSMRank is trained on the first fold with each
+    of its two solvers. The clock starts after
+    similarities and importance are computed. The
+    parameters are those that the run chose on the
+    fold.
     """
     fold = data.folds[0]
     chosen = run.folds[0].chosen.unit
@@ -373,9 +377,11 @@ def _significance_marks(
 def end_densities(run: RunResult, data: FoldedDataset, end: str) -> CurvesFigure | None:
     """Return a figure of the densities by which FS-ED scored a feature, on the first fold.
 
-    The feature is the "best" or the "last" one selected, as ``end`` says. FS-ED
-    scores a feature by how much its densities differ between relevant and other
-    documents. The figure is None if the feature has no densities to draw.
+    The feature is the "best" or the "last" one
+    selected, as ``end`` says. FS-ED scores a
+    feature by how much its densities differ between
+    relevant and other documents. The figure is None
+    if the feature has no densities to draw.
     """
     fold = data.folds[0]
     result = run.folds[0]
@@ -538,8 +544,9 @@ def removal_curves(
 ) -> CurvesFigure:
     """Return the figure of the error by λ with the basis vectors of held-out queries removed and kept.
 
-    The figure is Figure 1 of Paper III. ``finding`` is the finished experiment;
-    if it is None, the experiment is run.
+    The figure is Figure 1 of Paper III. ``finding``
+    is the finished experiment; if it is None, the
+    experiment is run.
     """
     name = data.name
     train = data.folds[0].train
@@ -570,7 +577,8 @@ def removal_curves(
 def learning_curve(data: FoldedDataset) -> CurvesFigure:
     """Return the figure of the test AUC of RankRLS by the share of training queries (Paper V).
 
-    RankRLS is trained on growing shares of the training queries of ``data``.
+    RankRLS is trained on growing shares of the
+    training queries of ``data``.
     """
     measures = []
     for share in SHARES:

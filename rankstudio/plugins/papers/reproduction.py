@@ -212,7 +212,8 @@ class Reproduction:
     ) -> Plan:
         """Return the plan of the run ``name`` of the paper on the data at a location.
 
-        What the paper sets for this run goes before what it sets for all runs.
+        What the paper sets for this run goes before
+        what it sets for all runs.
         """
         # `_ABOUT` are the fields of a run that are not fields of a plan.
         settings = {
@@ -274,8 +275,10 @@ class Reproduction:
     ) -> PaperTable:
         """Return a table of one measure with a row per fold and a column per method.
 
-        ``printed`` has the printed numbers of each method: those of the five
-        folds, and their mean. ``results`` are our runs by the paper's names.
+        ``printed`` has the printed numbers of each
+        method: those of the five folds, and their
+        mean. ``results`` are our runs by the
+        paper's names.
         """
         measure = printed["measure"]
         values_of_method = printed["columns"]
@@ -304,9 +307,10 @@ class Reproduction:
     ) -> PaperTable:
         """Return a table of averages over the folds, with a row per method and a column per measure.
 
-        ``printed`` has the printed numbers, and ``results`` are our runs by the
-        paper's names. No cell need agree: the paper does not specify the
-        experiment completely.
+        ``printed`` has the printed numbers, and
+        ``results`` are our runs by the paper's
+        names. No cell need agree: the paper does
+        not specify the experiment completely.
         """
         measures = tuple(printed["measures"])
         rows = [
@@ -362,8 +366,9 @@ def _features_by_rank(
 ) -> Iterator[tuple[int | str, ...]]:
     """Yield the rows of a table with a column per fold: the first features selected, then the second ones.
 
-    ``selected`` has the ids of each fold in the order of selection. The cell is
-    "" for a fold with fewer features.
+    ``selected`` has the ids of each fold in the
+    order of selection. The cell is "" for a fold
+    with fewer features.
     """
     return zip_longest(*selected, fillvalue="")
 
@@ -434,9 +439,11 @@ def _best_test_size(
 ) -> int | str:
     """Return the size with the best mean test measure; "" if no model of these sizes exists.
 
-    The size is the number of features, out of ``sizes``, of a model of our run.
-    The choice by the test part imitates a flaw that a paper may have. At each
-    size, parameters are chosen by validation.
+    The size is the number of features, out of
+    ``sizes``, of a model of our run. The choice by
+    the test part imitates a flaw that a paper may
+    have. At each size, parameters are chosen by
+    validation.
     """
     from rankstudio.engine.analysis.tried_models.run_curves import run_curves  # noqa: PLC0415 - reads models
 
@@ -453,10 +460,12 @@ def _best_test_size(
 def steps_of_all_folds(result: RunResult, measure: str) -> int:
     """Return the number of selection steps that is best for all folds together.
 
-    The best number has the greatest mean of the measure over the validation
-    parts, with the best combination of parameters of each fold at every step.
-    Of equally good numbers, the smallest one is returned. For a method without
-    selection, the result is the number of features.
+    The best number has the greatest mean of the
+    measure over the validation parts, with the best
+    combination of parameters of each fold at every
+    step. Of equally good numbers, the smallest one
+    is returned. For a method without selection, the
+    result is the number of features.
     """
     if not result.plan.entry.selects:
         return len(result.feature_ids)
@@ -480,8 +489,8 @@ def _measures_of_table(table: Mapping[str, Any]) -> tuple[str, ...]:
 def _runs_of_table(table: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the names of the runs whose results a table has.
 
-    A table has one run, or a run for each selector and ranker, or a run for
-    each column or row.
+    A table has one run, or a run for each selector
+    and ranker, or a run for each column or row.
     """
     if "run" in table:
         return (table["run"],)

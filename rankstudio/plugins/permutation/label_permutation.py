@@ -96,9 +96,10 @@ def _shared_learner(
 ) -> Callable[[Sequence[Ints]], Criteria]:
     """Return a function that trains paths on several orders of labels, with shared computations.
 
-    The function takes orders of the labels ``y`` (m,), and returns the criteria
-    of each path at its steps. ``paths`` shares the computations, and
-    ``on_threads`` distributes work to threads.
+    The function takes orders of the labels ``y`` (m,), and
+    returns the criteria of each path at its steps. ``paths``
+    shares the computations, and ``on_threads`` distributes work
+    to threads.
     """
 
     def learn(orders: Sequence[Ints]) -> Criteria:
@@ -114,16 +115,17 @@ def _refitting_paths(
 ) -> PermutedPaths:
     """Return a way to train each path anew, on the data that ``relabelled`` returns for an order.
 
-    An order has, for each document, the position of the document whose label it
-    gets. ``estimator`` is the method that is trained.
+    An order has, for each document, the position of the document
+    whose label it gets. ``estimator`` is the method that is
+    trained.
     """
 
     def learn(orders: Sequence[Ints]) -> Criteria:
         """Train a path for each order of the labels, one after the other.
 
-        Return the criteria of each path. ``estimator`` and ``relabelled``,
-        which returns the data for an order, are those of the enclosing
-        function.
+        Return the criteria of each path. ``estimator`` and
+        ``relabelled``, which returns the data for an order, are
+        those of the enclosing function.
         """
         criteria = []
         for order in orders:
@@ -193,8 +195,9 @@ def preferred_paths(
         def paths(orders: Sequence[Ints]) -> Criteria:
             """Train a path for each order of the documents, on several threads.
 
-            Return the criteria of each path. ``exchanged``, the estimator and
-            the pool of threads are those of the enclosing function.
+            Return the criteria of each path. ``exchanged``, the
+            estimator and the pool of threads are those of the
+            enclosing function.
             """
             criteria: list[Floats] = [np.empty(0)] * len(orders)
 

@@ -84,9 +84,9 @@ class ClickRule:
     def __post_init__(self) -> None:
         """Raise ParameterError for an invalid rule of pairs, or an invalid η.
 
-        A click at a position has the weight position^η. Instead of a number, η
-        may be `GIVEN` (by a column of the log), `ESTIMATED`, or "" for the
-        usual one of these two.
+        A click at a position has the weight position^η. Instead
+        of a number, η may be `GIVEN` (by a column of the log),
+        `ESTIMATED`, or "" for the usual one of these two.
         """
         if self.pairs not in PAIR_RULES:
             raise ParameterError(
@@ -107,8 +107,8 @@ class ClickRule:
 def rule_settings(values: Mapping[str, str]) -> dict[str, str]:
     """Return the settings of a plan for clicks, completed with defaults.
 
-    The settings are the fields of :class:`ClickRule`, as texts. Raise
-    ParameterError for wrong settings.
+    The settings are the fields of :class:`ClickRule`, as texts.
+    Raise ParameterError for wrong settings.
     """
     rule = ClickRule(**values)  # type: ignore[arg-type]  # ClickRule checks the values
     return {"pairs": rule.pairs, "eta": rule.eta}
@@ -230,8 +230,8 @@ def is_click_header(cells: Sequence[str]) -> bool:
 def _column_positions(cells: Sequence[str]) -> dict[str, int]:
     """Return the index of each column of a click log, by its role, from the cells of a header.
 
-    Roles are "session", "query", "document" and so on; roles without a column
-    are left out.
+    Roles are "session", "query", "document" and so on; roles
+    without a column are left out.
     """
     names = [cell.strip().strip('"').lower() for cell in cells]
 
@@ -281,9 +281,9 @@ class _ClickReader:
     def __init__(self, path: Path, rule: ClickRule, *, at_once: bool = False) -> None:
         """Prepare to read a click log; a list is the documents shown for a query at one time.
 
-        ``rule`` says how clicks become preferences. ``at_once`` is for a file
-        in which the lines of several lists are mixed: all lines are read before
-        they are counted.
+        ``rule`` says how clicks become preferences. ``at_once``
+        is for a file in which the lines of several lists are
+        mixed: all lines are read before they are counted.
         """
         self._path = path
         self._rule = rule
@@ -408,8 +408,8 @@ class _ClickReader:
     def _add(self, line: int, content: str) -> None:
         """Add a line of the file, a shown document, to its result list.
 
-        ``line`` is the number of the line, and ``content`` its text. Raise
-        FormatError if the line is invalid.
+        ``line`` is the number of the line, and ``content`` its
+        text. Raise FormatError if the line is invalid.
         """
         # Read the cells of the line; empty ids are refused.
         columns = self._columns
@@ -447,8 +447,9 @@ class _ClickReader:
     def _list(self, session: str, query: str, position: int) -> int:
         """Return the number, from 0, of the result list of a shown document.
 
-        A list has the documents of a session and query. Without sessions, a new
-        list begins with another query, or where positions do not increase.
+        A list has the documents of a session and query. Without
+        sessions, a new list begins with another query, or where
+        positions do not increase.
 
         When a new list begins and enough documents have been read, the lists
         before it are counted.
@@ -572,8 +573,8 @@ class _Counts:
     def add(self, keys: Ints, sums: Floats, lines: Ints) -> None:
         """Add l rows: their keys (l, n_keys), numbers to add up (l, n_sums), and lines in the file (l,).
 
-        Rows with equal keys become one row with the sum of their numbers. The
-        first one of their lines is kept.
+        Rows with equal keys become one row with the sum of their
+        numbers. The first one of their lines is kept.
         """
         self._parts.append(self._merged([(keys, sums, lines)]))
         if len(self._parts) > _MAX_PARTS:
@@ -718,9 +719,10 @@ def estimate_bias(log: Impressions) -> PositionBias:
     def moments(eta: float) -> tuple[Floats, Floats]:
         """Return mean and variance, (documents,), of the log position of a click on each document.
 
-        A click's position is distributed like impressions times position^-η.
-        The arrays ``impressions``, ``group`` (the number of the document) and
-        ``log_position`` of the enclosing function are by document and position.
+        A click's position is distributed like impressions times
+        position^-η. The arrays ``impressions``, ``group`` (the
+        number of the document) and ``log_position`` of the
+        enclosing function are by document and position.
         """
         weight = impressions * np.exp(-eta * log_position)
         total = np.bincount(group, weight)

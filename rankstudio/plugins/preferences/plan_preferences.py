@@ -29,8 +29,9 @@ from rankstudio.plugins.preferences.preference_summary import (
 def plan_entry(path: Path, rule: ClickRule | None = None) -> dict[str, str]:
     """Return the entry of a plan for a preference file, which is read.
 
-    The entry has the file's path and checksum and, for a log of clicks, the
-    rule by which clicks become preferences ("pairs" and "eta").
+    The entry has the file's path and checksum and, for a log of
+    clicks, the rule by which clicks become preferences ("pairs"
+    and "eta").
 
     Parameters
     ----------

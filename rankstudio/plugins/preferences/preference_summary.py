@@ -32,7 +32,8 @@ class PreferenceSummary:
         satisfies all preferences within such a group, and some ranking
         satisfies all others.
     n_in_cycles, largest : int
-        Number of documents in these components, and in the largest one.
+        Number of documents in these components, and in the
+        largest one.
     n_cyclic : int
         Number of preferences within these components.
     """

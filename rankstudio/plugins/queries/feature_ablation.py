@@ -32,14 +32,17 @@ class FeatureAblation:
     column : int
         0-based column of the feature.
     folds : tuple of int
-        Numbers of the folds whose model contains the feature.
+        Numbers of the folds whose model contains the
+        feature.
     fall : float
         Measure with the feature minus the measure without it, mean over the
         queries of these folds.
     low, high : float
-        95 % interval of the fall, by the paired bootstrap over queries.
+        95 % interval of the fall, by the paired bootstrap
+        over queries.
     n_worse, n_equal, n_better : int
-        Number of queries that are worse, equal and better without the feature.
+        Number of queries that are worse, equal and better
+        without the feature.
     """
 
     column: int
@@ -80,9 +83,10 @@ def relearned(
 ) -> Step:
     """Retrain a selected model without one of its features, with the same method and parameters.
 
-    The retrained model may use only the other features of the model. A method
-    that adds features one by one adds all of these features. Boosting ends at
-    the round of the model.
+    The retrained model may use only the other features of
+    the model. A method that adds features one by one adds
+    all of these features. Boosting ends at the round of the
+    model.
 
     Parameters
     ----------

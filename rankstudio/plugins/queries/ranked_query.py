@@ -84,7 +84,8 @@ class RankedQuery:
     def above_least(self) -> Floats:
         """Contributions of s features to m documents' scores, minus each feature's smallest one, (m, s).
 
-        The ranking by the sum of these contributions stays the same.
+        The ranking by the sum of these contributions stays
+        the same.
         """
         above: Floats = self.contributions.values - self.least
         return above

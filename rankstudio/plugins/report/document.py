@@ -35,8 +35,9 @@ _DPI = 240.0  # of pictures; on paper, a dot is a third of the width of a thin l
 class ReportFigure:
     """A figure of a report with its caption.
 
-    HTML contains the figure as an SVG element, previews and PDF contain it as a
-    picture. Element and picture are created on demand.
+    HTML contains the figure as an SVG element,
+    previews and PDF contain it as a picture.
+    Element and picture are created on demand.
 
     Attributes
     ----------
@@ -213,8 +214,10 @@ SECTIONS: dict[str, str] = {
 def every_section(stored: Iterable[tuple[str, bool]]) -> dict[str, bool]:
     """Return whether each section of a report is included, in the stored order; new sections come last.
 
-    ``stored`` has key and choice of each stored section. The section of
-    analyses is only available if a plug-in has an analysis for reports.
+    ``stored`` has key and choice of each stored
+    section. The section of analyses is only
+    available if a plug-in has an analysis for
+    reports.
     """
     available = [key for key in SECTIONS if key != "analyses" or reported_analyses()]
     included = {key: is_included for key, is_included in stored if key in available}
@@ -267,8 +270,9 @@ def with_words(report: Report, settings: ReportSettings) -> Report:
     Returns
     -------
     Report
-        The changed report. The section with the question is left out if it
-        would be empty.
+        The changed report. The section with the
+        question is left out if it would be
+        empty.
     """
     old_blocks = [
         block

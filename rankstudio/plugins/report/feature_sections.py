@@ -154,8 +154,9 @@ def _feature_table(run: ReportedRun, stability: SelectionStability) -> TextTable
 def _closest_choices(run: ReportedRun) -> dict[int, str]:
     """Return a text on the smallest lead of each feature over the next candidate, by feature id.
 
-    The text is about the fold with the smallest lead. The dict is empty for a
-    method that does not compare candidates.
+    The text is about the fold with the smallest
+    lead. The dict is empty for a method that
+    does not compare candidates.
     """
     # Methods without candidates have no leads.
     score = run.plan.candidate_score

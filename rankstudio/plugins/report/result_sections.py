@@ -143,8 +143,9 @@ def _best_cells(
 def _curves_figure(group: ReportedGroup) -> ReportFigure | None:
     """Return the figure of the validation measure by model size, a curve per run of the group.
 
-    A band shows the interval of the difference to the best run. Return None
-    without validation.
+    A band shows the interval of the difference
+    to the best run. Return None without
+    validation.
     """
     figure = curves_of(group.folds_title, group.runs[:_MAX_RUNS], group.measure)
     return ReportFigure(figure) if figure is not None else None

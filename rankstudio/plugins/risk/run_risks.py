@@ -44,7 +44,8 @@ class RunRisk:
     risk : BaselineRisk or None
         Risk against the baseline; None for the baseline itself.
     georisk : float
-        GeoRisk of the run in its group; NaN if the measure has no GeoRisk.
+        GeoRisk of the run in its group; NaN if the measure has no
+        GeoRisk.
     """
 
     number: int
@@ -68,7 +69,8 @@ class GroupRisk:
     baseline : int or None
         Number of the baseline run; None if no two runs of the group can be compared.
     runs : tuple of RunRisk
-        Risk of each run, the baseline first; empty without a baseline.
+        Risk of each run, the baseline first; empty without a
+        baseline.
     n_queries : int
         Number of queries in which all runs have values.
     notes : tuple of str

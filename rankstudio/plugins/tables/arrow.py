@@ -191,9 +191,10 @@ class _ArrowFile:
     def frames(self) -> Iterator[tuple[int, Any]]:
         """Yield the rows of the file as tables of pyarrow, each with the number of its first row, from 0.
 
-        A table has at most ``ROWS`` rows. A column of lists of numbers becomes
-        a column for each position in the lists. Raise FileAccessError for a
-        damaged file.
+        A table has at most ``ROWS`` rows. A column
+        of lists of numbers becomes a column for
+        each position in the lists. Raise
+        FileAccessError for a damaged file.
         """
         n_done = 0
         batches = self.batches()
@@ -240,8 +241,9 @@ class _ArrowFile:
     def _with_equal_lists(self, table: Any, first_row: int) -> Any:
         """Return rows whose columns of lists have a type with a fixed length.
 
-        ``table`` has the rows, and ``first_row`` is the number of its first row
-        in the file, from 0.
+        ``table`` has the rows, and ``first_row`` is
+        the number of its first row in the file,
+        from 0.
 
         Raises
         ------
@@ -312,8 +314,9 @@ class _ArrowFile:
     def batches(self) -> Iterator[Any]:
         """Yield the rows of the file in batches of pyarrow, as they are stored.
 
-        The batches of an Arrow file are as they are stored. From Parquet,
-        batches of ``ROWS`` rows are made.
+        The batches of an Arrow file are as they are
+        stored. From Parquet, batches of ``ROWS``
+        rows are made.
         """
         # Columns are read in small pieces, to save memory.
         if self._is_parquet:
@@ -361,8 +364,9 @@ def _table_columns(path: Path, frame: Any, first_row: int) -> TableColumns:
     ) -> DataError:
         """Return the error of a row of this table, for a ``missing`` or a wrong value.
 
-        ``row`` is the number of the row in the table. ``excerpt`` is what the
-        row has, ``expected`` what it should have.
+        ``row`` is the number of the row in the
+        table. ``excerpt`` is what the row has,
+        ``expected`` what it should have.
         """
         # Line and column are those of text files: 0 for none.
         error_type = MissingValueError if missing else ColumnValueError
@@ -387,8 +391,9 @@ def _table_columns(path: Path, frame: Any, first_row: int) -> TableColumns:
 def _without_lists(table: Any) -> Any:
     """Return a table of pyarrow in which lists of numbers became columns.
 
-    A column of lists of length d is replaced by d columns of numbers. Their
-    names are the name of the column and the position in the list.
+    A column of lists of length d is replaced by d
+    columns of numbers. Their names are the name of
+    the column and the position in the list.
     """
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
@@ -421,7 +426,8 @@ def _without_lists(table: Any) -> Any:
 def _value_at(chunk: Any, position: int) -> Any:
     """Return the value at a position of each list of a pyarrow array.
 
-    The result is an array with null for a missing list.
+    The result is an array with null for a missing
+    list.
     """
     import pyarrow.compute as pc  # noqa: PLC0415 - an extra
 

@@ -108,8 +108,8 @@ def preview(_: DataFormat, path: Path, beginning: bytes, n_rows: int) -> FirstRo
 def _record_blocks(file: SourceFile) -> Iterator[_Block]:
     """Yield the JSON records of a file as blocks of rows.
 
-    The keys of the first block are the columns: later records may have no other
-    keys.
+    The keys of the first block are the columns:
+    later records may have no other keys.
     """
     values = iter(JsonValues(file.path, unpacked_stream(file), tr(EXPECTED)))
     keys: tuple[str, ...] | None = None
@@ -192,8 +192,9 @@ class _Block:
     ) -> DataError:
         """Return the error of a record in the block, for a ``missing`` or a wrong value.
 
-        ``row`` is the number of the record in the block, ``excerpt`` what the
-        record has, and ``expected`` what it should have.
+        ``row`` is the number of the record in the
+        block, ``excerpt`` what the record has, and
+        ``expected`` what it should have.
         """
         error_type = MissingValueError if missing else ColumnValueError
         return error_type(

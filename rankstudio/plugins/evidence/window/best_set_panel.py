@@ -31,8 +31,8 @@ _SEARCH_HELP = tr("Compare all sets of this size by their exact leave-query-out 
 def best_of_size(evidence: SelectionEvidence | None) -> SizedSubset | None:
     """Return the best known set of the size of a selection.
 
-    The selection is that of the evidence. The result is None if no set is
-    known.
+    The selection is that of the evidence. The result is
+    None if no set is known.
     """
     if evidence is None or evidence.best is None:
         return None
@@ -55,7 +55,8 @@ class BestSetPanel(Panel):
     use, compare, sizes : QPushButton
         The three buttons.
     work : WorkRow
-        The row with the button that searches for the best sets.
+        The row with the button that searches for the
+        best sets.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -151,8 +152,9 @@ class BestSetPanel(Panel):
     def _show_texts(self, gap: str, best: str, near: str, caption: str) -> None:
         """Show those of four sentences that are not empty, and hide the buttons for another set.
 
-        ``gap`` is about the error of the selection, ``best`` about the best
-        set, and ``near`` about the sets as good as the best set. ``caption`` is
+        ``gap`` is about the error of the selection,
+        ``best`` about the best set, and ``near`` about
+        the sets as good as the best set. ``caption`` is
         that of the panel.
         """
         texts = (self.gap, gap), (self.best, best), (self.near, near)
@@ -167,7 +169,8 @@ class BestSetPanel(Panel):
 def gap_so_far(evidence: SelectionEvidence | None) -> str:
     """Return the text on how much better a set may be than the best known one.
 
-    The text is "" if the best set is proved, or if hardly anything is known.
+    The text is "" if the best set is proved, or if
+    hardly anything is known.
     """
     sized = best_of_size(evidence)
     if sized is None or sized.proved or sized.relative_gap > _MAX_USEFUL_GAP:

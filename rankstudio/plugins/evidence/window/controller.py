@@ -256,8 +256,9 @@ class EvidenceController(PageController):
     def _deciding(self, feature: int) -> tuple[int, ...]:
         """Return the positions of the queries that decide the step of a feature, by its id.
 
-        Without these queries, the step would select another feature. The result
-        is () if no such queries are known.
+        Without these queries, the step would select
+        another feature. The result is () if no such
+        queries are known.
         """
         evidence = self.evidence.found
         ids, _ = self._columns
@@ -298,8 +299,9 @@ class EvidenceController(PageController):
     def can_judge(self, record: RunRecord) -> bool:
         """Return whether some selection of a run can have evidence: links to the page ask this.
 
-        A method that uses all features has no evidence, and neither has one
-        ranking of few documents. Preferences need several queries.
+        A method that uses all features has no evidence,
+        and neither has one ranking of few documents.
+        Preferences need several queries.
         """
         if not record.plan.entry.selects:
             return False
@@ -427,9 +429,11 @@ class EvidenceController(PageController):
     def _offers_permuting(self) -> bool:
         """Whether to offer losses with features permuted.
 
-        The losses are offered where losses without each feature cannot be
-        computed. That is the case for a method that selects no features, and
-        for a selection whose evidence is complete and has no losses.
+        The losses are offered where losses without each
+        feature cannot be computed. That is the case for
+        a method that selects no features, and for a
+        selection whose evidence is complete and has no
+        losses.
         """
         evidence = self.evidence
         model = self._current.model
@@ -457,7 +461,8 @@ class EvidenceController(PageController):
     def _shows_placeholders(self) -> bool:
         """Whether all panels of a selection are shown with placeholders, as there is no evidence yet.
 
-        False for one ranking, which has no evidence for most of the panels.
+        False for one ranking, which has no evidence for
+        most of the panels.
         """
         has_evidence = self.evidence.model is not None
         return not (has_evidence or self._ranks or self.evidence.one_ranking)
@@ -687,8 +692,9 @@ class EvidenceController(PageController):
     def _asked_key(self) -> Key | None:
         """Return the key of the search for the best set under the user's conditions.
 
-        Conditions are features that the set must or must not have. The key is
-        None without conditions.
+        Conditions are features that the set must or
+        must not have. The key is None without
+        conditions.
         """
         key = self.evidence.key
         if key is None or key != self._conditions_key or not self._conditions:
@@ -788,8 +794,9 @@ class EvidenceController(PageController):
     def compare_set(self, columns: Sequence[int], name: str) -> None:
         """Run a model with exactly some features, and compare this run with the shown one.
 
-        The two runs have the same folds. ``columns`` are the 0-based columns of
-        the features, and ``name`` is the name of the new run.
+        The two runs have the same folds. ``columns``
+        are the 0-based columns of the features, and
+        ``name`` is the name of the new run.
         """
         source = self._models.runs.shown
         marks = self._models.marks
@@ -889,8 +896,8 @@ class EvidenceController(PageController):
 def _greedy_values(model: SelectedModel) -> dict[str, Any]:
     """Return the parameters of greedy RankRLS with the loss and λ of a model.
 
-    For another selector, the loss and λ are those of the RankRLS that ranks
-    with its features.
+    For another selector, the loss and λ are those of
+    the RankRLS that ranks with its features.
     """
     combination = model.plan.combination(model.values)
     if model.plan.method == GREEDY_RANKRLS.key:
@@ -919,7 +926,8 @@ def _greedy_values(model: SelectedModel) -> dict[str, Any]:
 def _greedy_grids(model: SelectedModel) -> dict[str, Any]:
     """Return the values of λ that the plan of a model tries, by the name of the parameter.
 
-    If the plan tries no values of λ, the result has the default values.
+    If the plan tries no values of λ, the result has the
+    default values.
     """
     plan = model.plan
 

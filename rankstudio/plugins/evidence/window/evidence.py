@@ -107,14 +107,15 @@ _Key = tuple[str, str, int, str, tuple[int, ...]]
 
 @dataclass(eq=False)
 class Known:
-    """What the window knows of the evidence for one selection.
+    """State of the evidence for one selection, as the window knows it.
 
     Attributes
     ----------
     found : SelectionEvidence or None
         The evidence so far.
     done : set of Package
-        Complete packages; a package is the evidence that one panel shows.
+        Complete packages; a package is the evidence
+        that one panel shows.
     stopped : set of Package
         Packages that were interrupted or failed.
     asked : set of Package
@@ -236,8 +237,9 @@ class Evidence(QObject):
     def one_ranking(self) -> bool:
         """Whether the training documents of the shown model are a single query.
 
-        If they are, queries cannot be compared. Preferences between documents
-        do not count as one ranking.
+        If they are, queries cannot be compared.
+        Preferences between documents do not count as
+        one ranking.
         """
         model = self._current.model
         return (
@@ -307,7 +309,8 @@ class Evidence(QObject):
     def _groups(self) -> tuple[tuple[int, ...], ...]:
         """Columns of the data that the shown model selects jointly, group by group.
 
-        The groups are () for a set that was made by hand, which is one group.
+        The groups are () for a set that was made by
+        hand, which is one group.
         """
         model = self._current.model
         dataset = self._session.dataset
@@ -326,8 +329,8 @@ class Evidence(QObject):
     def found(self) -> SelectionEvidence | None:
         """The evidence for the shown selection so far, or None.
 
-        The verdicts are by the present rules, such as the threshold that the
-        user has set.
+        The verdicts are by the present rules, such as
+        the threshold that the user has set.
         """
         state = self._state_by_key.get(self._key) if self._key is not None else None
         evidence = state.found if state is not None else None
@@ -394,8 +397,9 @@ class Evidence(QObject):
     def progress(self, package: Package) -> Progress:
         """Return the state of the computation of a package of evidence for the shown selection.
 
-        A package is the evidence that one panel shows. The state is absent for
-        a package that does not apply to the method, and waiting for a package
+        A package is the evidence that one panel shows.
+        The state is absent for a package that does not
+        apply to the method, and waiting for a package
         that will begin without a further click.
         """
         state = self._state_by_key.get(self._key) if self._key else None
@@ -464,8 +468,9 @@ class Evidence(QObject):
     def is_bound(self, package: Package) -> bool:
         """Return whether the estimated time of a package is only an upper bound.
 
-        A package is the evidence that one panel shows. The time is a bound if
-        several trainings of the run shared a selection, so that the time of a
+        A package is the evidence that one panel shows.
+        The time is a bound if several trainings of the
+        run shared a selection, so that the time of a
         selection is not known exactly.
         """
         record = self._current.shown.record
@@ -483,8 +488,9 @@ class Evidence(QObject):
     def _search_seconds(self, sets: float) -> float:
         """Estimate the seconds of a search for the best set among ``sets`` sets of features.
 
-        After an unfinished search, its pace gives the estimate: infinity if it
-        searched too few sets. Otherwise, the estimate is by a formula that was
+        After an unfinished search, its pace gives the
+        estimate: infinity if it searched too few sets.
+        Otherwise, the estimate is by a formula that was
         fitted to measured times.
         """
         best = self.found.best if self.found is not None else None
@@ -503,8 +509,9 @@ class Evidence(QObject):
     def start(self, package: Package) -> None:
         """Compute a package of the evidence for the shown selection, or continue its computation.
 
-        A package is the evidence that one panel shows. Packages that the user
-        has asked for are computed however long they take.
+        A package is the evidence that one panel shows.
+        Packages that the user has asked for are
+        computed however long they take.
         """
         if self._key is None:
             return
@@ -545,8 +552,9 @@ class Evidence(QObject):
     def follow_selection(self) -> None:
         """Turn to the shown selection; stop a computation of evidence for another selection.
 
-        The evidence for a selection is read from the study when the selection
-        is shown for the first time.
+        The evidence for a selection is read from the
+        study when the selection is shown for the first
+        time.
         """
         key = self._key_now()
         if key != self._key:
@@ -602,8 +610,9 @@ class Evidence(QObject):
     def _go_on(self) -> None:
         """Begin the next waiting package of evidence.
 
-        A package waits if the user has started it, or if it takes only a
-        moment. During a run, only packages that the user has started begin.
+        A package waits if the user has started it, or
+        if it takes only a moment. During a run, only
+        packages that the user has started begin.
         """
         model = self.model
         key = self._key
@@ -637,8 +646,8 @@ class Evidence(QObject):
     def _request(self, model: SelectedModel, package: Package) -> EvidenceWanted:
         """Return the request for a package of the evidence for a model's selection.
 
-        The request says which parts are computed, by which measure, and within
-        which limits.
+        The request says which parts are computed, by
+        which measure, and within which limits.
         """
         parts = PARTS[package]
 
@@ -698,8 +707,8 @@ class Evidence(QObject):
     def search_request(self) -> EvidenceWanted | None:
         """Request for a search among the sets that are as large as the selection.
 
-        The request is for the best set of that size. It is None without a
-        model.
+        The request is for the best set of that size. It
+        is None without a model.
         """
         return (
             self._request(self.model, Package.BEST) if self.model is not None else None
@@ -709,7 +718,8 @@ class Evidence(QObject):
     def _grow(self, update: tuple[float, SelectionEvidence]) -> None:
         """Take a partial result of the work in progress: the share that is done, and the evidence so far.
 
-        The evidence is stored when it has a new half-sample.
+        The evidence is stored when it has a new
+        half-sample.
         """
         if self._working is None:
             return
@@ -758,8 +768,9 @@ class Evidence(QObject):
     def _note_best(self, state: Known) -> None:
         """Note in ``state`` whether the search for the best sets is done.
 
-        ``state`` is that of a selection. A search that hit its time limit
-        counts as stopped, and can be continued.
+        ``state`` is that of a selection. A search that
+        hit its time limit counts as stopped, and can be
+        continued.
         """
         is_proved = self._proved(state)
         (state.done if is_proved else state.stopped).add(Package.BEST)
@@ -777,8 +788,9 @@ class Evidence(QObject):
     def storage_place(self) -> Place | None:
         """Return where the study stores the evidence for the shown selection.
 
-        The place is the study, the run, the number of the fold and the name of
-        the model. It is None without a study, and for runs or models that are
+        The place is the study, the run, the number of
+        the fold and the name of the model. It is None
+        without a study, and for runs or models that are
         not stored in the study.
         """
         study = self._study_store.study
@@ -804,8 +816,9 @@ class Evidence(QObject):
     def _keep(self, key: _Key, state: Known, *, tell: bool = True) -> None:
         """Store the evidence of ``state`` for the selection ``key``, if a study has the selection's run.
 
-        Evidence with another convention than that of the run is not stored.
-        ``tell`` says whether a signal informs other parts of the window
+        Evidence with another convention than that of
+        the run is not stored. ``tell`` says whether a
+        signal informs other parts of the window
         afterwards.
         """
         location = self.storage_place()
@@ -857,9 +870,11 @@ class Evidence(QObject):
     ) -> None:
         """Have the worker read and unpack the stored evidence for a model.
 
-        ``address`` is the place in the study, and ``unpack`` reads the evidence
-        from bytes and the number of columns. ``take`` is called later, with the
-        evidence, or with None if the study has none.
+        ``address`` is the place in the study, and
+        ``unpack`` reads the evidence from bytes and the
+        number of columns. ``take`` is called later,
+        with the evidence, or with None if the study has
+        none.
         """
         text = tr("Reading the evidence")
         self._worker.task(
@@ -882,8 +897,9 @@ class Evidence(QObject):
         def take(evidence: SelectionEvidence | None) -> None:
             """Keep the stored evidence, if there is any, unless it was computed meanwhile.
 
-            In the enclosing method, ``key`` is the key of the selection, and
-            ``convention`` that of the run.
+            In the enclosing method, ``key`` is the key
+            of the selection, and ``convention`` that of
+            the run.
             """
             if self._reading == key:
                 self._reading = None
@@ -914,8 +930,9 @@ class Evidence(QObject):
     def _n_candidates(self, model: SelectedModel) -> int:
         """Return the number of features that vary within a query.
 
-        The features are those of the model's data. All of them are counted
-        while the number is not yet known.
+        The features are those of the model's data. All
+        of them are counted while the number is not yet
+        known.
         """
         evidence = self.found
         if evidence is not None and evidence.stability is not None:
@@ -925,8 +942,8 @@ class Evidence(QObject):
     def _n_sets(self, model: SelectedModel) -> int:
         """Return the number of sets of features that are as large as a model's selection.
 
-        The sets consist of features that vary within a query. A group of
-        columns counts as one feature.
+        The sets consist of features that vary within a
+        query. A group of columns counts as one feature.
         """
         groups = self._groups
         selected = set(model.step.selected)
@@ -949,10 +966,11 @@ class Evidence(QObject):
     def _refit_seconds(self, model: SelectedModel) -> float:
         """Estimate the seconds of training again on the missing halves, from the time of the run.
 
-        The halves are those of the queries whose selections are not known yet.
-        For methods whose deciding queries are found by training without these
-        queries, these trainings are added. The result is infinity if the run
-        has no time.
+        The halves are those of the queries whose
+        selections are not known yet. For methods whose
+        deciding queries are found by training without
+        these queries, these trainings are added. The
+        result is infinity if the run has no time.
         """
         record = self._current.shown.record
         seconds_once = seconds_of_selection(record)
@@ -977,8 +995,8 @@ class Evidence(QObject):
     def _key_now(self) -> _Key | None:
         """Return the key of the shown selection.
 
-        The key identifies the selection's evidence. It is None if no evidence
-        applies to the selection.
+        The key identifies the selection's evidence. It
+        is None if no evidence applies to the selection.
         """
         dataset = self._session.dataset
         model = self._current.model
@@ -1058,7 +1076,8 @@ def _without(evidence: SelectionEvidence, part: str) -> SelectionEvidence:
 
     ``part`` is "losses", "best" or "alternatives".
 
-    For "best", the best sets found so far stay, and the search can continue.
+    For "best", the best sets found so far stay, and the
+    search can continue.
     """
     cleared_fields: dict[str, dict[str, Any]] = {"losses": {"losses": None}, "best": {}}
     values = cleared_fields.get(part, {"exchanges": None, "smaller": None})

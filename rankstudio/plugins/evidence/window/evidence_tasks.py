@@ -46,7 +46,8 @@ class EvidenceWanted:
     parts : tuple of str
         Some of :data:`rankstudio.plugins.evidence.selection_evidence.PARTS`.
     measure, convention : str
-        Measure of the loss without a feature, and its convention.
+        Measure of the loss without a feature, and its
+        convention.
     most_sets : int
         Maximum number of sets of a size that are searched for sets as good as
         the best.
@@ -124,9 +125,10 @@ class EvidenceTasks:
     ) -> SetChanges | None:
         """Return the error of a set of columns after each change by one feature.
 
-        The errors are left-out errors of RankRLS, with the options of
-        ``request``. The result is None if no RankRLS ranks with the features,
-        or if the computation would take too long.
+        The errors are left-out errors of RankRLS, with
+        the options of ``request``. The result is None
+        if no RankRLS ranks with the features, or if the
+        computation would take too long.
         """
         from rankstudio.engine.methods.selection.greedy_rankrls.swaps import (  # noqa: PLC0415 - on the worker only
             swap_seconds,
@@ -147,8 +149,9 @@ class EvidenceTasks:
     def _judge(self, request: EvidenceWanted) -> RankRLS | None:
         """Return the RankRLS that ranks with the features of a selection.
 
-        The exact left-out error of this RankRLS compares sets. The result is
-        None if another method ranks with the features.
+        The exact left-out error of this RankRLS
+        compares sets. The result is None if another
+        method ranks with the features.
         """
         from rankstudio.engine.experiment.units.left_out_model import regularization_of  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.methods.rankers.rankrls import RankRLS  # noqa: PLC0415 - on the worker only
@@ -173,8 +176,9 @@ class EvidenceTasks:
     ) -> SizedSubset:
         """Return the best set of the selection's size, under conditions.
 
-        The set has all ``required`` and no ``excluded`` columns. The result is
-        NO_SUBSET if no set can meet these conditions and those of the method.
+        The set has all ``required`` and no ``excluded``
+        columns. The result is NO_SUBSET if no set can
+        meet these conditions and those of the method.
         """
         from rankstudio.engine.methods.selection.column_groups import ColumnGroups  # noqa: PLC0415 - on the worker only
         from rankstudio.plugins.evidence.best_subset import NO_SUBSET, find_best_subset  # noqa: PLC0415 - on the worker only

@@ -143,8 +143,9 @@ class ModelMeasurement(QObject):
     ) -> Callable[[], Iterator[tuple[float, Any]]]:
         """Return the measurement of a model, as a function for the worker.
 
-        ``part`` has the documents. The function returns a generator, which
-        yields the share of the work that is done, and the values so far.
+        ``part`` has the documents. The function returns
+        a generator, which yields the share of the work
+        that is done, and the values so far.
         """
         raise NotImplementedError
 
@@ -185,8 +186,8 @@ class ModelMeasurement(QObject):
     def _shown_state(self) -> MeasurementState | None:
         """State of the measurement of the shown model; None if the model cannot be measured.
 
-        A new model gets an empty state. If there are too many states, the
-        oldest one is forgotten.
+        A new model gets an empty state. If there are
+        too many states, the oldest one is forgotten.
         """
         model = self._current.model
         part = self.part
@@ -275,8 +276,8 @@ class ModelMeasurement(QObject):
     def _begin_alone(self) -> None:
         """Begin the measurement of the shown model without being asked.
 
-        The measurement begins if nothing else runs, and if it takes only a
-        moment.
+        The measurement begins if nothing else runs, and
+        if it takes only a moment.
         """
         is_idle = (
             self._working is None and self._reading is None and not self._runs.busy

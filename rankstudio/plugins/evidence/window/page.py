@@ -71,7 +71,8 @@ class EvidencePage(EvidenceController):
     def export_items(self) -> Iterator[ExportItem]:
         """Yield a command, a program and a notebook as items of the dialog *Export*.
 
-        Each of them gathers the evidence for the shown selection.
+        Each of them gathers the evidence for the shown
+        selection.
         """
         if self.evidence.model is not None:
             labels = {

@@ -102,8 +102,9 @@ class ProbabilityPanel(Panel):
     def _show_view(self) -> None:
         """Show the curves of the validity or of the halves, as chosen or as far as they apply.
 
-        Halves are halves of the queries, whose curves are the selection
-        probabilities. Emit `viewed` if the shown view has changed.
+        Halves are halves of the queries, whose curves
+        are the selection probabilities. Emit `viewed`
+        if the shown view has changed.
         """
         is_chosen = self.view.value() == VALIDITY or not self._has_halves
         shows_validity = is_chosen and self._has_validity

@@ -48,8 +48,9 @@ class FeatureChange:
     def of(cls, changes: SetChanges, column: int) -> FeatureChange:
         """Return the changes of a set's error by one feature, from the changes by all features.
 
-        ``column`` is that of the feature. A feature of the set can be removed,
-        or replaced by each other feature. A feature outside the set can be
+        ``column`` is that of the feature. A feature of
+        the set can be removed, or replaced by each
+        other feature. A feature outside the set can be
         added, or replace each feature of the set.
         """
         inside = column in changes.features

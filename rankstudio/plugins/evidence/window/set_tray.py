@@ -159,8 +159,8 @@ class SetChip(FeatureChip):
     def show_swap(self, share: float | None) -> None:
         """Show in a chip how the error changes if the feature under the mouse replaces the chip's feature.
 
-        ``share`` is the relative change of the error; None shows the chip as
-        usual.
+        ``share`` is the relative change of the error;
+        None shows the chip as usual.
         """
         if share != self._error_change:
             self._error_change = share
@@ -465,7 +465,8 @@ class SetTray(QFrame):
 class _SetChange(QUndoCommand):
     """A change of the edited set of features, to do and to undo.
 
-    ``selection_key`` identifies the selection from which the set was edited.
+    ``selection_key`` identifies the selection from
+    which the set was edited.
     """
 
     def __init__(
@@ -644,8 +645,8 @@ class SetTrayController(Controller):
     def actions(self, feature: int) -> list[RowAction]:
         """Return the actions of the menu of a feature, by its id: to add it to the set or remove it.
 
-        The set is the one that the user edits. There are no actions if the set
-        cannot be edited.
+        The set is the one that the user edits. There
+        are no actions if the set cannot be edited.
         """
         column = self._session.column_of(feature)
         if not self._is_editable or column is None:
@@ -817,8 +818,9 @@ class SetTrayController(Controller):
     def _sentence(self) -> str:
         """Return the sentence that the tray shows on the error of the set or its changes.
 
-        The sentence is on the feature under the mouse. Without such a feature,
-        it is on an inspected feature outside the set, or else on the set.
+        The sentence is on the feature under the mouse.
+        Without such a feature, it is on an inspected
+        feature outside the set, or else on the set.
         """
         model = self._evidence.evidence.model
         changes = self._known_changes
@@ -861,7 +863,8 @@ class SetTrayController(Controller):
     def _change_of(self, feature: int) -> FeatureChange | None:
         """Return the changes of the edited set's error by a feature, given by its id.
 
-        The result is None while the changes are not computed, and for id 0.
+        The result is None while the changes are not
+        computed, and for id 0.
         """
         changes = self._known_changes
         column = self._session.column_of(feature) if feature else None
@@ -878,7 +881,8 @@ class SetTrayController(Controller):
     def _show_in_status(self) -> None:
         """Show the changes of the edited set by the hovered feature in the status line.
 
-        Nothing is shown in the status line while a tray is visible.
+        Nothing is shown in the status line while a tray
+        is visible.
         """
         needs_status = self._hovered_feature and not any(
             tray.isVisible() for tray in self.trays
@@ -983,7 +987,8 @@ class SetTrayController(Controller):
     def _key(self) -> Key | None:
         """Return the model's path and the set's columns, on which the changes of the edited set depend.
 
-        The key is None if there is no set to edit, so that nothing is computed.
+        The key is None if there is no set to edit, so
+        that nothing is computed.
         """
         key = self._evidence.evidence.key
 

@@ -118,8 +118,8 @@ class SmallestSetRow(QWidget):
     def show_sets(self, smallest_set: SmallestSet | None, ids: Sequence[int]) -> None:
         """Show the smallest set of features as good as the best set, and another set of its path.
 
-        The other set is the one that is chosen, or the best set if the smallest
-        set is chosen.
+        The other set is the one that is chosen, or the
+        best set if the smallest set is chosen.
 
         Parameters
         ----------

@@ -71,8 +71,9 @@ _FLIPS_HELP = tr(
 class _Row:
     """A row of one of the tables of the panel on judges.
 
-    A row has its key, the id of its feature if it shows a feature, and its
-    texts by the keys of the columns.
+    A row has its key, the id of its feature if
+    it shows a feature, and its texts by the
+    keys of the columns.
     """
 
     key: str
@@ -274,7 +275,8 @@ class JudgesController(Controller):
     def possible(self) -> bool:
         """Whether runs with flipped labels can be started for the shown run, or stopped.
 
-        Runs with flipped labels can be stopped while they are under way.
+        Runs with flipped labels can be stopped
+        while they are under way.
         """
         record = self._models.runs.shown
         if self.busy:

@@ -23,7 +23,8 @@ from rankstudio.engine.support.jit import fused, fused_inlined
 def half_step(difference: float) -> float:
     """Return 1 for a positive difference of two scores, ½ for 0, and 0 for a negative one.
 
-    The mean over all pairs of a positive and a negative document is the AUC.
+    The mean over all pairs of a positive and a
+    negative document is the AUC.
     """
     return 1.0 if difference > 0.0 else 0.5 if difference == 0.0 else 0.0
 

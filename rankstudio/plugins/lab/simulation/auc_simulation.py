@@ -121,10 +121,13 @@ class TwoClasses:
     def folds(self, count: int) -> Ints:
         """Return the number of the fold of each document, from 0, shape (m,), for ``count`` folds.
 
-        The documents are assigned to the folds in turn. As documents of a class
-        follow each other, each fold has both classes if there are enough
-        documents of both. The documents of a class are independent and
-        identically distributed, so no random order is needed.
+        The documents are assigned to the folds
+        in turn. As documents of a class follow
+        each other, each fold has both classes
+        if there are enough documents of both.
+        The documents of a class are independent
+        and identically distributed, so no
+        random order is needed.
         """
         return np.arange(self.n_examples, dtype=np.int64) % count
 
@@ -309,8 +312,10 @@ def _splittings(data: TwoClasses) -> Ints:
 def _defined_estimates(estimates: Floats) -> Floats:
     """Return the six columns of :data:`ESTIMATORS`, of the seven columns that a compiled function writes.
 
-    ``estimates`` has a row for each training set. Column 2, the averaged AUC of
-    leave-one-out, is left out: its folds have no two documents to compare.
+    ``estimates`` has a row for each training
+    set. Column 2, the averaged AUC of
+    leave-one-out, is left out: its folds have
+    no two documents to compare.
     """
     return np.delete(estimates, 2, axis=1)
 

@@ -55,7 +55,8 @@ class Deviations:
     def bias(self) -> Floats:
         """Mean of estimate minus truth for each estimator, shape (E,).
 
-        The mean is NaN for an estimator without a value.
+        The mean is NaN for an estimator without
+        a value.
         """
         return _defined_means(self.conditional)
 
@@ -80,8 +81,9 @@ class Deviations:
 def _defined_means(values: Floats) -> Floats:
     """Return the mean of each column over its values that are not NaN.
 
-    ``values`` has a row for each repetition. The mean is NaN for a column
-    without any value.
+    ``values`` has a row for each repetition.
+    The mean is NaN for a column without any
+    value.
     """
     is_defined = ~np.isnan(values)
 
@@ -237,7 +239,8 @@ def binned_shares(values: Floats, edges: Floats) -> Floats:
 def _round_width(width: float) -> float:
     """Return the greatest of 1, 2 and 5 times a power of ten that is at most a width.
 
-    If the width is 0, because nothing varies, return the usual width.
+    If the width is 0, because nothing varies,
+    return the usual width.
     """
     if not width > 0:
         return _USUAL_WIDTH

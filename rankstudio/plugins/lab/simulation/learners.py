@@ -71,8 +71,9 @@ class SelectedRankRLS:
     def selected(self, data: QueryData) -> tuple[int, ...]:
         """Return the 0-based columns of the features that the learner uses.
 
-        If the learner has no given columns, features are selected from the
-        documents ``data``.
+        If the learner has no given columns,
+        features are selected from the documents
+        ``data``.
         """
         if self.columns is not None:
             return self.columns
@@ -141,8 +142,9 @@ def folds_of_documents(
 ) -> Estimating:
     """Score each document with the model that is trained without the document's fold.
 
-    A fold is one of ``count`` random shares of the documents. The scores are
-    the result of a generator, which yields between trainings.
+    A fold is one of ``count`` random shares of
+    the documents. The scores are the result of
+    a generator, which yields between trainings.
 
     Documents of the same query are then in training and test,
     of which Airola (2011, section 5.5) warns.
@@ -177,9 +179,10 @@ def once(
 ) -> Estimating:
     """Score held-out documents by an estimator, with the learner's choices made once from all documents.
 
-    The choices are features or basis vectors. They are made from all documents,
-    also from held-out ones, and all models of the ``estimator`` have the same
-    choices.
+    The choices are features or basis vectors.
+    They are made from all documents, also from
+    held-out ones, and all models of the
+    ``estimator`` have the same choices.
     """
     fixed = learner.fixed(data)
     yield
@@ -197,8 +200,10 @@ _REFITTING: Mapping[str, Estimator] = {
 def estimators(fixed: str) -> dict[str, Estimator]:
     """Return the estimators by name.
 
-    An estimator scores held-out documents. Each estimator is followed by its
-    variant, in which the learner's choices are made only once.
+    An estimator scores held-out documents. Each
+    estimator is followed by its variant, in
+    which the learner's choices are made only
+    once.
 
     Parameters
     ----------
@@ -236,9 +241,10 @@ def _scores_by_fold(learner: Learner, data: QueryData, fold: Ints) -> Estimating
 def documents_of_queries(data: QueryData, chosen: Bools) -> QueryData:
     """Return the documents of some queries, with their sums of products if these sums are known.
 
-    ``chosen``, (Q,), says which queries. A learner needs the products of the
-    features summed over each query. These sums are taken from ``data`` if they
-    are already computed.
+    ``chosen``, (Q,), says which queries. A
+    learner needs the products of the features
+    summed over each query. These sums are taken
+    from ``data`` if they are already computed.
     """
     part = data.taken(np.flatnonzero(chosen))
 
@@ -344,7 +350,8 @@ class BasisRankRLS:
 
         If it has none, they are some of these documents.
 
-        The given vectors are returned, if there are any.
+        The given vectors are returned, if there
+        are any.
         """
         if self.vectors is not None:
             return self.vectors

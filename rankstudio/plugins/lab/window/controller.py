@@ -468,7 +468,8 @@ class LabController(Controller):
     def code(self) -> dict[str, str] | None:
         """Return a command and a program that repeat the visible simulation, by file suffix.
 
-        The result is empty if nothing was simulated, and None if the page is
+        The result is empty if nothing was
+        simulated, and None if the page is
         hidden.
         """
         request = self.tab.request

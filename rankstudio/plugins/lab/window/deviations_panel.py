@@ -65,8 +65,9 @@ class DeviationRow:
     category : int
         Number of the color and marker.
     variant : bool
-        Whether the estimator is a variant of that of the row above, drawn
-        dashed and with a lighter area.
+        Whether the estimator is a variant of
+        that of the row above, drawn dashed and
+        with a lighter area.
     brief : str
         Shorter name of the estimator.
     about : str
@@ -430,8 +431,8 @@ class DeviationsPlot(Plot):
     def hit_test(self, point: QPointF) -> int | None:
         """Return the number of the row at a pixel.
 
-        ``point`` is the position of the pixel. The result is None outside the
-        rows.
+        ``point`` is the position of the pixel.
+        The result is None outside the rows.
         """
         frame = self.frame()
         is_inside = frame.area.top() <= point.y() < frame.area.bottom()

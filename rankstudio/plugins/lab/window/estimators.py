@@ -24,10 +24,11 @@ class EstimatorText:
     about : str
         Sentence on what the estimator does.
     low, high : str
-        Sentence on why the estimate may be too low or too high; "" if it should
-        not be.
+        Sentence on why the estimate may be too
+        low or too high; "" if it should not be.
     brief : str
-        Shorter name of the estimator; "" for the label itself.
+        Shorter name of the estimator; "" for
+        the label itself.
     """
 
     label: str

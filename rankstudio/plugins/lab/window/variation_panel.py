@@ -126,8 +126,8 @@ class VariationPanel(Panel):
     def show_values(self, varied: VariedDeviations | None, caption: str = "") -> None:
         """Show curves of bias and standard deviation so far, over the values of the varied quantity.
 
-        If ``varied`` is None, the plots are empty. ``caption`` is that of the
-        panel.
+        If ``varied`` is None, the plots are
+        empty. ``caption`` is that of the panel.
         """
         self.set_caption(caption)
         if varied is None or not varied.summaries:
@@ -325,8 +325,9 @@ class VariationPlot(OverlayPlot):
     def numbers(self) -> Numbers:
         """Return the titles of the columns of exported numbers, and a row per point of a curve.
 
-        A row has the estimator, the value of the quantity, y, and half the
-        width of the interval of y.
+        A row has the estimator, the value of
+        the quantity, y, and half the width of
+        the interval of y.
         """
         rows: list[list[CellValue]] = [
             [curve.label, float(value), float(curve.y[i]), float(curve.half[i])]

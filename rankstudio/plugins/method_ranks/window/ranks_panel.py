@@ -45,8 +45,8 @@ class MethodRow:
     best_on : int
         Number of datasets on which no method is better.
     group : str
-        Letters of the groups of methods that do not differ, of which the method
-        is a member.
+        Letters of the groups of methods that do not differ, of
+        which the method is a member.
     """
 
     method: str
@@ -249,8 +249,8 @@ class RanksController(Controller):
     def _candidates(self) -> list[CandidateRun]:
         """Return the finished runs, measured by the session's measure, without sealed test parts.
 
-        A candidate is a run to compare. Runs that are not measured yet are left
-        out.
+        A candidate is a run to compare. Runs that are not
+        measured yet are left out.
         """
         # `view` returns a run with the session's measure, without sealed parts.
         candidates = []

@@ -102,8 +102,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the plans of a paper, and print or write its tables beside our numbers.
 
-    ``args`` are the command's options. Return the exit code. If the user stops,
-    finished parts of the runs stay in the study, if there is one.
+    ``args`` are the command's options. Return the
+    exit code. If the user stops, finished parts of
+    the runs stay in the study, if there is one.
     """
     from rankstudio.engine.experiment.plan.plan import Plan
     from rankstudio.engine.experiment.runner import open_data
@@ -198,8 +199,9 @@ def _reproduction_text(
 ) -> str:
     """Return the text of a reproduction.
 
-    The text has the tables, the claims of the paper beside our tests, the
-    notes, and how many cells of the tables agree with ours. ``data`` is the
+    The text has the tables, the claims of the paper
+    beside our tests, the notes, and how many cells
+    of the tables agree with ours. ``data`` is the
     name of the dataset.
     """
     parts = [
@@ -272,8 +274,9 @@ def _tables_as_dict(
 ) -> dict[str, Any]:
     """Return the tables, the notes and the numbers of cells that agree as plain values.
 
-    In the result, "promised" counts the cells that should agree, and "open"
-    those that need not, as the paper does not say everything about the
+    In the result, "promised" counts the cells that
+    should agree, and "open" those that need not, as
+    the paper does not say everything about the
     experiment.
     """
     counts = {

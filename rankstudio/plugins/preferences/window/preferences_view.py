@@ -289,9 +289,9 @@ class PreferencesController(CommandController):
         def use(preferences: dict[str, str]) -> None:
             """Put the entry for the preference file into the plan, and show a message.
 
-            Nothing happens if other data were opened meanwhile. ``session``,
-            ``dataset``, ``rule`` and ``path`` are those of the enclosing
-            method.
+            Nothing happens if other data were opened meanwhile.
+            ``session``, ``dataset``, ``rule`` and ``path`` are
+            those of the enclosing method.
             """
             if dataset is session.dataset:
                 session.change(tr("the preferences"), preferences=preferences)
@@ -393,8 +393,9 @@ class PreferencesController(CommandController):
     def _key(self) -> Key | None:
         """Return the dataset, file and fold whose preferences are to be counted; None if there are none.
 
-        The file is given by the plan's entry for it, as pairs of key and value.
-        Counts that are cached are not needed again.
+        The file is given by the plan's entry for it, as pairs of
+        key and value. Counts that are cached are not needed
+        again.
         """
         dataset = self._session.dataset
         target = self._wanted  # the file and the fold that are shown
@@ -431,8 +432,8 @@ def _preference_entry(
 ) -> dict[str, str]:
     """Return the plan's entry for a preference file, which is read and checked.
 
-    If no rule for clicks is specified and η cannot be estimated from the
-    clicks, η is `USUAL_ETA`, which the user can change.
+    If no rule for clicks is specified and η cannot be estimated
+    from the clicks, η is `USUAL_ETA`, which the user can change.
     """
     from rankstudio.plugins.preferences.plan_preferences import checked_plan_entry  # noqa: PLC0415 - on the worker only
 

@@ -131,8 +131,8 @@ class AblationPanel(Panel):
     def clear(self, reason: str) -> None:
         """Show in the panel a reason instead of results.
 
-        If the reason is "", an empty table is shown until a reason or results
-        come.
+        If the reason is "", an empty table is shown until a
+        reason or results come.
         """
         self._offer.hide()
         self.table.show()
@@ -429,9 +429,9 @@ class AblationFeeder(QObject):
     def _compute(self) -> Computation | None:
         """Return the next computation for the worker.
 
-        The computation trains a model of a fold without a feature, or combines
-        the effects of a feature on all folds. The result is None if nothing is
-        to be done.
+        The computation trains a model of a fold without a
+        feature, or combines the effects of a feature on all
+        folds. The result is None if nothing is to be done.
         """
         request = self._request
         plan = self._plan

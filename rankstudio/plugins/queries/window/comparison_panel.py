@@ -158,9 +158,10 @@ class QueryPlot(Plot):
     def points(self) -> tuple[Floats, Floats]:
         """X and y values of the queries in the present kind of plot, each of shape (Q,).
 
-        The values are NaN for a query without a value. The kinds of plot show
-        the measure of model B against that of A, B - A by the number of
-        documents, and B - A in the order of the comparison.
+        The values are NaN for a query without a value. The
+        kinds of plot show the measure of model B against
+        that of A, B - A by the number of documents, and B -
+        A in the order of the comparison.
         """
         comparison = self.comparison
         if comparison is None:
@@ -179,7 +180,8 @@ class QueryPlot(Plot):
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the ranges of the axes x and y, which are equal for the scatter plot.
 
-        In the other kinds of plot, the range of y includes zero.
+        In the other kinds of plot, the range of y includes
+        zero.
         """
         xs, ys = (values[self._valued_positions] for values in self.points)
         if self.mode == SCATTER:
@@ -267,8 +269,8 @@ class QueryPlot(Plot):
     def hit_test(self, point: QPointF) -> int | None:
         """Return the position of the query nearest to a pixel.
 
-        ``point`` is the position of the pixel. The result is None if no query
-        is near.
+        ``point`` is the position of the pixel. The result
+        is None if no query is near.
         """
         if self.is_empty() or self.comparison is None:
             return None
@@ -423,8 +425,8 @@ class QueryPlot(Plot):
     def _extend_outline(self, start: QPointF, end: QPointF) -> None:
         """Extend the outline of a drag from ``start`` to the pixel ``end``.
 
-        The outline is a free line in the scatter plot, otherwise a band of full
-        height.
+        The outline is a free line in the scatter plot,
+        otherwise a band of full height.
         """
         if self.mode != SCATTER:
             area = self.frame().area
@@ -567,9 +569,9 @@ def paint_interval(
 def _points_by_color(plot: QueryPlot, colors: Colors) -> list[tuple[Bools, QColor]]:
     """Return the colors of the queries, each with a mask (Q,) of its queries: losses, gains and ties of B.
 
-    B is the second of the compared models. Queries that the filter of the list
-    leaves out are faded. Faded queries come first, so that the others are drawn
-    over them.
+    B is the second of the compared models. Queries that the
+    filter of the list leaves out are faded. Faded queries
+    come first, so that the others are drawn over them.
     """
     assert plot.comparison is not None
     gain = plot.comparison.gain

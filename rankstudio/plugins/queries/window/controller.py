@@ -292,9 +292,11 @@ class QueriesController(PageController):
     def select_for_listed(self) -> None:
         """Select features for the listed queries alone, and for the others of their fold alone.
 
-        The two paths of features are computed in the background and then shown
-        in a dialog. If the listed queries are of several folds, the user gets
-        an error, as the features are selected on the data of one fold.
+        The two paths of features are computed in the
+        background and then shown in a dialog. If the listed
+        queries are of several folds, the user gets an
+        error, as the features are selected on the data of
+        one fold.
         """
         listed = self.list.listed()
         folds = {query.fold for query in listed}
@@ -475,8 +477,8 @@ class QueriesController(PageController):
     def _why_nothing(self, a: RunRecord | None) -> str:
         """Return the reason why there is nothing to compare.
 
-        ``a`` is run A, or None without runs. The reason is "" if models can be
-        compared.
+        ``a`` is run A, or None without runs. The reason is
+        "" if models can be compared.
         """
         if a is None:
             return self._absence.text_without_results(_NO_RUN_TEXT)
@@ -487,7 +489,8 @@ class QueriesController(PageController):
     def _models(self, record: RunRecord) -> ChosenModels:
         """Return the models of a run, by the number of the fold.
 
-        For the shown run, these are the models that the user has chosen.
+        For the shown run, these are the models that the
+        user has chosen.
         """
         choice = self._session.choice if record is self._runs.shown else None
         return chosen_models(record, self._measured.view(record), choice)
@@ -495,8 +498,9 @@ class QueriesController(PageController):
     def _request(self, a: RunRecord, b: RunRecord | None) -> QueryRequest | None:
         """Return the request to compare A and B on shared folds and the chosen part.
 
-        Without a run B, A is compared with the best single feature of each
-        fold. The result is None without data.
+        Without a run B, A is compared with the best single
+        feature of each fold. The result is None without
+        data.
         """
         session = self._session
         dataset = self._session.dataset
@@ -536,8 +540,8 @@ class QueriesController(PageController):
     def _model_numbers(self, record: RunRecord) -> tuple[tuple[int, int, int], ...]:
         """Return the numbers that identify the model of each fold of a run.
 
-        The numbers are the fold, the position of the combination of parameters,
-        and the step.
+        The numbers are the fold, the position of the
+        combination of parameters, and the step.
         """
         models = chosen_models(record, self._measured.view(record))
         return tuple(
@@ -580,7 +584,8 @@ class QueriesController(PageController):
     def _on_picked(self, position: int) -> None:
         """Show the documents of a query that the user picked, by its position in the comparison.
 
-        The query is shown again when other models are compared.
+        The query is shown again when other models are
+        compared.
         """
         if self._shown is not None:
             query = self.queries[position]

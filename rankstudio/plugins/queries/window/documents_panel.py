@@ -128,8 +128,8 @@ class DocumentsPanel(Panel):
         row : ComparedQuery
             The query with the measures of both models.
         ranked_query : RankedQuery
-            The documents of the query, with ranks, scores and contributions of
-            the features.
+            The documents of the query, with ranks, scores
+            and contributions of the features.
         measure : str
             Name of the measure.
         """
@@ -279,8 +279,8 @@ class DocumentsPanel(Panel):
     ) -> None:
         """Draw the contributions to a document's score as parts of a bar, one after the other.
 
-        ``cell`` is the rectangle of the table's cell. The bar of the largest
-        sum is as long as this rectangle.
+        ``cell`` is the rectangle of the table's cell. The
+        bar of the largest sum is as long as this rectangle.
         """
         if not self._largest_sum:
             return
@@ -300,9 +300,10 @@ class DocumentsPanel(Panel):
     def _show_sentence(self) -> None:
         """Explain in a sentence why model A ranks one of two documents above the other.
 
-        The two documents are the first two that the user has selected. If one
-        document is selected, they are this one and the next; if none is, they
-        are the first two of all.
+        The two documents are the first two that the user
+        has selected. If one document is selected, they are
+        this one and the next; if none is, they are the
+        first two of all.
         """
         query = self._query
         if query is None:
@@ -446,7 +447,7 @@ class FeatureLegend(Legend):
     def max_entry_width(self, line_width: float) -> float:
         """Return the width to which a name is cut, so that several long names share a line.
 
-        ``line_width`` is that of a line in pixels. The tooltip has the whole
-        names.
+        ``line_width`` is that of a line in pixels. The
+        tooltip has the whole names.
         """
         return max(_MIN_NAME_WIDTH, line_width / _NAMES_PER_LINE - BETWEEN)

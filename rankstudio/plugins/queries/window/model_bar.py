@@ -113,8 +113,8 @@ def run_label(record: RunRecord) -> str:
 def single_label(record: RunRecord) -> str:
     """Return a name for the best single feature of each fold of a run, as model B.
 
-    The name of the model has the feature's name if all folds have the same best
-    feature.
+    The name of the model has the feature's name if all
+    folds have the same best feature.
     """
     # the baseline of a fold is its best single feature
     names = {result.baseline.name for result in record.folds.values()}
@@ -244,8 +244,9 @@ class ModelBar(QWidget):
 def _offer_options(choice: Segmented, options: Sequence[tuple[str, str]]) -> None:
     """Offer values in a control, as pairs of a key and a text, keeping the current one.
 
-    ``choice`` is the control, and ``options`` the pairs. Equal values are not
-    set again, to keep the keyboard focus.
+    ``choice`` is the control, and ``options`` the pairs.
+    Equal values are not set again, to keep the keyboard
+    focus.
     """
     if choice.options() != list(options):
         current = choice.value()

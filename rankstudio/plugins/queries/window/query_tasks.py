@@ -154,8 +154,8 @@ class QueryTasks:
         def work(cancelled: CancelFlag) -> Iterator[AblatedQueries]:
             """Train A without the feature, and yield the measures with and without it.
 
-            The arguments are those of the enclosing method. Training ends if
-            ``cancelled`` returns True.
+            The arguments are those of the enclosing method.
+            Training ends if ``cancelled`` returns True.
             """
 
             def follow(_: object) -> None:

@@ -36,8 +36,9 @@ def decimals(values: Sequence[float]) -> int:
 def comparison_sentence(comparison: QueryComparison) -> str:
     """Return the sentence on how two models compare over all queries.
 
-    The sentence is "" without queries. Few queries are not tested; otherwise
-    the difference is significant if its interval does not contain 0.
+    The sentence is "" without queries. Few queries are not
+    tested; otherwise the difference is significant if its
+    interval does not contain 0.
     """
     if not comparison.queries:
         return ""

@@ -144,8 +144,9 @@ class ReportController(PageController):
     def _key(self) -> Key:
         """Return the state on which the report depends: if the state changes, the report is made again.
 
-        The state has the seals, the study, a number that grows with each stored
-        run, and the state of each run.
+        The state has the seals, the study, a
+        number that grows with each stored run,
+        and the state of each run.
         """
         request = self.request()
         return (
@@ -299,7 +300,8 @@ class ReportController(PageController):
     def _show(self) -> None:
         """Show the report if its page is visible, and whether it leaves out sealed measures.
 
-        If the page is hidden, the report is shown when the page appears.
+        If the page is hidden, the report is
+        shown when the page appears.
         """
         report = self.report
         self._unseen = not self.preview.isVisible()
